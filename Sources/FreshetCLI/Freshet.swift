@@ -15,7 +15,8 @@ struct Freshet: AsyncParsableCommand {
             """,
         version: FreshetVersion.current,
         subcommands: [
-            Serve.self, CheckConfig.self, Config.self, DefaultConfig.self, Certs.self, Token.self, Send.self,
+            Serve.self, CheckConfig.self, Config.self, DefaultConfig.self, Schema.self, Certs.self, Token.self,
+            Send.self,
             Import.self,
             Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self, Erase.self,
             Top.self, Orders.self, TryNow.self, Dashboard.self, Ping.self, Version.self, Bench.self,

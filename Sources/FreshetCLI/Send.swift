@@ -11,6 +11,7 @@ struct Send: AsyncParsableCommand {
             freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid K --team T \\
                 --app com.example.scores --push-token 0a1b…
             freshet send … --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
+            freshet send … --app com.example.scores --all --follow
             """
     )
 
@@ -28,22 +29,39 @@ struct Send: AsyncParsableCommand {
     @Option(help: "Only instances whose configuration matches, a pattern in JSON.") var match: String?
     @Flag(help: "Every instance of the app, of every kind.") var all = false
     @Option(help: "Names the content: instances that show it already are left alone.") var digest: String?
+    @Option(help: "What the conditions of instances ask for, an object in JSON.") var attributes: String?
+    @Option(help: "UNIX seconds until which the push waits.") var notBefore: Int64?
+    @Option(help: "How many instances it may match; one that matches more is refused. At least 1.") var maxMatched: Int?
     @Flag(help: "Only say who would be hit and what would be decided.") var dryRun = false
+    @Flag(help: "Go on until nothing can become of the push any more, and print each change.") var follow = false
     @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        if self.follow, self.dryRun { throw ValidationError("--follow is for a push that is sent, not for --dry-run") }
+        if let bound = self.maxMatched, bound < 1 { throw ValidationError("--max-matched takes 1 or more") }
+    }
 
     func run() async throws {
         let request = try self.request()
         let token = try self.credential.providerToken()
-        let response = try await self.server.withConnection { connection in
-            try await connection.send(HTTPClientRequest(request, token: token))
+        try await self.server.withConnection { connection in
+            let response = try await connection.send(HTTPClientRequest(request, token: token))
+            try self.show(response)
+            guard self.follow, let id = response.headers["apns-id"] else { return }
+            var following = PushFollowing(id: id, token: token, credential: self.credential, isJSON: self.json)
+            try await following.run(on: connection)
         }
+    }
+
+    /// Prints the answer; a refusal ends the verb.
+    private func show(_ response: HTTPClientResponse) throws {
         let id = response.headers["apns-id"]
         if response.status == 200 {
             if self.json || self.dryRun {
                 let body = response.body.isEmpty ? "{\"apns-id\":\"\(id ?? "")\",\"status\":200}" : response.text
-                print(body)
+                Output.line(body)
             } else {
-                print("accepted \(id ?? "")")
+                Output.line("accepted \(id ?? "")")
             }
             return
         }
@@ -69,18 +87,25 @@ struct Send: AsyncParsableCommand {
         return code
     }
 
+    /// The value that an option writes as JSON.
+    private static func json(_ text: String?, _ option: String) throws -> JSONValue? {
+        guard let text else { return nil }
+        do {
+            return try JSONReader().parse(Array(text.utf8))
+        } catch {
+            throw ValidationError("\(option) is not JSON: \(error)")
+        }
+    }
+
     private func request() throws -> PushRequest {
         let app = BundleID(self.app)
         var payload = PushPayload.plain
         payload.kind = self.kind.map { WidgetKind($0) }
         payload.digest = self.digest
-        if let match = self.match {
-            do {
-                payload.match = try JSONReader().parse(Array(match.utf8))
-            } catch {
-                throw ValidationError("--match is not JSON: \(error)")
-            }
-        }
+        payload.match = try Self.json(self.match, "--match")
+        payload.attributes = try Self.json(self.attributes, "--attributes")
+        payload.notBefore = self.notBefore.map { Instant(seconds: $0) }
+        payload.maxMatched = self.maxMatched
         guard let type = PushType.allCases.first(where: { $0.name == self.type }) else {
             throw ValidationError("--type takes widgets or controls")
         }
@@ -90,6 +115,9 @@ struct Send: AsyncParsableCommand {
             guard !self.all else { throw ValidationError("--all goes with a push to an app, without --push-token") }
             guard !self.dryRun else {
                 throw ValidationError("--dry-run goes with a push to an app, without --push-token")
+            }
+            guard self.maxMatched == nil else {
+                throw ValidationError("--max-matched goes with a push to an app, without --push-token")
             }
             request = .device(token, app: app, type: type, payload: payload)
         } else {

@@ -24,19 +24,30 @@ struct Token: ParsableCommand {
         }
     }
 
+    /// How a minted token is printed.
+    struct Form: ParsableArguments {
+        @Flag(help: "Print it as the header that it is sent in, `authorization: bearer <token>`.") var header = false
+
+        func text(of token: String) -> String { self.header ? "authorization: bearer \(token)" : token }
+    }
+
     /// `freshet token mint`
     struct Mint: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Mint a provider token, good for an hour.",
-            discussion: "Send it as `authorization: bearer <token>`. Use one token for all connections of a team."
+            discussion: """
+                Send it as `authorization: bearer <token>`, as in curl -H "$(freshet token mint … --header)". Use one \
+                token for all connections of a team.
+                """
         )
 
         @OptionGroup var signer: Signer
+        @OptionGroup var form: Form
         @Option(help: "The token's iat in UNIX seconds; now if not given.") var issuedAt: Int64?
 
         func run() throws {
             let issuedAt = self.issuedAt.map { Instant(seconds: $0) } ?? LogClock.wallTime()
-            print(try ProviderTokenMint.mint(self.signer, issuedAt: issuedAt))
+            print(self.form.text(of: try ProviderTokenMint.mint(self.signer, issuedAt: issuedAt)))
         }
     }
 
@@ -52,6 +63,7 @@ struct Token: ParsableCommand {
         )
 
         @OptionGroup var signer: Signer
+        @OptionGroup var form: Form
         @Option(help: "The app's bundle id.") var app: String
         @Option(name: .customLong("push-token"), help: "The host's push token in hex.") var pushToken: String
         @Option(help: "The id of the host that the push token is of.") var host: String?
@@ -73,7 +85,7 @@ struct Token: ParsableCommand {
                 issuedAt: now,
                 expiresAt: now + .days(self.days)
             )
-            print(try self.signer.token { claims.signingInput(keyID: $0) })
+            print(self.form.text(of: try self.signer.token { claims.signingInput(keyID: $0) }))
         }
     }
 }

@@ -41,13 +41,34 @@ package struct ScenarioSection {
 package struct ScenarioText {
     private let file: String
     package private(set) var faults: [ScenarioFault] = []
+    /// What is asked for, if there is no file but its schema is to be made.
+    private var notes: ScenarioNotes?
 
     package init(file: String) {
         self.file = file
     }
 
+    /// For a reader that is to be asked what it would read: each section is there, each list has one element, and every value is
+    /// the default. ``schema(title:)`` tells what it has asked for.
+    package init(describing: Void) {
+        self.file = ""
+        self.notes = ScenarioNotes()
+    }
+
+    /// A JSON Schema of what was asked for.
+    package func schema(title: String) -> JSONValue {
+        JSONSchema.file(self.notes?.schema() ?? .object([]), title: title)
+    }
+
+    /// The section of that path, noted.
+    private mutating func described(_ path: String, _ keys: [String]) -> ScenarioSection {
+        self.notes?.add(section: path, keys: keys)
+        return ScenarioSection(path: path, members: [], mark: nil)
+    }
+
     /// The file's outermost section, or nil with a fault.
     package mutating func root(_ text: String, keys: [String]) -> ScenarioSection? {
+        if self.notes != nil { return self.described("", keys) }
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 self.fault(nil, "", "is empty; a scenario names kinds, populations and senders")
@@ -116,11 +137,13 @@ package struct ScenarioText {
 
     /// The section of a key, nil if it is not there.
     package mutating func section(_ key: String, in section: ScenarioSection, keys: [String]) -> ScenarioSection? {
-        section.node(key).flatMap { self.section($0, section.path(of: key), keys) }
+        if self.notes != nil { return self.described(section.path(of: key), keys) }
+        return section.node(key).flatMap { self.section($0, section.path(of: key), keys) }
     }
 
     /// The sections of a list, empty if the key is not there.
     package mutating func sections(_ key: String, in section: ScenarioSection, keys: [String]) -> [ScenarioSection] {
+        if self.notes != nil { return [self.described("\(section.path(of: key))[]", keys)] }
         var sections: [ScenarioSection] = []
         for (index, node) in self.elements(key, in: section).enumerated() {
             if let found = self.section(node, "\(section.path(of: key))[\(index)]", keys) { sections.append(found) }
@@ -135,16 +158,38 @@ package struct ScenarioText {
         return []
     }
 
+    /// Reports a key that has to be there and is not.
+    package mutating func need(_ key: String, in section: ScenarioSection, _ sentence: String = "is missing") {
+        self.notes?.need(key, in: section.path)
+        if !section.has(key) { self.fault(section, key, sentence) }
+    }
+
+    /// The one key of these that is there, or nil with a fault.
+    package mutating func one(of keys: [String], in section: ScenarioSection) -> String? {
+        self.notes?.needOne(of: keys, in: section.path)
+        let found = keys.filter { section.has($0) }
+        if found.count == 1 { return found[0] }
+        let names = "\(keys.dropLast().joined(separator: ", ")) and \(keys.last ?? "")"
+        self.fault(section, "", "needs exactly one of \(names)")
+        return nil
+    }
+
     // MARK: Values
 
     /// A value as a rule reads its text, or the default if the key is not there or, with a fault, is no such value.
+    ///
+    /// - Parameters:
+    ///   - phrase: What it has to be; continues "has to be".
+    ///   - schema: What editors are told of it.
     package mutating func value<Value>(
         _ key: String,
         in section: ScenarioSection,
         _ phrase: String,
         else fallback: Value,
+        as schema: JSONValue = JSONSchema.anyText,
         _ read: (String) -> Value?
     ) -> Value {
+        self.notes?.add(value: key, in: section.path, schema.described(as: phrase))
         guard let node = section.node(key) else { return fallback }
         guard let text = node.scalar?.string, let value = read(text) else {
             let found = node.scalar.map { "\"\($0.string)\"" } ?? (node.mapping == nil ? "a list" : "a section")
@@ -161,6 +206,7 @@ package struct ScenarioText {
         _ phrase: String,
         _ read: (String) -> Value?
     ) -> [Value] {
+        self.notes?.add(value: key, in: section.path, JSONSchema.list(of: JSONSchema.anyText.described(as: phrase)))
         var values: [Value] = []
         for (index, node) in self.elements(key, in: section).enumerated() {
             if let text = node.scalar?.string, let value = read(text) {
@@ -190,8 +236,13 @@ package struct ScenarioText {
         _ range: ClosedRange<Int>,
         else fallback: Int
     ) -> Int {
-        self.value(key, in: section, "an integer from \(range.lowerBound) to \(range.upperBound)", else: fallback) {
-            text in
+        self.value(
+            key,
+            in: section,
+            "an integer from \(range.lowerBound) to \(range.upperBound)",
+            else: fallback,
+            as: JSONSchema.integer(range)
+        ) { text in
             Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -202,14 +253,19 @@ package struct ScenarioText {
         _ range: ClosedRange<Double>,
         else fallback: Double
     ) -> Double {
-        self.value(key, in: section, "a number from \(range.lowerBound) to \(range.upperBound)", else: fallback) {
-            text in
+        self.value(
+            key,
+            in: section,
+            "a number from \(range.lowerBound) to \(range.upperBound)",
+            else: fallback,
+            as: JSONSchema.number(range)
+        ) { text in
             Double(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
     package mutating func flag(_ key: String, in section: ScenarioSection, else fallback: Bool) -> Bool {
-        self.value(key, in: section, "true or false", else: fallback) { text in
+        self.value(key, in: section, "true or false", else: fallback, as: JSONSchema.flag) { text in
             text == "true" ? true : text == "false" ? false : nil
         }
     }
@@ -244,7 +300,13 @@ package struct ScenarioText {
         in section: ScenarioSection,
         else fallback: Value
     ) -> Value where Value.RawValue == String {
-        let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        return self.value(key, in: section, "one of \(names)", else: fallback) { Value(rawValue: $0) }
+        let names = Value.allCases.map(\.rawValue)
+        return self.value(
+            key,
+            in: section,
+            "one of \(names.joined(separator: ", "))",
+            else: fallback,
+            as: JSONSchema.choice(names.map { .string($0) })
+        ) { Value(rawValue: $0) }
     }
 }

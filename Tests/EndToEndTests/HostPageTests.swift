@@ -56,8 +56,7 @@ import Testing
         let browser = try Command(
             TestGateway.python,
             [
-                "\(TestGateway.root)/Tests/EndToEndTests/Clients/browser.py",
-                "--url",
+                Self.browser, "--url",
                 "\(site.origin)/#gateway=\(gateway.hostURL)&app=\(TestGateway.app)&token=\(token)"
                     + "&credential=\(credential)",
                 "--wait", "document.querySelector('#widget-seahawks [data-score=\"14-10\"]') !== null",
@@ -103,6 +102,60 @@ import Testing
         await site.stop()
         await provider.stop()
         await gateway.stop()
+    }
+
+    private static let browser = "\(TestGateway.root)/Tests/EndToEndTests/Clients/browser.py"
+
+    /// That the page says a text of its own state.
+    private static func says(_ text: String) -> String {
+        "document.getElementById('status')?.textContent.includes('\(text)') === true"
+    }
+
+    @Test func `a page that is told nothing says what its address lacks`() async throws {
+        let site = try await Site()
+        for (rest, text) in [
+            ("", "no gateway, app, token, credential"), ("#gateway=https://localhost&app=a&token=0a", "no credential"),
+        ] {
+            let options = ["--url", "\(site.origin)/\(rest)", "--wait", Self.says(text)]
+            let seen = try await Command.run(TestGateway.python, [Self.browser] + options)
+            #expect(seen.status == 0, "\(seen.output)\(seen.errors)")
+        }
+        await site.stop()
+    }
+
+    @Test func `a page that is there before the gateway goes on trying`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: folder)
+        let site = try await Site()
+        let (port, token) = (try LonePort.find(), TestGateway.token(7))
+        let minted = try await Command.run(
+            TestGateway.program,
+            ["token", "host", "--key", "\(folder)/certs/provider-key.p8", "--kid", TestGateway.kid]
+                + ["--team", TestGateway.team, "--app", TestGateway.app, "--push-token", token]
+        )
+        let credential = minted.output.trimmingCharacters(in: .newlines)
+        let browser = try Command(
+            TestGateway.python,
+            [
+                Self.browser, "--wait", Self.says("Waiting for the gateway"), "--wait", Self.says("Live"), "--url",
+                "\(site.origin)/#gateway=https://localhost:\(port)&app=\(TestGateway.app)&token=\(token)"
+                    + "&credential=\(credential)",
+            ]
+        )
+        var gateway: TestGateway?
+        var seen: [String] = []
+        for await line in browser.lines {
+            seen.append(line)
+            guard line == "seen 0" else { continue }
+            gateway = try await TestGateway.start(
+                in: folder,
+                appSettings: "    origins: [\"\(site.origin)\"]",
+                options: ["--set", "listeners.host.port=\(port)"]
+            )
+        }
+        #expect(await browser.wait().status == 0, "\(seen)")
+        await site.stop()
+        await gateway?.stop()
     }
 
     @Test func `the score changes though the push goes by a second gateway, in APNs' place, and its provider`()

@@ -97,3 +97,49 @@ enum ExampleFile {
                   - {name: j, type: double, default: 1.0e+300}
         """
 }
+
+/// The JSON Schema for editors.
+@Suite struct ConfigurationSchemaTests {
+    /// The paths of a schema's keys, in its order.
+    private static func paths(_ schema: JSONValue, _ prefix: String = "") -> [String] {
+        if let items = schema["items"] { return Self.paths(items, "\(prefix)[]") }
+        if case .array(let choices)? = schema["anyOf"] { return choices.flatMap { Self.paths($0, prefix) } }
+        guard case .object(let members)? = schema["properties"] else { return [] }
+        return members.flatMap { member in
+            let path = prefix.isEmpty ? member.name : "\(prefix).\(member.name)"
+            return [path] + Self.paths(member.value, path)
+        }
+    }
+
+    @Test func `it has every key of the configuration and no other`() {
+        #expect(Self.paths(ConfigurationFile.schema) == ConfigurationFile.keyPaths)
+    }
+
+    /// The description of a key by its path.
+    private static func description(_ path: String) -> String? {
+        var schema = ConfigurationFile.schema
+        for name in path.split(separator: ".") {
+            schema = schema["properties"]?[String(name).replacing("[]", with: "")] ?? .null
+            if name.hasSuffix("[]") { schema = schema["items"] ?? .null }
+        }
+        guard case .string(let text)? = schema["description"] else { return nil }
+        return text
+    }
+
+    @Test(arguments: [
+        ("partitions", "Into how many parts hosts are divided", "An integer from 1 to 64."),
+        ("teams", "Who may push.", "No default."),
+        ("teams[].id", "The team's id", "An id of 1 to 64 letters, digits, hyphens and underscores."),
+        ("teams[].keys[].relatedKey", "The one other key", "letters, digits, hyphens and underscores."),
+        ("policies[].learning.days", "An integer", "An integer from 0 to 365."),
+        ("apps[].kinds[].usesLocation", "Whether a significant change", "True or false."),
+    ])
+    func `a key's description is what the example says, and what its value has to be`(
+        _ path: String,
+        _ beginning: String,
+        _ end: String
+    ) throws {
+        let text = try #require(Self.description(path))
+        #expect(text.hasPrefix(beginning) && text.hasSuffix(end), "\(text)")
+    }
+}

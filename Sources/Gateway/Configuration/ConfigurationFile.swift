@@ -107,6 +107,14 @@ package enum ConfigurationFile {
     /// The defaults as YAML. `deploy/freshet.example.yaml` is the same with explanations.
     package static var defaultText: String { self.text(of: GatewayConfiguration()) }
 
+    /// A JSON Schema of the file, for editors.
+    package static var schema: JSONValue {
+        var visitor = SettingsSchema()
+        var configuration = GatewayConfiguration()
+        configuration.visit(&visitor)
+        return JSONSchema.file(visitor.schema, title: "Freshet's configuration")
+    }
+
     /// The paths of all keys, those of list elements with `[]`.
     package static var keyPaths: [String] { SettingsKeyList.all.paths }
 }

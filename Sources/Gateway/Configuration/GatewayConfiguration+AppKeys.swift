@@ -92,7 +92,8 @@ extension SettingType<Priority> {
         phrase: "1, 5 or 10",
         isText: false,
         value: { text in UInt8(text).flatMap { Priority(rawValue: $0) } },
-        json: { .int(Int64($0.rawValue)) }
+        json: { .int(Int64($0.rawValue)) },
+        schema: JSONSchema.choice([.int(1), .int(5), .int(10)])
     )
 }
 
@@ -101,7 +102,8 @@ extension SettingType<[UInt8]> {
         phrase: "the 64 hex digits of a certificate's SHA-256 (openssl x509 -noout -fingerprint -sha256)",
         isText: true,
         value: { SettingRules.sha256($0) },
-        json: { .string(Base16.text(of: $0)) }
+        json: { .string(Base16.text(of: $0)) },
+        schema: JSONSchema.anyText
     )
 }
 

@@ -154,7 +154,8 @@ struct PolicyDraft: Sendable {
                 case .tuned: .string("tuned")
                 case .none: .string("none")
                 }
-            }
+            },
+            schema: JSONSchema.either(duration.schema, JSONSchema.choice([.string("tuned"), .string("none")]))
         )
     }
 }
@@ -172,6 +173,7 @@ extension SettingType<BudgetPolicy.Share> {
             else { return nil }
             return BudgetPolicy.Share(numerator, of: denominator)
         },
-        json: { .string("\($0.numerator)/\($0.denominator)") }
+        json: { .string("\($0.numerator)/\($0.denominator)") },
+        schema: JSONSchema.text("^[0-9]+(/[0-9]+)?$", orIntegersIn: 0...1_000_000)
     )
 }

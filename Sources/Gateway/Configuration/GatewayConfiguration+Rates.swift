@@ -89,6 +89,7 @@ extension SettingType<Pace> {
             let unit = Self.units.first { $0.period == pace.period }?.name
             return .string("\(pace.count)/\(unit ?? SettingType<Interval>.text(pace.period))")
         },
+        schema: JSONSchema.text("^[0-9_]+/([0-9]+(ms|s|m|h|d)|s|m|h|d)$"),
         suggestion: { text in Int(text).map { "\($0)/s" } }
     )
 }

@@ -12,6 +12,8 @@ struct SettingType<Value: Sendable>: Sendable {
     let value: @Sendable (String) -> Value?
     /// The value as it is printed: an integer, a boolean or a string.
     let json: @Sendable (Value) -> JSONValue
+    /// What an editor is told about the value; it allows at least what `value` reads.
+    let schema: JSONValue
     /// What a text that is no value probably meant.
     var suggestion: @Sendable (String) -> String? = { _ in nil }
 
@@ -28,6 +30,7 @@ extension SettingType<Bool> {
         isText: false,
         value: { $0 == "true" ? true : $0 == "false" ? false : nil },
         json: { .bool($0) },
+        schema: JSONSchema.flag,
         suggestion: { text in
             switch text.lowercased() {
             case "yes", "on", "true", "y": "true"
@@ -45,7 +48,8 @@ extension SettingType<Int> {
             phrase: "an integer from \(range.lowerBound.grouped) to \(range.upperBound.grouped)",
             isText: false,
             value: { text in Self.integer(text).flatMap { range.contains($0) ? $0 : nil } },
-            json: { .int(Int64($0)) }
+            json: { .int(Int64($0)) },
+            schema: JSONSchema.integer(range)
         )
     }
 
@@ -63,7 +67,8 @@ extension SettingType<Int> {
                 let (bytes, overflow) = count.multipliedReportingOverflow(by: unit?.1 ?? 1)
                 return !overflow && range.contains(bytes) ? bytes : nil
             },
-            json: { .int(Int64($0)) }
+            json: { .int(Int64($0)) },
+            schema: JSONSchema.text("^[0-9_]+(KiB|MiB|GiB|TiB)?$", orIntegersIn: range)
         )
     }
 
@@ -77,6 +82,7 @@ extension SettingType<Int> {
                 return range.contains(percent) ? percent : nil
             },
             json: { .string("\($0)%") },
+            schema: JSONSchema.text("^[0-9_]+%$"),
             suggestion: { text in Self.integer(text).map { "\($0)%" } }
         )
     }
@@ -105,7 +111,8 @@ extension SettingType<MemoryBound> {
                 case .bytes(let count): bytes.json(count)
                 case .percent(let share): percent.json(share)
                 }
-            }
+            },
+            schema: JSONSchema.either(bytes.schema, percent.schema)
         )
     }()
 }
@@ -124,6 +131,11 @@ extension SettingType<Interval> {
             isText: true,
             value: { text in Self.duration(text).flatMap { range.contains($0) ? $0 : nil } },
             json: { .string(Self.text($0)) },
+            // Nothing takes no unit.
+            schema: JSONSchema.text(
+                "^([0-9]+(ms|s|m|h|d)|0)$",
+                orIntegersIn: range.lowerBound <= .zero ? 0...0 : nil
+            ),
             suggestion: { text in Int64(text).map { "\($0)s" } }
         )
     }
@@ -151,7 +163,13 @@ extension SettingType<Interval> {
 extension SettingType<String> {
     /// A text that a rule accepts; `phrase` says which.
     static func text(_ phrase: String, _ rule: @escaping @Sendable (String) -> Bool) -> SettingType {
-        SettingType(phrase: phrase, isText: true, value: { rule($0) ? $0 : nil }, json: { .string($0) })
+        SettingType(
+            phrase: phrase,
+            isText: true,
+            value: { rule($0) ? $0 : nil },
+            json: { .string($0) },
+            schema: JSONSchema.anyText
+        )
     }
 }
 
@@ -164,6 +182,7 @@ extension SettingType {
             isText: true,
             value: { text in choices.first { $0.name == text }?.value },
             json: { value in .string(choices.first { $0.value == value }?.name ?? "") },
+            schema: JSONSchema.choice(names.map { .string($0) }),
             suggestion: { names.closest(to: $0) }
         )
     }
@@ -184,6 +203,7 @@ extension SettingType {
             isText: self.isText,
             value: { text in self.value(text).map(wrap) },
             json: { self.json(unwrap($0)) },
+            schema: self.schema,
             suggestion: self.suggestion
         )
     }

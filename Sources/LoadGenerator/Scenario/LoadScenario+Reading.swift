@@ -1,4 +1,5 @@
 package import Scenarios
+package import WidgetModel
 
 extension LoadScenario {
     /// Reads a scenario; `docs/load-testing.md` lists its keys.
@@ -9,10 +10,17 @@ extension LoadScenario {
     ///   - trace: Gives the text of a file that is named by the scenario, nil if it cannot be read.
     /// - Throws: Everything that is wrong with it, with lines and columns.
     package init(reading text: String, file: String, trace: (String) -> String?) throws(ScenarioFaults) {
-        var reading = LoadScenarioReading(file: file)
+        var reading = LoadScenarioReading(text: ScenarioText(file: file))
         let scenario = reading.scenario(text, trace)
         guard let scenario, reading.text.faults.isEmpty else { throw ScenarioFaults(reading.text.faults) }
         self = scenario
+    }
+
+    /// A JSON Schema of scenarios, for editors.
+    package static var schema: JSONValue {
+        var reading = LoadScenarioReading(text: ScenarioText(describing: ()))
+        _ = reading.scenario("", { _ in nil })
+        return reading.text.schema(title: "A load for freshet bench")
     }
 }
 
@@ -20,10 +28,6 @@ extension LoadScenario {
 private struct LoadScenarioReading {
     var text: ScenarioText
     private static let longest: Int64 = 86_400_000_000_000
-
-    init(file: String) {
-        self.text = ScenarioText(file: file)
-    }
 
     mutating func scenario(_ yaml: String, _ trace: (String) -> String?) -> LoadScenario? {
         let keys = [
@@ -57,7 +61,7 @@ private struct LoadScenarioReading {
         for section in self.text.sections("loads", in: root, keys: Self.loadKeys) {
             if let load = self.load(section, scenario, trace) { scenario.loads.append(load) }
         }
-        if !root.has("loads") { self.text.fault(root, "loads", "is missing; a scenario sends something") }
+        self.text.need("loads", in: root, "is missing; a scenario sends something")
         let names = scenario.loads.map(\.name)
         if Set(names).count != names.count {
             self.text.fault(root, "loads", "have one name twice; give each its own")
@@ -73,8 +77,13 @@ private struct LoadScenarioReading {
         else fallback: Int64,
         from least: Int64 = 0
     ) -> Int64 {
-        self.text.value(key, in: section, "a length of time such as 250us, 20ms or 30s, at most a day", else: fallback)
-        {
+        self.text.value(
+            key,
+            in: section,
+            "a length of time such as 250us, 20ms or 30s, at most a day",
+            else: fallback,
+            as: JSONSchema.text("^[0-9.]+(ns|us|ms|s|m|h)$")
+        ) {
             LoadValue.nanoseconds($0).flatMap { (least...Self.longest).contains($0) ? $0 : nil }
         }
     }
@@ -120,37 +129,49 @@ private struct LoadScenarioReading {
         case poisson
     }
 
+    /// The keys that say when operations are sent, all read before it is known which of them are needed.
+    private struct Timing {
+        /// Nil for as fast as answers come.
+        var rate: Double?
+        /// Below zero if the rate does not change.
+        var until: Double
+        var length: Int64
+        var spread: Spread
+        var count: Int
+        var within: Int64
+        var file: String
+        var speed: Double
+    }
+
     private mutating func load(
         _ section: ScenarioSection,
         _ scenario: LoadScenario,
         _ trace: (String) -> String?
     ) -> Load? {
-        if !section.has("send") { self.text.fault(section, "send", "is missing") }
+        self.text.need("send", in: section)
         let kind = self.text.choice("send", in: section, else: Load.Kind.pushes)
-        let forms = ["rate", "count", "trace"].filter { section.has($0) }
-        guard forms.count == 1 else {
-            self.text.fault(section, "", "needs exactly one of rate, count and trace")
-            return nil
-        }
         var load = Load(
             name: self.text.text("name", in: section, else: kind.rawValue),
             kind: kind,
             process: nil
         )
         load.start = self.time("at", in: section, else: 0)
+        load.reach = self.text.choice("reach", in: section, else: load.reach)
+        load.order = self.text.choice("order", in: section, else: load.order)
+        let priorities = JSONSchema.choice([.int(10), .int(5), .int(1)])
+        load.priority = self.text.value("priority", in: section, "10, 5 or 1", else: nil, as: priorities) { text in
+            Int(text).flatMap { [1, 5, 10].contains($0) ? $0 : nil }
+        }
+        let timing = self.timing(section)
+        guard let form = self.text.one(of: ["rate", "count", "trace"], in: section) else { return nil }
         guard load.start < scenario.length else {
             self.text.fault(section, "at", "is after the end of the scenario; make its `for` longer")
             return nil
         }
-        load.reach = self.text.choice("reach", in: section, else: load.reach)
-        load.order = self.text.choice("order", in: section, else: load.order)
-        load.priority = self.text.value("priority", in: section, "10, 5 or 1", else: nil) { text in
-            Int(text).flatMap { [1, 5, 10].contains($0) ? $0 : nil }
-        }
-        switch forms[0] {
-        case "rate": load.process = self.rate(section, load, scenario)
-        case "count": load.process = self.burst(section)
-        default: load.process = self.trace(section, trace)
+        switch form {
+        case "rate": load.process = self.rate(section, timing, most: scenario.length - load.start)
+        case "count": load.process = self.burst(section, timing)
+        default: load.process = self.trace(section, timing, trace)
         }
         if kind == .reconnects {
             if scenario.hosts.streams == 0 {
@@ -161,59 +182,67 @@ private struct LoadScenarioReading {
         return load
     }
 
+    private mutating func timing(_ section: ScenarioSection) -> Timing {
+        let rates = 0...LoadScenario.rateMax
+        return Timing(
+            rate: self.text.value(
+                "rate",
+                in: section,
+                "operations a second up to \(Int(LoadScenario.rateMax)), or max for as fast as answers come",
+                else: 1,
+                as: JSONSchema.either(JSONSchema.number(rates), JSONSchema.choice([.string("max")]))
+            ) { text -> Double?? in
+                if text == "max" { return .some(nil) }
+                return Double(text.filter { $0 != "_" }).flatMap { rates.contains($0) ? .some($0) : nil }
+            },
+            until: self.text.number("until", in: section, rates, else: -1),
+            length: self.time("for", in: section, else: Self.longest, from: 1),
+            spread: self.text.choice("arrivals", in: section, else: Spread.uniform),
+            count: self.text.integer("count", in: section, 1...1_000_000_000, else: 1),
+            within: self.time("within", in: section, else: 1_000_000_000, from: 1),
+            file: self.text.text("trace", in: section, else: ""),
+            speed: self.text.number("speed", in: section, 0.001...1000, else: 1)
+        )
+    }
+
+    private mutating func refuse(_ keys: [String], in section: ScenarioSection, with form: String) {
+        for key in keys where section.has(key) { self.text.fault(section, key, "does not go with \(form)") }
+    }
+
     /// An even or a random process; nil for as fast as answers come.
-    private mutating func rate(
-        _ section: ScenarioSection,
-        _ load: Load,
-        _ scenario: LoadScenario
-    ) -> ArrivalProcess? {
-        for key in ["within", "speed"] where section.has(key) {
-            self.text.fault(section, key, "does not go with rate")
-        }
-        let phrase = "operations a second up to \(Int(LoadScenario.rateMax)), or max for as fast as answers come"
-        let rate: Double? = self.text.value("rate", in: section, phrase, else: 1) { text -> Double?? in
-            if text == "max" { return .some(nil) }
-            return Double(text.filter { $0 != "_" }).flatMap { $0 >= 0 && $0 <= LoadScenario.rateMax ? .some($0) : nil }
-        }
-        guard let rate else {
-            for key in ["until", "arrivals", "for"] where section.has(key) {
-                self.text.fault(section, key, "does not go with the rate max")
-            }
+    private mutating func rate(_ section: ScenarioSection, _ timing: Timing, most: Int64) -> ArrivalProcess? {
+        self.refuse(["within", "speed"], in: section, with: "rate")
+        guard let rate = timing.rate else {
+            self.refuse(["until", "arrivals", "for"], in: section, with: "the rate max")
             return nil
         }
-        let until = self.text.number("until", in: section, 0...LoadScenario.rateMax, else: rate)
-        let most = scenario.length - load.start
-        let length = min(most, self.time("for", in: section, else: most, from: 1))
-        let curve = RateCurve(from: rate, to: until, length: length)
+        let curve = RateCurve(from: rate, to: timing.until < 0 ? rate : timing.until, length: min(most, timing.length))
         if curve.total <= 0 { self.text.fault(section, "rate", "sends nothing") }
-        switch self.text.choice("arrivals", in: section, else: Spread.uniform) {
+        switch timing.spread {
         case .uniform: return .uniform(curve)
         case .poisson: return .poisson(curve)
         }
     }
 
-    private mutating func burst(_ section: ScenarioSection) -> ArrivalProcess {
-        for key in ["until", "arrivals", "for", "speed"] where section.has(key) {
-            self.text.fault(section, key, "does not go with count")
-        }
-        let count = self.text.integer("count", in: section, 1...1_000_000_000, else: 1)
-        return .burst(count: Int64(count), within: self.time("within", in: section, else: 1_000_000_000, from: 1))
+    private mutating func burst(_ section: ScenarioSection, _ timing: Timing) -> ArrivalProcess {
+        self.refuse(["until", "arrivals", "for", "speed"], in: section, with: "count")
+        return .burst(count: Int64(timing.count), within: timing.within)
     }
 
-    private mutating func trace(_ section: ScenarioSection, _ trace: (String) -> String?) -> ArrivalProcess? {
-        for key in ["until", "arrivals", "for", "within"] where section.has(key) {
-            self.text.fault(section, key, "does not go with trace")
-        }
-        let file = self.text.text("trace", in: section, else: "")
-        let speed = self.text.number("speed", in: section, 0.001...1000, else: 1)
-        guard let lines = trace(file) else {
+    private mutating func trace(
+        _ section: ScenarioSection,
+        _ timing: Timing,
+        _ trace: (String) -> String?
+    ) -> ArrivalProcess? {
+        self.refuse(["until", "arrivals", "for", "within"], in: section, with: "trace")
+        guard let lines = trace(timing.file) else {
             self.text.fault(section, "trace", "cannot be read; paths start at the scenario's folder")
             return nil
         }
         do {
-            return .trace(try ArrivalTrace(reading: lines, speed: speed))
+            return .trace(try ArrivalTrace(reading: lines, speed: timing.speed))
         } catch {
-            self.text.fault(section, "trace", "\(file) \(error)")
+            self.text.fault(section, "trace", "\(timing.file) \(error)")
             return nil
         }
     }

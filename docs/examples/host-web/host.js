@@ -14,6 +14,10 @@ const widgets = [
   { id: "spouty", kind: "character", family: "systemSmall", configuration: { character: "spouty" } },
 ];
 const eventsShown = 6;
+const missing = ["gateway", "app", "token", "credential"].filter((name) => !settings[name]);
+
+// What trying again does not mend.
+class Refusal extends Error {}
 
 function call(method, route, { body, ...options } = {}) {
   return fetch(`${settings.gateway}/v1/hosts/${settings.token}/${route}`, {
@@ -55,7 +59,15 @@ async function register() {
       instances: widgets,
     },
   });
-  if (!answer.ok) throw new Error((await answer.json()).detail ?? `status ${answer.status}`);
+  await check(answer);
+}
+
+// Says why an answer is none: for good, or for now.
+async function check(answer) {
+  if (answer.ok) return;
+  const problem = await answer.json().catch(() => ({}));
+  const isForNow = answer.status >= 500 || answer.status === 429;
+  throw new (isForNow ? Error : Refusal)(problem.detail ?? `The gateway answered with status ${answer.status}.`);
 }
 
 // Draws an entry, and tells the gateway that it is shown: that is how old the news was when somebody saw it.
@@ -114,19 +126,26 @@ async function* events(response, place) {
 
 async function follow() {
   const place = { id: "", retry: 1000 };
+  let isRegistered = false;
   for (;;) {
     try {
+      if (!isRegistered) await register();
+      isRegistered = true;
       const headers = place.id ? { "last-event-id": place.id } : {};
       const response = await call("GET", "events", { headers });
-      if (!response.ok) throw new Error(`status ${response.status}`);
+      // A gateway that has lost the host is told of it again.
+      isRegistered = response.status !== 404;
+      if (isRegistered) await check(response);
+      else throw new Error("The gateway does not know this host any more.");
       say("live", "Live");
       for await (const event of events(response, place)) {
         await handlers[event.name]?.(JSON.parse(event.data));
       }
     } catch (error) {
       console.warn(error);
+      if (error instanceof Refusal) return say("failed", error.message);
     }
-    say("waiting", "Reconnecting");
+    say("waiting", isRegistered ? "Reconnecting" : "Waiting for the gateway");
     await new Promise((resolve) => setTimeout(resolve, place.retry));
   }
 }
@@ -135,9 +154,8 @@ document.getElementById("today").textContent = new Date().toLocaleDateString(und
   weekday: "long", month: "long", day: "numeric",
 });
 for (const widget of widgets) draw({ instance: widget.id, content: null, kind: widget.kind, configuration: widget.configuration });
-try {
-  await register();
+if (missing.length > 0) {
+  say("failed", `The address has no ${missing.join(", ")} behind the #: see README.md`);
+} else {
   await follow();
-} catch (error) {
-  say("failed", error.message);
 }

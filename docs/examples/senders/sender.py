@@ -5,12 +5,10 @@ Python's standard library has neither HTTP/2 nor ES256: pip install 'httpx[http2
 import json, os, ssl, sys, time, uuid
 import httpx, jwt
 
-GATEWAY, APP = os.environ.get("GATEWAY", "https://localhost:2197"), os.environ["APP"]
-
 
 class Sender:
     def __init__(self) -> None:
-        self.client = httpx.Client(http1=False, http2=True, base_url=GATEWAY,
+        self.client = httpx.Client(http1=False, http2=True, base_url=os.environ.get("GATEWAY", "https://localhost:2197"),
                                    verify=ssl.create_default_context(cafile=os.environ.get("CA")))
         self.token, self.minted = "", float("-inf")
 
@@ -30,7 +28,7 @@ class Sender:
         for attempt in range(attempts):
             wait = min(2 ** attempt, 30)
             try:
-                answer = self.client.post(f"/v1/apps/{APP}/pushes", json=body, headers={
+                answer = self.client.post(f"/v1/apps/{os.environ['APP']}/pushes", json=body, headers={
                     "authorization": self.authorization(), "apns-id": push, "apns-priority": str(priority)})
                 if answer.status_code == 200:
                     return push
@@ -43,4 +41,5 @@ class Sender:
         raise SystemExit("the gateway does not answer")
 
 
-print("accepted", Sender().send(sys.argv[1], json.loads(sys.argv[2])))
+if __name__ == "__main__":
+    print("accepted", Sender().send(sys.argv[1], json.loads(sys.argv[2])))

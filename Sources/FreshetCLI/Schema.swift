@@ -1,0 +1,35 @@
+import APNSWire
+import ArgumentParser
+import Gateway
+import LoadGenerator
+
+/// `freshet schema`
+struct Schema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the JSON Schema of a file, by which editors complete and check it.",
+        discussion: """
+            freshet schema config > freshet.schema.json
+
+            Editors with YAML's language server follow a file's first line: # yaml-language-server: $schema=freshet.schema.json
+            """
+    )
+
+    /// The files that there are schemas of.
+    enum File: String, ExpressibleByArgument, CaseIterable {
+        /// The gateway's configuration.
+        case config
+        /// A load for `freshet bench`.
+        case bench
+    }
+
+    @Argument(help: "config: the gateway's configuration; bench: a load for freshet bench.") var file: File
+
+    func run() {
+        let schema =
+            switch self.file {
+            case .config: ConfigurationFile.schema
+            case .bench: LoadScenario.schema
+            }
+        print(String(decoding: schema.jsonText, as: UTF8.self))
+    }
+}

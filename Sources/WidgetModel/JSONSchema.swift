@@ -1,0 +1,111 @@
+/// Parts of a JSON Schema that says, for editors, what may stand in a YAML file.
+///
+/// A schema is never stricter than the reader of the file, so that an editor marks nothing that is right. It may be wider: what
+/// the reader says is what counts.
+package enum JSONSchema {
+    /// The dialect that editors know best.
+    private static let dialect = "http://json-schema.org/draft-07/schema#"
+
+    package static let flag = Self.object([("type", .string("boolean"))])
+
+    /// Any text: what looks like a number or a boolean needs no quotes.
+    package static let anyText = Self.object([("type", Self.strings(["string", "number", "boolean"]))])
+
+    /// Texts that a regular expression matches; of numbers only whole ones from `least` to `most`.
+    package static func text(_ pattern: String, orIntegersIn range: ClosedRange<Int>? = nil) -> JSONValue {
+        guard let range else { return Self.object([("type", .string("string")), ("pattern", .string(pattern))]) }
+        return Self.object([
+            ("type", Self.strings(["integer", "string"])), ("minimum", .int(Int64(range.lowerBound))),
+            ("maximum", .int(Int64(range.upperBound))), ("pattern", .string(pattern)),
+        ])
+    }
+
+    /// Digits that are grouped with underscores are a text to editors.
+    package static func integer(_ range: ClosedRange<Int>) -> JSONValue { Self.text("^[0-9_]+$", orIntegersIn: range) }
+
+    package static func number(_ range: ClosedRange<Double>) -> JSONValue {
+        Self.object([
+            ("type", Self.strings(["number", "string"])), ("minimum", .double(range.lowerBound)),
+            ("maximum", .double(range.upperBound)), ("pattern", .string("^[0-9_.]+$")),
+        ])
+    }
+
+    /// One of a few values.
+    package static func choice(_ values: [JSONValue]) -> JSONValue { Self.object([("enum", .array(values))]) }
+
+    package static func either(_ schemas: JSONValue...) -> JSONValue { Self.object([("anyOf", .array(schemas))]) }
+
+    /// A list whose elements are all alike.
+    package static func list(of element: JSONValue, least: Int = 0, mayBeEmpty: Bool = false) -> JSONValue {
+        Self.object(
+            [("type", Self.type("array", mayBeEmpty)), ("items", element)]
+                + (least == 0 ? [] : [("minItems", .int(Int64(least)))])
+        )
+    }
+
+    /// A section: these keys and no others.
+    ///
+    /// - Parameters:
+    ///   - members: The keys' schemas.
+    ///   - required: The keys that have no default.
+    ///   - oneOf: Keys of which there is exactly one; empty for no such rule.
+    ///   - mayBeEmpty: Whether nothing may stand behind the section's name.
+    package static func section(
+        _ members: [JSONValue.Member],
+        required: [String] = [],
+        oneOf: [String] = [],
+        mayBeEmpty: Bool = false
+    ) -> JSONValue {
+        var parts: [(String, JSONValue)] = [
+            ("type", Self.type("object", mayBeEmpty)), ("properties", .object(members)),
+            ("additionalProperties", .bool(false)),
+        ]
+        if !required.isEmpty { parts.append(("required", Self.strings(required))) }
+        if !oneOf.isEmpty {
+            parts.append(("oneOf", .array(oneOf.map { Self.object([("required", Self.strings([$0]))]) })))
+        }
+        return Self.object(parts)
+    }
+
+    /// The schema of a whole file.
+    package static func file(_ schema: JSONValue, title: String) -> JSONValue {
+        guard case .object(let members) = schema else { return schema }
+        return .object(
+            Self.members([("$schema", .string(Self.dialect)), ("title", .string(title))]) + members
+        )
+    }
+
+    private static func type(_ name: String, _ mayBeEmpty: Bool) -> JSONValue {
+        mayBeEmpty ? Self.strings([name, "null"]) : .string(name)
+    }
+
+    private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+
+    private static func members(_ parts: [(String, JSONValue)]) -> [JSONValue.Member] {
+        parts.map { JSONValue.Member(name: $0.0, value: $0.1) }
+    }
+
+    private static func object(_ parts: [(String, JSONValue)]) -> JSONValue { .object(Self.members(parts)) }
+}
+
+extension JSONValue {
+    /// The same schema with what a value has to be, as an editor shows it, and what it is if it is not given.
+    ///
+    /// - Parameter phrase: Continues "has to be".
+    package func described(as phrase: String, default fallback: JSONValue? = nil) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        let sentence = phrase.prefix(1).uppercased() + phrase.dropFirst()
+        var own = [Member(name: "description", value: .string(sentence + "."))]
+        if let fallback { own.append(Member(name: "default", value: fallback)) }
+        return .object(members + own)
+    }
+
+    /// The same schema with sentences before those that it has.
+    package func explained(by sentences: String) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        var text = sentences
+        if case .string(let own)? = self["description"] { text += " " + own }
+        let others = members.filter { $0.name != "description" }
+        return .object(others + [Member(name: "description", value: .string(text))])
+    }
+}
