@@ -167,8 +167,9 @@ async def main() -> None:
 
     # Operators
     for name in [
-        "session", "audit", "configuration", "log_levels", "stats", "history", "apps", "kinds", "budget", "herd", "instances",
-        "hosts", "pushes", "senders", "providers", "upstreams", "partitions", "orders", "clock", "openapi", "metrics",
+        "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "apps", "kinds",
+        "budget", "herd", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
+        "partitions", "orders", "clock", "openapi", "metrics",
         "reload_configuration", "live", "ready", "version",
     ]:
         await ops(name)
@@ -181,6 +182,7 @@ async def main() -> None:
     await ops("dry_run", app, freshet.DryRunRequest.from_dict({"freshet": {"kind": "scores"}, "priority": 10}))
     for action in ["pause", "resume"]:
         await ops("order", freshet.Order.from_dict({"action": action, "of": {"app": app}}))
+    await ops("try_now", freshet.TryNowRequest.from_dict({"app": told.provided, "kind": "panel"}))
     await ops("set_log_levels", freshet.SetLogLevelsRequest.from_dict({"levels": {"http": "warning"}}))
     # The clock of a log on disk cannot be moved.
     await ops("move_clock", freshet.MoveClockRequest.from_dict({"advance": 1}), status=400)
