@@ -186,7 +186,8 @@ class Run:
             before = self.cpu_now()
             self.send([request])
             cost = self.settled_cost(before)
-            if cost > self.options.cost:
+            # A clock that is moved plays the days of timeline providers: its cost is theirs, for as long as the caller waits.
+            if cost > self.options.cost and not request.path.startswith("/v1/clock"):
                 self.report(f"one request costs {cost:.1f} CPU-seconds: {request} {request.body[:300]!r}", [request])
 
     def look(self) -> None:
