@@ -28,16 +28,9 @@ struct Config: AsyncParsableCommand {
         @Flag(help: "Print the gateway's JSON.") var json = false
 
         func run() async throws {
-            let client = try self.gateway.client()
-            let answer: JSONValue
-            do {
-                answer = try await client.get("/v1/config/diff")
-            } catch {
-                await client.close()
-                Output.standardError(error.sentence)
-                throw ExitCode(error.isAway ? 1 : 2)
+            let answer = try await self.gateway.ask { client throws(OperatorClient.Fault) in
+                try await client.get("/v1/config/diff")
             }
-            await client.close()
             let faults = Self.elements(answer["faults"])
             if self.json {
                 print(String(decoding: answer.jsonText, as: UTF8.self))

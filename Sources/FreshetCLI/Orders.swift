@@ -19,16 +19,9 @@ struct Orders: AsyncParsableCommand {
     @Flag(help: "Print the gateway's JSON.") var json = false
 
     func run() async throws {
-        let client = try self.gateway.client()
-        let answer: JSONValue
-        do {
-            answer = try await client.get("/v1/orders")
-        } catch {
-            await client.close()
-            Output.standardError(error.sentence)
-            throw ExitCode(error.isAway ? 1 : 2)
+        let answer = try await self.gateway.ask { client throws(OperatorClient.Fault) in
+            try await client.get("/v1/orders")
         }
-        await client.close()
         guard !self.json else { return print(String(decoding: answer.jsonText, as: UTF8.self)) }
         guard case .array(let orders)? = answer["orders"], !orders.isEmpty else { return print("Nothing is paused.") }
         for order in orders { print(Self.line(order)) }

@@ -28,19 +28,12 @@ struct TryNow: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try self.gateway.client()
         let body = JSONValue.object(of: [
             ("app", self.app.map { .string($0) }), ("kind", self.kind.map { .string($0) }),
         ])
-        let answer: JSONValue
-        do {
-            answer = try await client.post("/v1/try-now", body)
-        } catch {
-            await client.close()
-            Output.standardError(error.sentence)
-            throw ExitCode(error.isAway ? 1 : 2)
+        let answer = try await self.gateway.ask { client throws(OperatorClient.Fault) in
+            try await client.post("/v1/try-now", body)
         }
-        await client.close()
         guard !self.json else { return print(String(decoding: answer.jsonText, as: UTF8.self)) }
         guard case .array(let tried)? = answer["tried"], !tried.isEmpty else {
             return print("Nothing has failed: there is nothing to try.")

@@ -23,6 +23,28 @@ extension OperatorOptions {
             advice: try self.advice(token)
         )
     }
+
+    /// Asks a gateway once, and closes the connection. Why there is no answer goes to standard error.
+    ///
+    /// - Throws: Exit code 1 if the gateway does not answer, 2 if it refused.
+    func ask<Answer>(
+        _ question: (OperatorClient) async throws(OperatorClient.Fault) -> Answer
+    ) async throws -> Answer {
+        let client = try self.client()
+        let answer: Result<Answer, OperatorClient.Fault>
+        do throws(OperatorClient.Fault) {
+            answer = .success(try await question(client))
+        } catch {
+            answer = .failure(error)
+        }
+        await client.close()
+        switch answer {
+        case .success(let answer): return answer
+        case .failure(let fault):
+            Output.standardError(fault.sentence)
+            throw ExitCode(fault.isAway ? 1 : 2)
+        }
+    }
 }
 
 /// Questions to a gateway's ops listener, over one connection that is made anew when it has gone.

@@ -36,20 +36,16 @@ struct Top: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try self.gateway.client()
-        var screen = TopScreen(address: client.address)
-        screen.order = TopScreen.Order(rawValue: self.sort) ?? .charged
-        if self.once {
-            do {
-                try await self.show(Self.read(client), &screen)
-            } catch {
-                await client.close()
-                Output.standardError(error.sentence)
-                throw ExitCode(error.isAway ? 1 : 2)
+        guard !self.once else {
+            return try await self.gateway.ask { client throws(OperatorClient.Fault) in
+                let reading = try await Self.read(client)
+                var screen = self.makeScreen(client)
+                screen.reading = reading
+                self.show(reading, screen)
             }
-            await client.close()
-            return
         }
+        let client = try self.gateway.client()
+        var screen = self.makeScreen(client)
         let terminal = self.json ? nil : TerminalMode.enter()
         screen.hasKeys = terminal != nil
         screen.isStyled = terminal != nil && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
@@ -60,6 +56,12 @@ struct Top: AsyncParsableCommand {
             Output.standardError(fault.sentence)
             throw ExitCode(2)
         }
+    }
+
+    private func makeScreen(_ client: OperatorClient) -> TopScreen {
+        var screen = TopScreen(address: client.address)
+        screen.order = TopScreen.Order(rawValue: self.sort) ?? .charged
+        return screen
     }
 
     private static func read(_ client: OperatorClient) async throws(OperatorClient.Fault) -> TopReading {
@@ -119,11 +121,6 @@ struct Top: AsyncParsableCommand {
                 self.show(reading, screen)
             }
         }
-    }
-
-    private func show(_ reading: TopReading, _ screen: inout TopScreen) {
-        screen.reading = reading
-        self.show(reading, screen)
     }
 
     private func show(_ reading: TopReading, _ screen: TopScreen) {
