@@ -116,8 +116,8 @@ extension Engine {
         writer.write(byte: active.reason.rawValue)
         for date in [
             active.decidesAt, row.timelineDue, active.minExpiry, active.outstanding.expires, row.freeSetupAt,
-            row.firstWindow,
-            row.visibleUntil, active.heldUntil, observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
+            row.firstWindow, row.visibleUntil, active.heldUntil,
+            observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
         ] {
             writer.write(signed: date)
         }

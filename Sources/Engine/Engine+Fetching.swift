@@ -5,7 +5,7 @@ extension Engine {
     /// A reload that is out; nil if it is not out any more.
     package func outstandingReload(_ id: ReloadID) -> ReloadEffect? {
         guard let instance = self.liveInstance(of: id),
-            let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding)
+            let reload = self.findReload(id.position, of: instance)
         else { return nil }
         return self.effect(of: self.reloads[reload])
     }
@@ -13,7 +13,7 @@ extension Engine {
     /// What a reload that is out is about; nil if it is not out any more.
     package func fetchSubject(of id: ReloadID) -> FetchSubject? {
         guard let slot = self.liveInstance(of: id),
-            let reload = self.reloads.find(id.position, in: self.instances[active: slot].outstanding)
+            let reload = self.findReload(id.position, of: slot)
         else { return nil }
         let row = self.reloads[reload]
         let instance = self.instances[slot]

@@ -39,7 +39,7 @@ extension Engine {
     /// O(instances of the host + pushes that the reload serves).
     package func outgoingPush(for id: ReloadID) -> OutgoingPush? {
         guard let instance = self.liveInstance(of: id),
-            let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding)
+            let reload = self.findReload(id.position, of: instance)
         else { return nil }
         let isControl = self.instances[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }

@@ -196,7 +196,7 @@ extension Engine {
             return .delivery(known: false)
         }
         if let instance = self.liveInstance(of: report.reload, on: host),
-            let named = self.reloads.find(report.reload.position, in: self.instances[active: instance].outstanding),
+            let named = self.findReload(report.reload.position, of: instance),
             !self.reloads[stored: named].sharesToken || !self.instances[instance].isHostDriven
         {
             self.end(named, of: instance, by: report.result)
@@ -241,6 +241,12 @@ extension Engine {
             }
             slot = reload.next
         }
+    }
+
+    /// The outstanding reload of an instance that was issued at a position; nil if it is not outstanding any more.
+    /// O(outstanding reloads of the instance).
+    func findReload(_ position: LogPosition, of instance: InstanceNumber) -> ReloadNumber? {
+        self.reloads.find(position, in: self.instances[active: instance].outstanding)
     }
 
     /// Ends every reload of an instance that is gone.

@@ -16,7 +16,7 @@ extension Engine {
         var isStale = false
         if let id = report.reload {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
-            if let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding) {
+            if let reload = self.findReload(id.position, of: instance) {
                 isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
                 self.end(reload, of: instance, .acknowledged)

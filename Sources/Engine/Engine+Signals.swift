@@ -64,7 +64,7 @@ extension Engine {
     }
 
     mutating func decideIfWaiting(_ instance: InstanceNumber) {
-        if self.instances[active: instance].pending.count > 0 || !self.instances[active: instance].waiting.isEmpty {
+        if self.instances[active: instance].isWaiting {
             self.decide(instance)
         }
     }
@@ -136,7 +136,7 @@ extension Engine {
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: InstanceNumber) {
         self.instances[content: instance].shownEntry = date
-        let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding)
+        let reload = self.findReload(id.position, of: instance)
         if let reload {
             self.counters.reloadsAcknowledged += 1
             self.end(reload, of: instance, .acknowledged)

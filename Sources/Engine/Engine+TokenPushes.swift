@@ -145,7 +145,7 @@ extension Engine {
     )] {
         guard self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { instance in
-            guard let reload = self.reloads.find(position, in: self.instances[active: instance].outstanding),
+            guard let reload = self.findReload(position, of: instance),
                 self.reloads[stored: reload].sharesToken
             else { return nil }
             return (instance, reload)

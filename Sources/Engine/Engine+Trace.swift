@@ -70,7 +70,7 @@ extension Engine {
     /// The pushes that a reload serves, in the order in which they came; none if it is not outstanding.
     package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
         guard let instance = self.liveInstance(of: reload),
-            let slot = self.reloads.find(reload.position, in: self.instances[active: instance].outstanding)
+            let slot = self.findReload(reload.position, of: instance)
         else { return [] }
         let row = self.reloads[slot]
         var served: [ServedPush] = []

@@ -3,7 +3,7 @@ import WidgetModel
 
 /// The rows of active instances by number. All instances at rest have the same number: that of a blank row, which never changes.
 ///
-/// So whoever reads has one look-up, without asking first whether there is a row.
+/// So a reader needs one look-up, and does not ask first whether there is a row.
 struct ActiveTable: ~Copyable, Sendable {
     /// The number of instances at rest.
     static let rest = Number<ActiveRow>(0)
