@@ -20,6 +20,15 @@ import Testing
         return "\(folder)/\(name)"
     }
 
+    /// Expects that the schema finds one fault in a file, and what it is.
+    private static func expectFault(_ fault: String, in text: String, by schema: String) async throws {
+        let folder = try TestGateway.makeFolder()
+        let file = try Self.write(text, "a.yaml", in: folder)
+        let faults = try await Self.faults(schema, [file], in: folder)
+        #expect(faults.count == 1 && faults[0].contains(fault), "\(faults)")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test func `the schema of configurations allows what the gateway reads`() async throws {
         let folder = try TestGateway.makeFolder()
         let example = "\(TestGateway.root)/deploy/freshet.example.yaml"
@@ -59,11 +68,7 @@ import Testing
         ("ops: {tokens: [secret]}", "'tokens' was unexpected"),
     ])
     func `an editor marks a fault of a configuration`(_ text: String, _ fault: String) async throws {
-        let folder = try TestGateway.makeFolder()
-        let file = try Self.write(text, "a.yaml", in: folder)
-        let faults = try await Self.faults("config", [file], in: folder)
-        #expect(faults.count == 1 && faults[0].contains(fault), "\(faults)")
-        try FileManager.default.removeItem(atPath: folder)
+        try await Self.expectFault(fault, in: text, by: "config")
     }
 
     @Test func `the schema of loads allows every example`() async throws {
@@ -85,10 +90,6 @@ import Testing
         ("loads: [{send: pushes, rate: max}]\nfor: 10", "for: 10 is not of type 'string'"),
     ])
     func `an editor marks a fault of a load`(_ text: String, _ fault: String) async throws {
-        let folder = try TestGateway.makeFolder()
-        let file = try Self.write(text, "a.yaml", in: folder)
-        let faults = try await Self.faults("bench", [file], in: folder)
-        #expect(faults.count == 1 && faults[0].contains(fault), "\(faults)")
-        try FileManager.default.removeItem(atPath: folder)
+        try await Self.expectFault(fault, in: text, by: "bench")
     }
 }

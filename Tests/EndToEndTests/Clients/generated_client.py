@@ -3,34 +3,20 @@
 Ends with a line of JSON: the operations that were not driven, and those whose answers were not what the document says.
 """
 
-import argparse
 import importlib
 import io
 import json
 import pkgutil
 import ssl
-import sys
 import uuid
 
 import httpx
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--generated", required=True, help="the folder that the package freshet_client is in")
-parser.add_argument("--push", required=True, help="the push listener's URL, and so on")
-parser.add_argument("--host", required=True)
-parser.add_argument("--ops", required=True)
-parser.add_argument("--ca", required=True)
-parser.add_argument("--bearer", required=True, help="a provider token")
-parser.add_argument("--operator", required=True)
-parser.add_argument("--app", required=True)
-parser.add_argument("--topic", required=True)
-parser.add_argument("--provided", required=True, help="an app whose kind `panel` has a timeline provider, and a sample")
-told = parser.parse_args()
-sys.path.insert(0, told.generated)
+from generated_arguments import told
 
-import freshet_client.api as api  # noqa: E402
-from freshet_client import AuthenticatedClient, models  # noqa: E402
-from freshet_client.types import UNSET, File  # noqa: E402
+import freshet_client.api as api
+from freshet_client import AuthenticatedClient, models
+from freshet_client.types import UNSET, File
 
 TLS = ssl.create_default_context(cafile=told.ca)
 # A slow machine is no failure of the gateway.

@@ -4,31 +4,17 @@ Its models are strict: an answer with a member that has another type is an error
 were not driven, and those that did not go as the document says.
 """
 
-import argparse
 import asyncio
 import inspect
 import json
 import ssl
-import sys
 import uuid
 
 import httpx
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--generated", required=True, help="the folder that the package freshet_generated is in")
-parser.add_argument("--push", required=True, help="the push listener's URL, and so on")
-parser.add_argument("--host", required=True)
-parser.add_argument("--ops", required=True)
-parser.add_argument("--ca", required=True)
-parser.add_argument("--bearer", required=True, help="a provider token")
-parser.add_argument("--operator", required=True)
-parser.add_argument("--app", required=True)
-parser.add_argument("--topic", required=True)
-parser.add_argument("--provided", required=True, help="an app whose kind `panel` has a timeline provider, and a sample")
-told = parser.parse_args()
-sys.path.insert(0, told.generated)
+from generated_arguments import told
 
-import freshet_generated as freshet  # noqa: E402
+import freshet_generated as freshet
 
 TIMEOUT = 3600
 apis = {name: api for name, api in inspect.getmembers(freshet, inspect.isclass) if name.endswith("Api")}

@@ -9,7 +9,7 @@ import WidgetModel
 @Suite struct EarlyAcknowledgementTests {
     private static let phone = Sports.token("phone")
 
-    @Test func `a reload is not done before its provider has answered, whoever says so`() async throws {
+    @Test func `a reload is not done before its provider has answered, by whichever route it is said`() async throws {
         let owners = try await OwnerScene.started(partitions: 2)
         let provider = try ProviderScene(owners)
         provider.reply { ProviderScene.answer($0, content: #""new""#) }
