@@ -145,6 +145,8 @@ extension Endpoint {
                 }
                 body.append(part)
             }
+            // A stream ends early where its reader's task does.
+            try Task.checkCancellation()
         } catch {
             throw Self.failure(error)
         }

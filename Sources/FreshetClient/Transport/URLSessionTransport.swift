@@ -52,7 +52,7 @@ public final class URLSessionTransport: FreshetTransport {
 
     /// Sends a request, and returns as soon as the head of the answer has come.
     ///
-    /// - Throws: `URLError`, or `CancellationError` if the task was cancelled.
+    /// - Throws: ``FreshetError/unreachable(_:)``, or `CancellationError` if the task was cancelled.
     public func answer(to request: TransportRequest) async throws -> TransportAnswer {
         var sent = URLRequest(url: request.url)
         sent.httpMethod = request.method
@@ -112,17 +112,25 @@ private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, dataTask task: URLSessionDataTask, didReceive data: Data) {
         guard case .body(let parts)? = self.readers.withLock({ $0[task.taskIdentifier] }) else { return }
         if case .dropped = parts.yield(data) {
-            parts.finish(throwing: URLError(.dataLengthExceedsMaximum))
+            let limit = URLSessionTransport.waitingPartsMax
+            parts.finish(throwing: FreshetError.unreachable("more than \(limit) parts of the answer wait to be read"))
         }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let failure: (any Error)? = (error as? URLError)?.code == .cancelled ? CancellationError() : error
+        let failure = error.map(Self.failure)
         switch self.readers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) {
-        case .head(let continuation)?: continuation.resume(throwing: failure ?? URLError(.badServerResponse))
+        case .head(let continuation)?:
+            continuation.resume(throwing: failure ?? FreshetError.unreachable("no answer came"))
         case .body(let parts)?: parts.finish(throwing: failure)
         case nil: break
         }
+    }
+
+    /// In words alone: what else an error holds is the whole address, and with it a push token.
+    private static func failure(_ error: any Error) -> any Error {
+        if (error as? URLError)?.code == .cancelled { return CancellationError() }
+        return FreshetError.unreachable("\(error.localizedDescription) (\((error as NSError).code))")
     }
 
     func urlSession(
