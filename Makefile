@@ -18,10 +18,10 @@ senders: setup ## Six clients that are not ours push 5,000 times at once and 1,0
 	SENDER_SECONDS="$(or $(SECONDS),60)" swift test --skip-build --disable-xctest --filter SenderTests
 
 lint: ## Check the format, strictly
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests docs/examples/client-swift docs/examples/provider-swift
 
 format: ## Format in place
-	swift format format --in-place --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift
+	swift format format --in-place --recursive --parallel Package.swift Sources Tests docs/examples/client-swift docs/examples/provider-swift
 
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 	@KEEP="$(KEEP)" deploy/demo/run.sh

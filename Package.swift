@@ -50,8 +50,11 @@ func suite(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 // `Tests/TidyTests` holds the sources to these arrows; the compiler does not.
 let package = Package(
     name: "freshet",
-    platforms: [.macOS(.v15)],
-    products: [.executable(name: "freshet", targets: ["FreshetCLI"])],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .executable(name: "freshet", targets: ["FreshetCLI"]),
+        .library(name: "FreshetClient", targets: ["FreshetClient"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -133,6 +136,15 @@ let package = Package(
                 metrics,
                 nioCore, nioPosix, unixSignals,
             ],
+            swiftSettings: settings
+        ),
+
+        // For programs of others: senders and hosts in Swift. It depends on nothing.
+        product("FreshetClient"),
+        .executableTarget(
+            name: "Scoreboard",
+            dependencies: ["FreshetClient"],
+            path: "docs/examples/client-swift",
             swiftSettings: settings
         ),
 
@@ -238,6 +250,13 @@ let package = Package(
                 histogram, nioCore, nioPosix,
             ]
         ),
+        suite("FreshetClientTests", ["FreshetClient"]),
+        .executableTarget(
+            name: "ClientDriver",
+            dependencies: ["FreshetClient"],
+            path: "Tests/Fixtures/ClientDriver",
+            swiftSettings: settings
+        ),
         // No products: `make bench` builds them by name.
         .target(name: "CReading", path: "Tests/Benchmarks/Reading"),
         .executableTarget(
@@ -262,7 +281,10 @@ let package = Package(
         ),
         suite(
             "EndToEndTests",
-            ["FreshetCLI", "HTTPTransport", "ScriptedServer", "TLS", "WidgetModel", nioPosix],
+            [
+                "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "Scoreboard", "ScriptedServer", "TLS",
+                "WidgetModel", nioPosix, yams,
+            ],
             exclude: ["Clients"]
         ),
         suite("TidyTests", []),

@@ -165,6 +165,7 @@ extension Command {
                 guard count > 0 else {
                     close(open[index].fd)
                     open[index].fd = -1
+                    if let line = splitters[index].last() { lines.yield(line) }
                     continue
                 }
                 let data = Data(buffer.prefix(count))
@@ -187,6 +188,9 @@ extension Command {
 /// Cuts a byte stream into lines.
 private struct LineSplitter {
     private var rest = Data()
+
+    /// What came after the last line's end; nil if nothing did.
+    func last() -> String? { self.rest.isEmpty ? nil : String(decoding: self.rest, as: UTF8.self) }
 
     mutating func take(_ data: Data) -> [String] {
         self.rest.append(data)

@@ -1,4 +1,5 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// `curl -N` follows event streams and sees exactly the instances that a push is about.
@@ -15,7 +16,7 @@ import Testing
         )
     }
 
-    private struct Reload: Hashable {
+    private struct ReloadLine: Hashable {
         let id: String
         let address: String
         let cause: String
@@ -39,26 +40,23 @@ import Testing
         _ = try await gateway.register(2, teams: ["rams"], bearer: bearer)
         _ = try await gateway.register(3, teams: ["bears", "seahawks"], bearer: bearer)
 
-        let stream = try Self.follow(gateway, "/v1/apps/\(TestGateway.app)/events", bearer: bearer, ["--http2"])
-        var lines = stream.lines.makeAsyncIterator()
+        let backEnd = try gateway.backEnd(bearer)
+        var events = backEnd.events().makeAsyncIterator()
         // The first reloads, of instances that were just added, are offered when the stream opens.
-        var added: [Reload] = []
-        while added.count < 8, let line = await lines.next() {
-            if let reload = Reload(line) { added.append(reload) }
-        }
-        #expect(Set(added.map(\.cause)) == ["added"])
-        try await gateway.acknowledge(added.map(\.id), bearer: bearer)
+        let added = try await Self.reloads(8, &events)
+        #expect(Set(added.flatMap(\.causes)) == ["added"])
+        try await backEnd.acknowledge(added.map(\.id))
 
-        let id = try await self.push(gateway, bearer, kind: "scores", match: #"{"team":["seahawks"]}"#)
-        let sentinel = try await self.push(gateway, bearer, kind: "character", match: #"{"$host":["host-2"]}"#)
-        var seen: [Reload] = []
+        let id = try await Self.push(gateway, bearer, to: .kind("scores", matching: ["team": ["seahawks"]]))
+        let sentinel = try await Self.push(gateway, bearer, to: .kind("character", matching: [.host: ["host-2"]]))
         // Partitions commit on their own: the sentinel of one may come before the reloads of another.
-        while seen.count < 3, let line = await lines.next() {
-            if let reload = Reload(line) { seen.append(reload) }
-        }
-        #expect(Set(seen.map(\.address)) == ["host-1:scores-0", "host-3:scores-1", "host-2:character"])
-        #expect(seen.allSatisfy { $0.cause == "push" })
-        try await gateway.acknowledge(seen.map(\.id), bearer: bearer)
+        let seen = try await Self.reloads(3, &events)
+        #expect(
+            Set(seen.map { "\($0.host):\($0.instance)" })
+                == ["host-1:scores-0", "host-3:scores-1", "host-2:character"]
+        )
+        #expect(Set(seen.flatMap(\.causes)) == ["push"])
+        try await backEnd.acknowledge(seen.map(\.id))
 
         let push = try await gateway.settled(id)
         #expect(push.json["matched"] as? Int == 2)
@@ -66,21 +64,20 @@ import Testing
         #expect(push.json["partitions"] as? Int == 4)
         let other = try await gateway.settled(sentinel)
         #expect(other.json["outcomes"] as? [String: Int] == ["reloaded": 1])
-        stream.terminate()
-        _ = await stream.wait()
         await gateway.stop()
     }
 
-    private func push(_ gateway: TestGateway, _ bearer: String, kind: String, match: String) async throws -> String {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
-            bearer: bearer,
-            headers: ["apns-priority: 10"],
-            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"\#(kind)","match":\#(match)}}"#
-        )
-        try #require(answer.status == 200, "\(answer.body)")
-        return try #require(answer.headers["apns-id"])
+    /// The next reloads of an event stream.
+    private static func reloads(_ count: Int, _ events: inout HostEvents.AsyncIterator) async throws -> [Reload] {
+        var reloads: [Reload] = []
+        while reloads.count < count, let event = try await events.next() {
+            if case .reload(let reload) = event { reloads.append(reload) }
+        }
+        return reloads
+    }
+
+    private static func push(_ gateway: TestGateway, _ bearer: String, to target: Target) async throws -> String {
+        try await gateway.sender(bearer).push(Push(priority: .immediate), to: target).id.uuidString.lowercased()
     }
 
     @Test(arguments: ["--http2", "--http1.1"])
@@ -93,9 +90,9 @@ import Testing
 
         let path = "/v1/hosts/\(TestGateway.token(1))/events"
         let stream = try Self.follow(gateway, path, bearer: credential, [version])
-        var seen: [Reload] = []
+        var seen: [ReloadLine] = []
         for await line in stream.lines {
-            if let reload = Reload(line) { seen.append(reload) }
+            if let reload = ReloadLine(line) { seen.append(reload) }
             if seen.count == 2 { break }
         }
         #expect(Set(seen.map(\.address)) == ["host-1:scores-0", "host-1:character"])
@@ -127,7 +124,7 @@ import Testing
             let options = attempt == 0 ? ["--http2"] : ["--http2", "--header", "last-event-id: \(place)"]
             let stream = try Self.follow(gateway, path, bearer: bearer, options)
             for await line in stream.lines {
-                if let reload = Reload(line) {
+                if let reload = ReloadLine(line) {
                     ids.append(reload.id)
                     texts.append(line)
                 }
@@ -172,31 +169,22 @@ import Testing
         for host in [1, 2] {
             try await gateway.acknowledge(try await gateway.outstanding(host, bearer: bearer), bearer: bearer)
         }
-        let id = try await self.push(gateway, bearer, kind: "scores", match: #"{"team":["seahawks"]}"#)
-        _ = try await gateway.eventually("push \(id) is applied everywhere") {
-            let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)")
-            return answer.json["appliedBy"] as? Int == 2 ? answer : nil
+        let sender = try gateway.sender(bearer)
+        let push = try await sender.push(
+            Push(priority: .immediate),
+            to: .kind("scores", matching: ["team": ["seahawks"]])
+        )
+        _ = try await gateway.eventually("push \(push.id) is applied everywhere") {
+            try await sender.status(of: push.id).appliedBy == 2 ? push : nil
         }
-        let stream = try Self.follow(gateway, "/v1/pushes/\(id)/events", bearer: bearer, ["--http2"])
-        var lines = stream.lines.makeAsyncIterator()
-        var events: [String] = []
-        while let line = await lines.next() {
-            guard line.hasPrefix("event: ") || line.hasPrefix("data: ") else { continue }
-            events.append(line)
-            guard line.hasPrefix("data: ") else { continue }
+        var outcomes: [[Outcome: Int]] = []
+        for try await status in sender.progress(of: push.id) {
+            outcomes.append(status.outcomes)
             // One host after the other says that it has reloaded.
-            guard let host = [1, 2].dropFirst(events.count / 2 - 1).first else { continue }
+            guard let host = [1, 2].dropFirst(outcomes.count - 1).first else { continue }
             try await gateway.acknowledge(try await gateway.outstanding(host, bearer: bearer), bearer: bearer)
         }
-        #expect(events.filter { $0.hasPrefix("event: ") } == ["event: progress", "event: progress", "event: complete"])
-        let outcomes = [
-            #""outcomes":{"issued":2}"#, #""outcomes":{"issued":1,"reloaded":1}"#, #""outcomes":{"reloaded":2}"#,
-        ]
-        for (data, expected) in zip(events.filter { $0.hasPrefix("data: ") }, outcomes) {
-            #expect(data.contains(expected), "\(data)")
-        }
-        let result = await stream.wait()
-        #expect(result.status == 0, "the stream ends when the push has")
+        #expect(outcomes == [[.issued: 2], [.issued: 1, .reloaded: 1], [.reloaded: 2]])
         await gateway.stop()
     }
 
@@ -204,20 +192,13 @@ import Testing
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
-        let match = #"{"team":["seahawks"]}"#
-        let first = try await self.push(gateway, bearer, kind: "scores", match: match)
-        let second = try await self.push(gateway, bearer, kind: "scores", match: match)
+        let first = try await Self.push(gateway, bearer, to: .kind("scores"))
+        let second = try await Self.push(gateway, bearer, to: .kind("scores"))
         try await gateway.acknowledge(try await gateway.outstanding(1, bearer: bearer), bearer: bearer)
         let waiting = try await gateway.settled(second)
         #expect(waiting.json["outcomes"] as? [String: Int] == ["deferred": 1])
 
-        let signalled = try await gateway.curl(
-            "POST",
-            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/signals",
-            bearer: bearer,
-            body: #"{"signal":"appForeground"}"#
-        )
-        #expect(signalled.status == 204)
+        try await gateway.host(1, bearer).send([.appForeground])
         // Exempt reloads keep 15 seconds of distance, so the one that waited may still be on its way.
         let instance = try await gateway.curl(
             "GET",

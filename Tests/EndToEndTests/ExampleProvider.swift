@@ -1,4 +1,5 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// An example provider of the documentation, with a state of its own.
@@ -77,14 +78,7 @@ extension TestGateway {
     ///
     /// - Returns: Its apns-id.
     func pushScore(_ bearer: String) async throws -> String {
-        let answer = try await self.curl(
-            "POST",
-            "\(self.pushURL)/v1/apps/\(TestGateway.app)/pushes",
-            bearer: bearer,
-            headers: ["apns-priority: 10"],
-            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"scores","match":{"team":["seahawks"]}}}"#
-        )
-        try #require(answer.status == 200, "\(answer.body)")
-        return try #require(answer.headers["apns-id"])
+        let target = Target.kind("scores", matching: ["team": ["seahawks"]])
+        return try await self.sender(bearer).push(Push(priority: .immediate), to: target).id.uuidString.lowercased()
     }
 }

@@ -27,11 +27,14 @@ import Testing
     }
 
     /// Whether this system gives a page a network of its own; in CI it has to.
-    private static func isTried() async throws -> Bool {
+    static func isTried() async throws -> Bool {
         if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
-        let user = geteuid() == 0 ? [] : ["--map-root-user"]
-        return try await Command.run("unshare", user + ["--mount", "--net", "--pid", "--fork", "true"]).status == 0
+        let spaces = ["--mount", "--net", "--pid", "--fork", "true"]
+        return try await Command.run("unshare", Self.rootOptions + spaces).status == 0
     }
+
+    /// A user other than root is root in a namespace of its own.
+    static let rootOptions = geteuid() == 0 ? [] : ["--map-root-user"]
 
     @Test(.enabled { try await PageTests.isTried() }, arguments: PageTests.pages)
     func `a newcomer comes to a page's end with what the page says`(_ page: String) async throws {

@@ -1,17 +1,12 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// Sender, gateway, timeline provider, host: a push changes what a widget shows.
 @Suite struct ProviderTests {
-    /// The score in the data of an `entry` event.
-    private static func score(_ line: String) -> (score: String, reload: String, date: String)? {
-        guard line.hasPrefix("data: "),
-            let data = try? JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any],
-            let content = data["content"] as? [String: Any], let us = content["us"] as? Int,
-            let them = content["them"] as? Int, let reload = data["reload"] as? String,
-            let date = data["date"] as? String
-        else { return nil }
-        return ("\(us)-\(them)", reload, date)
+    /// The score that an entry shows.
+    private static func score(_ entry: Entry) -> String {
+        "\(entry.content["us"]?.int ?? -1)-\(entry.content["them"]?.int ?? -1)"
     }
 
     @Test(arguments: ExampleProvider.Language.allCases)
@@ -27,44 +22,25 @@ import Testing
             timelineProvider: provider.url
         )
         let bearer = try await gateway.providerToken()
-        let host = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))"
+        let host = try gateway.host(1, bearer)
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
-        let stream = try Command(
-            "curl",
-            [
-                "--silent", "--no-buffer", "--http2", "--cacert", gateway.ca, "--header",
-                "authorization: bearer \(bearer)",
-                "\(host)/events",
-            ]
-        )
-        var lines = stream.lines.makeAsyncIterator()
         var pushed: String?
-        while let line = await lines.next() {
-            #expect(line != "event: reload")
-            guard let seen = Self.score(line) else { continue }
+        for try await event in host.events() {
+            if case .reload = event { Issue.record("\(event)") }
+            guard case .entry(let entry) = event, entry.kind == "scores" else { continue }
             if pushed == nil {
-                #expect(seen.score == "14-10")
+                #expect(Self.score(entry) == "14-10")
                 try provider.set(us: 21, them: 10)
                 pushed = try await gateway.pushScore(bearer)
-            } else if seen.score == "21-10" {
-                let shown = try await gateway.curl(
-                    "POST",
-                    "\(host)/signals",
-                    bearer: bearer,
-                    body: #"{"signal":"entryShown","reload":"\#(seen.reload)","date":"\#(seen.date)"}"#
-                )
-                #expect(shown.status == 204)
+            } else if Self.score(entry) == "21-10" {
+                try await host.send([.entryShown(entry.reload, date: entry.date)])
                 break
             }
         }
-        stream.terminate()
-        _ = await stream.wait()
         let push = try await gateway.settled(try #require(pushed))
         #expect(push.json["outcomes"] as? [String: Int] == ["exempt": 1])
 
-        let state = try await gateway.curl("GET", "\(host)/state", bearer: bearer)
-        let entries = state.json["entries"] as? [[String: Any]] ?? []
-        #expect(Set(entries.compactMap { $0["instance"] as? String }) == ["scores-0", "character"])
+        #expect(Set(try await host.state().entries.map(\.instance)) == ["scores-0", "character"])
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         let reloads = stats.json["reloads"] as? [String: Any]
         #expect((reloads?["freshness"] as? [String: Any])?["shown"] as? Int == 1)
@@ -81,14 +57,8 @@ import Testing
         // What is shown survives the process.
         await gateway.crash()
         let again = try await TestGateway.start(in: folder, timelineProvider: provider.url)
-        let after = try await again.curl(
-            "GET",
-            "\(again.hostURL)/v1/hosts/\(TestGateway.token(1))/state",
-            bearer: bearer
-        )
-        let kept = (after.json["entries"] as? [[String: Any]] ?? []).first { $0["instance"] as? String == "scores-0" }
-        let content = (kept?["entries"] as? [[String: Any]])?.first?["content"] as? [String: Any]
-        #expect(content?["us"] as? Int == 21)
+        let kept = try await again.host(1, bearer).state().entries.first { $0.instance == "scores-0" }
+        #expect(kept?.entries.first?.content["us"] == 21)
         await provider.stop()
         await again.stop()
     }
@@ -100,53 +70,37 @@ import Testing
         try provider.breakScores()
         let gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url)
         let bearer = try await gateway.providerToken()
-        let host = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))"
+        let host = try gateway.host(1, bearer)
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         // Its timeline fails, and the placeholder is there.
         let kept = try await gateway.eventually("the state has the placeholder") {
-            let state = try await gateway.curl("GET", "\(host)/state", bearer: bearer)
-            let placeholders = state.json["placeholders"] as? [[String: Any]] ?? []
-            return placeholders.first { $0["instance"] as? String == "scores-0" }
+            try await host.state().placeholders.first { $0.instance == "scores-0" }
         }
-        #expect((kept["content"] as? [String: Any])?["isPlaceholder"] as? Bool == true)
+        #expect(kept.content["isPlaceholder"] == true)
 
-        let stream = try Command(
-            "curl",
-            [
-                "--silent", "--no-buffer", "--http2", "--cacert", gateway.ca, "--header",
-                "authorization: bearer \(bearer)", "\(host)/events",
-            ]
-        )
-        var lines = stream.lines.makeAsyncIterator()
-        var event = ""
         var seen: [String] = []
-        while seen.count < 4, let line = await lines.next() {
-            if line.hasPrefix("event: ") { event = String(line.dropFirst(7)) }
-            guard line.hasPrefix("data: "),
-                let data = try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any],
-                let instance = data["instance"] as? String, instance != "character"
-            else { continue }
-            seen.append("\(event) of \(instance)")
-            let isPlaceholder = (data["content"] as? [String: Any])?["isPlaceholder"] as? Bool ?? false
-            #expect(isPlaceholder == (event == "placeholder"))
+        for try await event in host.events() {
+            switch event {
+            case .placeholder(let placeholder) where placeholder.kind == "scores":
+                #expect(placeholder.content["isPlaceholder"] == true)
+                seen.append("placeholder of \(placeholder.instance)")
+            case .entry(let entry) where entry.kind == "scores":
+                #expect(entry.content["isPlaceholder"] == nil)
+                seen.append("entry of \(entry.instance)")
+            default: continue
+            }
             // One that is added while the stream is open; then both get their timelines.
             if seen.count == 1 {
                 _ = try await gateway.register(1, teams: ["seahawks", "rams"], bearer: bearer, revision: 2)
             }
             if seen.count == 2 { try provider.set(us: 14, them: 10) }
+            if seen.count == 4 { break }
         }
-        stream.terminate()
-        _ = await stream.wait()
         #expect(seen.prefix(2) == ["placeholder of scores-0", "placeholder of scores-1"])
         #expect(seen.dropFirst(2).sorted() == ["entry of scores-0", "entry of scores-1"])
-        let state = try await gateway.curl("GET", "\(host)/state", bearer: bearer)
-        #expect((state.json["placeholders"] as? [Any])?.count == 0)
-        let instances = state.json["instances"] as? [[String: Any]] ?? []
-        #expect(instances.count == 3)
-        for instance in instances {
-            let budget = instance["budget"] as? [String: Any]
-            #expect(budget?["charged"] as? Int == 0, "\(instance)")
-        }
+        let state = try await host.state()
+        #expect(state.placeholders == [])
+        #expect(state.instances.map(\.budget.charged) == [0, 0, 0])
         await provider.stop()
         await gateway.stop()
     }
@@ -167,14 +121,7 @@ import Testing
 
         try provider.set(us: 0, them: 0, team: "seahawks")
         #expect(try await Self.suggestions(gateway, bearer) == ["bears: Bears"])
-        let pushed = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-push-type: widgets", "apns-topic: \(TestGateway.app).push-type.widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
-        #expect(pushed.status == 200, "\(pushed.body)")
+        try await gateway.sender(bearer).push(toDevice: TestGateway.token(1))
         #expect(try await Self.suggestions(gateway, bearer) == [])
         await provider.stop()
         await gateway.stop()
@@ -182,12 +129,8 @@ import Testing
 
     /// The teams that are suggested to the first host, and what is said of them.
     private static func suggestions(_ gateway: TestGateway, _ bearer: String) async throws -> [String] {
-        let url = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/suggestions"
-        let answer = try await gateway.curl("GET", url, bearer: bearer)
-        let suggestions = try #require(answer.json["suggestions"] as? [[String: Any]], "\(answer.body)")
-        return suggestions.map { suggestion in
-            let configuration = suggestion["configuration"] as? [String: Any]
-            return "\(configuration?["team"] ?? "?"): \(suggestion["description"] ?? "?")"
+        try await gateway.host(1, bearer).suggestions().suggestions.map { suggestion in
+            "\(suggestion.configuration["team"]?.string ?? "?"): \(suggestion.description ?? "?")"
         }
     }
 
@@ -217,16 +160,9 @@ import Testing
         try "a-token-of-this-provider\n".write(toFile: "\(folder)/provider.token", atomically: true, encoding: .utf8)
         gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url, providerSettings: settings)
         let shown = try await gateway.eventually("the timeline is there") {
-            let state = try await gateway.curl(
-                "GET",
-                "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/state",
-                bearer: bearer
-            )
-            let entries = state.json["entries"] as? [[String: Any]] ?? []
-            let own = entries.first { $0["instance"] as? String == "scores-0" }?["entries"] as? [[String: Any]]
-            return own?.first?["content"] as? [String: Any]
+            try await gateway.host(1, bearer).state().entries.first { $0.instance == "scores-0" }?.entries.first
         }
-        #expect(shown["us"] as? Int == 14)
+        #expect(shown.content["us"] == 14)
         let requests = await provider.stop()
         #expect(Set(requests.dropFirst()) == ["HTTP/2 unknown", "HTTP/2 known"])
         await gateway.stop()
@@ -243,21 +179,14 @@ import Testing
 
     /// What a gallery is told by the provider.
     private static func gallery(_ gateway: TestGateway, _ bearer: String) async throws {
+        let host = try gateway.host(1, bearer)
+        let placeholder = try await host.placeholder(of: "scores", family: .systemMedium)
+        #expect(placeholder.entry["content"]?["isPlaceholder"] == true)
+        let snapshot = try await host.snapshot(of: "scores", configuration: ["team": "seahawks"], isPreview: true)
+        #expect(snapshot.entry["content"]?["us"] == 21)
+        #expect(try await host.recommendations(of: "scores").count == 3)
+        #expect(try await host.relevance(of: "scores").count == 1)
         let kind = "\(gateway.hostURL)/v1/apps/\(TestGateway.app)/kinds/scores"
-        let placeholder = try await gateway.curl("GET", "\(kind)/placeholder?family=systemMedium", bearer: bearer)
-        let entry = placeholder.json["entry"] as? [String: Any]
-        #expect((entry?["content"] as? [String: Any])?["isPlaceholder"] as? Bool == true)
-        let snapshot = try await gateway.curl(
-            "GET",
-            "\(kind)/snapshot?preview=true&configuration=%7B%22team%22%3A%22seahawks%22%7D",
-            bearer: bearer
-        )
-        let shown = (snapshot.json["entry"] as? [String: Any])?["content"] as? [String: Any]
-        #expect(shown?["us"] as? Int == 21)
-        let recommendations = try await gateway.curl("GET", "\(kind)/recommendations", bearer: bearer)
-        #expect((recommendations.json["recommendations"] as? [Any])?.count == 3)
-        let relevance = try await gateway.curl("GET", "\(kind)/relevance", bearer: bearer)
-        #expect((relevance.json["relevance"] as? [Any])?.count == 1)
         let unknown = try await gateway.curl("GET", "\(kind)/timeline", bearer: bearer)
         #expect(unknown.status == 404)
         let bad = try await gateway.curl("GET", "\(kind)/snapshot?family=huge", bearer: bearer)

@@ -1,4 +1,5 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// A gateway of its own for one test: the real program on real sockets of the loopback interface, in a temporary folder.
@@ -353,20 +354,11 @@ extension TestGateway {
 
     /// Acknowledges everything that is outstanding for an app, as its back end may.
     func acknowledge(_ reloads: [String], bearer: String) async throws {
-        let lines = reloads.map { #"{"reload":"\#($0)"}"# }.joined(separator: "\n")
-        let answer = try await self.curl(
-            "POST",
-            "\(self.hostURL)/v1/apps/\(Self.app)/acknowledgements",
-            bearer: bearer,
-            body: lines
-        )
-        try #require(answer.status == 200, "\(answer.body)")
+        try await self.backEnd(bearer).acknowledge(reloads)
     }
 
     /// The ids of the reloads that a host has not acknowledged.
     func outstanding(_ number: Int, bearer: String) async throws -> [String] {
-        let answer = try await self.curl("GET", "\(self.hostURL)/v1/hosts/\(Self.token(number))/state", bearer: bearer)
-        let outstanding = answer.json["outstanding"] as? [[String: Any]] ?? []
-        return outstanding.compactMap { $0["id"] as? String }
+        try await self.host(number, bearer).state().outstanding.map(\.id)
     }
 }

@@ -1,27 +1,21 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// `serve --in-memory --movable-clock`: a sender's own tests see in a second what a gateway does in a day.
 @Suite struct TimeTravelTests {
-    private static func push(_ gateway: TestGateway, _ bearer: String, _ headers: [String] = []) async throws -> String
-    {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
-            bearer: bearer,
-            headers: headers,
-            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"scores"}}"#
-        )
-        try #require(answer.status == 200, "\(answer.body)")
-        return try #require(answer.headers["apns-id"])
+    private static func push(_ sender: Sender) async throws -> UUID {
+        try await sender.push(to: .kind("scores")).id
     }
 
-    private static func outcomes(_ gateway: TestGateway, _ id: String) async throws -> [String: Int]? {
-        let answer = try await gateway.eventually("push \(id) is applied") {
-            let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)")
-            return answer.status == 200 ? answer : nil
+    private static func outcomes(_ gateway: TestGateway, _ sender: Sender, _ id: UUID) async throws -> [Outcome: Int] {
+        try await gateway.eventually("push \(id) is applied") {
+            do {
+                return try await sender.status(of: id).outcomes
+            } catch FreshetError.refused(let refusal) where refusal.status == 404 {
+                return nil
+            }
         }
-        return answer.json["outcomes"] as? [String: Int]
     }
 
     private static func advance(_ gateway: TestGateway, _ body: String) async throws -> TestGateway.Answer {
@@ -31,21 +25,22 @@ import Testing
     @Test func `what waits for the budget reloads when its time has come, and the token is still good`() async throws {
         let gateway = try await TestGateway.start(partitions: 2, options: ["--in-memory", "--movable-clock"])
         let bearer = try await gateway.providerToken()
+        let sender = try gateway.sender(bearer)
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         try await gateway.acknowledge(try await gateway.outstanding(1, bearer: bearer), bearer: bearer)
-        let first = try await Self.push(gateway, bearer)
-        let second = try await Self.push(gateway, bearer)
-        #expect(try await Self.outcomes(gateway, first) == ["issued": 1])
-        #expect(try await Self.outcomes(gateway, second) == ["deferred": 1])
+        let first = try await Self.push(sender)
+        let second = try await Self.push(sender)
+        #expect(try await Self.outcomes(gateway, sender, first) == [.issued: 1])
+        #expect(try await Self.outcomes(gateway, sender, second) == [.deferred: 1])
         try await gateway.acknowledge(try await gateway.outstanding(1, bearer: bearer), bearer: bearer)
         // Not everything that a day may bring: the pace at 40 to 70 a day is below an hour.
         #expect(try await Self.advance(gateway, #"{"advance":3600}"#).status == 200)
-        #expect(try await Self.outcomes(gateway, second) == ["issued": 1])
+        #expect(try await Self.outcomes(gateway, sender, second) == [.issued: 1])
         // Provider tokens are judged by real time: this one would be more than an hour old.
         #expect(try await Self.advance(gateway, #"{"advance":86400}"#).status == 200)
-        let third = try await Self.push(gateway, bearer)
-        #expect(try await Self.outcomes(gateway, second) == ["failed": 1], "nobody acknowledged it for a day")
-        #expect(try await Self.outcomes(gateway, third) == ["issued": 1])
+        let third = try await Self.push(sender)
+        #expect(try await Self.outcomes(gateway, sender, second) == [.failed: 1], "nobody acknowledged it for a day")
+        #expect(try await Self.outcomes(gateway, sender, third) == [.issued: 1])
         let folder = "\(gateway.folder)/data"
         #expect(!FileManager.default.fileExists(atPath: folder), "nothing is written")
         await gateway.stop()

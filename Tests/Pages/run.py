@@ -9,8 +9,8 @@ What counts of a page are its fenced blocks, by the words behind the fence:
     console         both: commands begin with `$ ` and go on in indented lines, all else is printed
     yaml name       a file of that name; it is there before the first command (any other language, too)
 
-The page has a network and processes of its own, so that its ports are those that it says, a hosts file that it may write,
-and an empty folder with the repository's `docs` in it. What it leaves running ends with it. For curl a status of 400 and
+The page has a network and processes of its own, so that its ports are those that it says, a hosts file and trusted
+certificates that it may write, and an empty folder with the repository's `docs` in it. What it leaves running ends with it. For curl a status of 400 and
 above is a failure, and a gateway that does not listen yet is waited for.
 """
 
@@ -105,18 +105,21 @@ def run(page: Page, program: pathlib.Path, seconds: int) -> int:
     raise_loopback()
     with tempfile.TemporaryDirectory(prefix="freshet-page-", ignore_cleanup_errors=True) as place:
         folder, own = pathlib.Path(place, "newcomer"), pathlib.Path(place, "own")
-        for made in (folder, own / "bin"):
+        for made in (folder, own):
             made.mkdir(parents=True)
         shutil.copy("/etc/hosts", own / "hosts")
-        subprocess.run(["mount", "--bind", own / "hosts", "/etc/hosts"], check=True)
+        shutil.copytree("/etc/ssl/certs", own / "trusted", symlinks=True)
+        (own / "authorities").mkdir()
+        for name, there in {"hosts": "/etc/hosts", "trusted": "/etc/ssl/certs",
+                            "authorities": "/usr/local/share/ca-certificates"}.items():
+            subprocess.run(["mount", "--bind", own / name, there], check=True)
         (own / ".curlrc").write_text(CURL)
-        (own / "bin/freshet").symlink_to(program)
         (folder / "docs").symlink_to(ROOT / "docs")
         for name, lines in page.files.items():
             (folder / name).write_text("\n".join(lines) + "\n")
         (own / "page.sh").write_text(page.script())
         (own / "prologue.sh").write_text(PROLOGUE)
-        path = [str(own / "bin"), str(ROOT / ".venv/bin"), os.environ["PATH"]]
+        path = [str(program.parent), str(ROOT / ".venv/bin"), os.environ["PATH"]]
         environment = os.environ | {
             "PATH": ":".join(path), "CURL_HOME": str(own), "HOME": str(own), "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1", "PAGE": page.path.name, "SECONDS_MAX": str(seconds), "OUTPUT": str(own / "output"),

@@ -39,6 +39,8 @@ enum AllowedImports {
             "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
             "Journaling", "LoadGenerator", "Scenarios", "Simulation", "TLS", "Telemetry", "Timelines", "WidgetModel",
         ],
+        // For programs of others.
+        "FreshetClient": [],
         // C libraries: no Swift in them.
         "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
     ]
@@ -61,6 +63,7 @@ enum AllowedImports {
             "FoundationEssentials", "Glibc", "HeapModule", "Logging", "Metrics", "NIOCore", "NIOPosix",
             "ServiceLifecycle", "Synchronization", "SystemPackage", "Tracing", "Yams",
         ],
+        "FreshetClient": ["Foundation", "FoundationNetworking", "Synchronization"],
         "FreshetCLI": [
             "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "Metrics", "NIOCore", "NIOPosix",
             "ServiceLifecycle", "Synchronization", "UnixSignals",

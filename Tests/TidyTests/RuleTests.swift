@@ -103,12 +103,20 @@ import Testing
             struct Own {}
             package extension Explained { struct Inner {} }
             package func structure(class name: Int) {}
+            public struct Open {
+                public let bare: Int
+                /// What it is.
+                public let explained: Int
+            }
+            public import Module
             """
         )
         #expect(
             Rules.documentation("Sources/Engine/A.swift", text).map(\.description) == [
                 "Sources/Engine/A.swift:4: Bare has no doc comment: say what it is",
                 "Sources/Engine/A.swift:6: Plain has no doc comment: say what it is",
+                "Sources/Engine/A.swift:12: other packages see this: say what it is",
+                "Sources/Engine/A.swift:13: other packages see this: say what it is",
             ]
         )
     }

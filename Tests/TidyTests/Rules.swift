@@ -138,23 +138,29 @@ enum Rules {
         }
     }
 
-    /// Top-level types that other targets see are explained where they are declared.
+    /// Top-level types that other targets see are explained where they are declared, and everything that other packages see.
     static func documentation(_ path: String, _ source: SwiftText) -> [Violation] {
         guard self.target(of: path) != nil else { return [] }
         let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
         return source.lines.enumerated().compactMap { index, line in
             let words = line.split(separator: " ")
+            if words.first == "public", words.dropFirst().first != "import", !self.isExplained(index, source) {
+                return Violation(path, index + 1, "other packages see this: say what it is")
+            }
             guard line.first != " ", let access = words.firstIndex(of: "package"),
                 let kind = words.firstIndex(where: { kinds.contains($0) }), access < kind, kind + 1 < words.count,
                 words[access..<kind].allSatisfy({ !["func", "var", "let", "init", "import", "extension"].contains($0) })
             else { return nil }
-            // Attributes may stand on lines of their own between the comment and the type.
-            var above = index - 1
-            while above >= 0, source.originalLines[above].hasPrefix("@") { above -= 1 }
-            if above >= 0, source.originalLines[above].hasPrefix("///") { return nil }
+            if self.isExplained(index, source) { return nil }
             let name = words[kind + 1].prefix { $0.isLetter || $0.isNumber }
             return Violation(path, index + 1, "\(name) has no doc comment: say what it is")
         }
+    }
+
+    /// Whether a doc comment stands above a line. Attributes may stand on lines of their own in between.
+    private static func isExplained(_ index: Int, _ source: SwiftText) -> Bool {
+        let above = source.originalLines[..<index].reversed().map { $0.drop { $0 == " " } }
+        return above.first { !$0.hasPrefix("@") }?.hasPrefix("///") ?? false
     }
 
     static func names(_ path: String) -> [Violation] {

@@ -1,0 +1,100 @@
+public import Foundation
+
+/// Something that happened on a host.
+public struct Signal: Sendable, Hashable, Encodable {
+    private let signal: String
+    private var reload: String?
+    private var instance: String?
+    private var date: Date?
+    private var state: String?
+    private var reason: String?
+
+    private init(_ signal: String) {
+        self.signal = signal
+    }
+
+    private func with(reload: String) -> Signal {
+        var signal = self
+        signal.reload = reload
+        return signal
+    }
+
+    private func with(instance: String) -> Signal {
+        var signal = self
+        signal.instance = instance
+        return signal
+    }
+
+    private func with(state: String) -> Signal {
+        var signal = self
+        signal.state = state
+        return signal
+    }
+
+    /// The host has reloaded a widget as it was told to: acknowledges the reload.
+    public static func reloaded(_ reload: String) -> Signal { Signal("reloaded").with(reload: reload) }
+
+    /// The host will not reload: acknowledges the reload, and the charge is given back.
+    ///
+    /// - Parameter reason: Why, at most 256 bytes.
+    public static func refused(_ reload: String, reason: String? = nil) -> Signal {
+        var signal = Signal("refused").with(reload: reload)
+        signal.reason = reason
+        return signal
+    }
+
+    /// A widget shows the entry of that date, which the reload brought: acknowledges the reload.
+    public static func entryShown(_ reload: String, date: Date) -> Signal {
+        var signal = Signal("entryShown").with(reload: reload)
+        signal.date = date
+        return signal
+    }
+
+    /// A widget has reloaded without being told to: booked on its budget.
+    public static func reloadedByItself(instance: String) -> Signal { Signal("reloaded").with(instance: instance) }
+
+    /// The app is in front: reloads are not charged until it is not, for an hour at most.
+    public static let appForeground = Signal("appForeground")
+    /// The app is in front no more.
+    public static let appBackground = Signal("appBackground")
+
+    /// A session during which reloads are not charged, for an hour at most.
+    public enum Session: String, Sendable, Hashable {
+        /// Media is played.
+        case media = "mediaSession"
+        /// The app navigates.
+        case navigation = "navigationSession"
+        /// The app uses the location.
+        case location = "locationSession"
+    }
+
+    /// A session has begun.
+    public static func start(_ session: Session) -> Signal { Signal(session.rawValue).with(state: "start") }
+    /// A session has ended.
+    public static func end(_ session: Session) -> Signal { Signal(session.rawValue).with(state: "end") }
+
+    /// A person sees a widget: what is looked at often may reload more often.
+    public static func widgetVisible(_ instance: String) -> Signal { Signal("widgetVisible").with(instance: instance) }
+    /// No person sees a widget any more.
+    public static func widgetHidden(_ instance: String) -> Signal { Signal("widgetHidden").with(instance: instance) }
+    /// A person tapped a widget: it reloads, not charged.
+    public static func appIntent(_ instance: String) -> Signal { Signal("appIntent").with(instance: instance) }
+    /// A widget is animated. Noted.
+    public static func animation(_ instance: String) -> Signal { Signal("animation").with(instance: instance) }
+
+    /// The language has changed: every widget reloads, not charged.
+    public static let localeChanged = Signal("localeChanged")
+    /// The size of texts has changed: every widget reloads, not charged.
+    public static let dynamicTypeChanged = Signal("dynamicTypeChanged")
+    /// An accessibility setting has changed: every widget reloads, not charged.
+    public static let accessibilityChanged = Signal("accessibilityChanged")
+    /// The appearance has changed: every widget reloads, not charged.
+    public static let appearanceChanged = Signal("appearanceChanged")
+    /// The host has moved: widgets whose kinds use the location reload when they are looked at next, not charged.
+    public static let significantLocationChange = Signal("significantLocationChange")
+
+    /// Whether the host is in StandBy: what it reloads by itself meanwhile is not booked.
+    public static func standBy(_ isOn: Bool) -> Signal { Signal("standBy").with(state: isOn ? "on" : "off") }
+    /// Whether the host saves power. Noted.
+    public static func lowPower(_ isOn: Bool) -> Signal { Signal("lowPower").with(state: isOn ? "on" : "off") }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+
+/// Why a request came to nothing.
+public enum FreshetError: Error, Sendable, CustomStringConvertible {
+    /// The gateway answered, and says why not.
+    case refused(Refusal)
+    /// No answer came, or not all of it. Whether the gateway has done what it was asked is not known.
+    case unreachable(String)
+    /// The gateway's answer is none that this client understands, or longer than ``Endpoint/answerBytesMax``.
+    case unexpectedAnswer(String)
+    /// The request cannot be made of these arguments.
+    case invalidArgument(String)
+
+    /// What happened, for people. It holds no credential.
+    public var description: String {
+        switch self {
+        case .refused(let refusal): refusal.description
+        case .unreachable(let reason): "the gateway does not answer: \(reason)"
+        case .unexpectedAnswer(let reason): "the gateway's answer cannot be read: \(reason)"
+        case .invalidArgument(let reason): reason
+        }
+    }
+
+    /// Whether the same request may be answered otherwise later.
+    public var isTransient: Bool {
+        switch self {
+        case .refused(let refusal):
+            // A token that was renewed too soon stays one.
+            [408, 429, 500, 502, 503, 504, 507].contains(refusal.status)
+                && refusal.code != "TooManyProviderTokenUpdates"
+        case .unreachable: true
+        case .unexpectedAnswer, .invalidArgument: false
+        }
+    }
+
+    /// After how long the gateway wants to be asked again, where it says so.
+    public var retryAfter: Duration? {
+        guard case .refused(let refusal) = self else { return nil }
+        return refusal.retryAfter
+    }
+}
+
+/// An answer that says why not.
+public struct Refusal: Sendable, Hashable, CustomStringConvertible {
+    /// The HTTP status, 300 and above.
+    public let status: Int
+    /// APNs' reason (`BadDeviceToken`) or the problem's code (`unknown-host`): stable, for programs. nil if the answer has none.
+    public let code: String?
+    /// What to change, for people.
+    public let detail: String?
+    /// The place in the body that it is about, as in `instances[0].configuration.team`.
+    public let path: String?
+    /// After how long the same request may succeed.
+    public let retryAfter: Duration?
+    /// Of 410: when the push token ceased to stand for its host.
+    public let timestamp: Date?
+    /// Of `too-many-matched`: how many instances the push matches.
+    public let matched: Int?
+
+    /// The status, the code and the detail.
+    public var description: String {
+        let detail = [self.path, self.detail].compactMap { $0 }.joined(separator: ": ")
+        return "refused \(self.status) \(self.code ?? "without a reason")" + (detail.isEmpty ? "" : ": \(detail)")
+    }
+
+    private struct Body: Decodable {
+        var reason: String?
+        var code: String?
+        var detail: String?
+        var path: String?
+        var timestamp: Double?
+        var matched: Int?
+    }
+
+    init(_ answer: TransportAnswer, _ data: Data) {
+        let body = try? WireJSON.decode(Body.self, from: data)
+        self.status = answer.status
+        self.code = body?.reason ?? body?.code
+        self.detail = body?.detail
+        self.path = body?.path
+        // More seconds than this are more than any wait.
+        self.retryAfter = answer.headers["retry-after"].flatMap { UInt32($0) }.map { .seconds(Int64($0)) }
+        self.timestamp = body?.timestamp.map { Date(timeIntervalSince1970: $0 / 1_000) }
+        self.matched = body?.matched
+    }
+}

@@ -1,0 +1,145 @@
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Requests by Foundation's `URLSession`.
+///
+/// It trusts the certificate authorities that the system trusts. It speaks HTTP/2 where the gateway offers it, on Linux if libcurl
+/// was built with it, as Debian's is.
+public final class URLSessionTransport: FreshetTransport {
+    /// The one that an ``Endpoint`` has if no other is named.
+    public static let shared = URLSessionTransport()
+
+    /// How many parts of an answer may wait to be read. The answer of a reader that is further behind is cut off.
+    static let waitingPartsMax = 4_096
+
+    private let session: URLSession
+    private let delegate: Delegate
+
+    /// Makes a transport with a session of its own.
+    ///
+    /// - Parameter configuration: How the session is set up. The default keeps no cookies and no answers, ends a request after a
+    ///   minute of silence, and opens at most 64 connections to a gateway, of which every event stream takes one where HTTP/2 is
+    ///   not spoken.
+    public init(configuration: URLSessionConfiguration? = nil) {
+        let delegate = Delegate()
+        self.delegate = delegate
+        self.session = URLSession(
+            configuration: configuration ?? Self.standardConfiguration,
+            delegate: delegate,
+            delegateQueue: nil
+        )
+    }
+
+    deinit {
+        self.session.invalidateAndCancel()
+    }
+
+    private static var standardConfiguration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.timeoutIntervalForRequest = 60
+        configuration.httpMaximumConnectionsPerHost = 64
+        return configuration
+    }
+
+    /// Sends a request, and returns as soon as the head of the answer has come.
+    ///
+    /// - Throws: ``FreshetError/unreachable(_:)``, or `CancellationError` if the task was cancelled.
+    public func answer(to request: TransportRequest) async throws -> TransportAnswer {
+        var sent = URLRequest(url: request.url)
+        sent.httpMethod = request.method
+        sent.httpBody = request.body
+        for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
+        let task = self.session.dataTask(with: sent)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                self.delegate.expectHead(of: task, continuation)
+                task.resume()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+/// Hands what comes of a session's tasks to those who wait for it.
+private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+    private enum Reader {
+        case head(CheckedContinuation<TransportAnswer, any Error>)
+        case body(AsyncThrowingStream<Data, any Error>.Continuation)
+    }
+
+    private let readers = Mutex<[Int: Reader]>([:])
+
+    func expectHead(of task: URLSessionTask, _ continuation: CheckedContinuation<TransportAnswer, any Error>) {
+        self.readers.withLock { $0[task.taskIdentifier] = .head(continuation) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask task: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let response = response as? HTTPURLResponse else { return completionHandler(.cancel) }
+        let limit = URLSessionTransport.waitingPartsMax
+        let (body, parts) = AsyncThrowingStream.makeStream(
+            of: Data.self,
+            bufferingPolicy: .bufferingOldest(limit)
+        )
+        parts.onTermination = { _ in task.cancel() }
+        let reader = self.readers.withLock { readers in
+            let reader = readers[task.taskIdentifier]
+            readers[task.taskIdentifier] = .body(parts)
+            return reader
+        }
+        var headers: [String: String] = [:]
+        for case (let name as String, let value as String) in response.allHeaderFields { headers[name] = value }
+        if case .head(let continuation)? = reader {
+            continuation.resume(returning: TransportAnswer(status: response.statusCode, headers: headers, body: body))
+        }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask task: URLSessionDataTask, didReceive data: Data) {
+        guard case .body(let parts)? = self.readers.withLock({ $0[task.taskIdentifier] }) else { return }
+        if case .dropped = parts.yield(data) {
+            let limit = URLSessionTransport.waitingPartsMax
+            parts.finish(throwing: FreshetError.unreachable("more than \(limit) parts of the answer wait to be read"))
+        }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let failure = error.map(Self.failure)
+        switch self.readers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) {
+        case .head(let continuation)?:
+            continuation.resume(throwing: failure ?? FreshetError.unreachable("no answer came"))
+        case .body(let parts)?: parts.finish(throwing: failure)
+        case nil: break
+        }
+    }
+
+    /// In words alone: what else an error holds is the whole address, and with it a push token.
+    private static func failure(_ error: any Error) -> any Error {
+        if (error as? URLError)?.code == .cancelled { return CancellationError() }
+        return FreshetError.unreachable("\(error.localizedDescription) (\((error as NSError).code))")
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+}
