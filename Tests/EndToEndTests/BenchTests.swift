@@ -104,15 +104,21 @@ import Testing
         #expect(result.output.contains("met     errors <= 0"))
         #expect(result.output.contains("MISSED  accepted p50 <= 0ms"))
         let texts = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
-        #expect(texts[0].hasPrefix("{\"schema\":2,"))
+        #expect(texts[0].hasPrefix("{\"schema\":3,"))
         #expect(texts[1].hasPrefix("<!DOCTYPE html>"))
-        #expect(texts[2].contains("\nTag=pushes.accepted,0.000,1.000,"))
+        #expect(texts[2].contains("\nTag=pushes.accepted,0.000,0.100,"))
         let compared = try await Command.run(
             TestGateway.program,
             ["bench", "compare", files[0], files[0], "--at-most", "0%"]
         )
         #expect(compared.status == 0, "\(compared.errors)")
         #expect(compared.output.contains("pushes accepted p99"))
+        #expect(!compared.output.contains(" worse") && !compared.output.contains(" better"), "\(compared.output)")
+        let asJSON = try await Command.run(
+            TestGateway.program,
+            ["bench", "compare", files[0], files[0], "--json", "-"]
+        )
+        #expect(asJSON.output.hasPrefix("{\"schema\":1,\"confidence\":0.95,"), "\(asJSON.output)")
         try FileManager.default.removeItem(atPath: folder)
     }
 

@@ -3,7 +3,7 @@ import LoadGenerator
 import Testing
 import WidgetModel
 
-/// Objectives, reports and comparisons.
+/// Objectives and reports.
 @Suite struct ReportTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -68,7 +68,7 @@ import WidgetModel
 
     @Test func `the JSON has the counts, the latencies and the judgement`() throws {
         let json = try JSONReader().parse(try Self.report(["errors <= 5%"]).jsonText)
-        #expect(json["schema"] == .int(2))
+        #expect(json["schema"] == .int(3))
         #expect(json["isMet"] == .bool(true))
         guard case .array(let loads)? = json["loads"] else {
             Issue.record("no loads")
@@ -106,56 +106,22 @@ import WidgetModel
         #expect(abs(LoadReport.percentile(at: place) - percentile) < 1e-9)
     }
 
-    @Test func `a comparison says what has become worse, and by how much`() throws {
-        let reader = JSONReader()
-        let before = try reader.parse(try Self.report().jsonText)
-        let after = try reader.parse(try Self.report(slower: 3).jsonText)
-        let comparison = try LoadComparison(before, after)
-        let median = try #require(comparison.rows.first { $0.name == "pushes accepted p50" })
-        #expect(abs((median.ratio ?? 0) - 3) < 0.01)
-        #expect(comparison.worse(than: 2.1) == [])
-        #expect(
-            Set(comparison.worse(than: 1.9).map(\.name)).isSuperset(of: ["pushes accepted p50", "pushes accepted p99"])
-        )
-        #expect(comparison.worse(than: 1.9, only: "p99").map(\.name) == ["pushes accepted p99"])
-        // The other way round nothing is worse.
-        #expect(try LoadComparison(after, before).worse(than: 0.01) == [])
-        #expect(comparison.text.contains("pushes accepted p50"))
-    }
-
-    @Test func `what never came is compared as later than anything`() throws {
-        func report(_ p50: String) throws -> JSONValue {
-            let load = #"{"name":"a","latencyMicroseconds":{"accepted":{"p50":\#(p50)}}}"#
-            return try JSONReader().parse(Array(#"{"schema":2,"loads":[\#(load)]}"#.utf8))
+    @Test func `the intervals of the JSON add up to the whole`() throws {
+        let json = try JSONReader().parse(try Self.report().jsonText)
+        guard case .array(let loads)? = json["loads"],
+            case .array(let intervals)? = loads[0]["latencyMicroseconds"]?["accepted"]?["intervals"]
+        else {
+            Issue.record("no intervals")
+            return
         }
-        let worse = try LoadComparison(try report("20"), try report(#""never""#))
-        #expect(worse.worse(than: 1000).map(\.name) == ["a accepted p50"])
-        #expect(worse.text.contains("never"))
-        #expect(try LoadComparison(try report(#""never""#), try report("20")).worse(than: 0) == [])
-        #expect(try LoadComparison(try report(#""never""#), try report(#""never""#)).worse(than: 0) == [])
-    }
-
-    @Test(arguments: [
-        "1e300", "-1e300", "5e-324", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
-    ])
-    func `figures that no run has are compared, or passed over`(number: String) throws {
-        let reader = JSONReader()
-        func report(_ number: String) throws -> JSONValue {
-            let stage = #"{"p50":\#(number),"p90":\#(number),"p99":1,"p99.9":\#(number),"max":\#(number)}"#
-            let load =
-                #"{"name":"a","due":\#(number),"failed":\#(number),"latencyMicroseconds":{"accepted":\#(stage)}}"#
-            let text = #"{"schema":2,"loads":[\#(load)],"answeredPerSecond":\#(number)}"#
-            return try reader.parse(Array(text.utf8))
+        #expect(intervals.count == 10)
+        var sum: Int64 = 0
+        for interval in intervals {
+            guard case .array(let buckets)? = interval["buckets"] else { continue }
+            for case .array(let pair) in buckets { if case .int(let count) = pair[1] { sum += count } }
         }
-        for (before, after) in [(number, "1"), ("1", number), (number, number), ("0", number)] {
-            let comparison = try LoadComparison(try report(before), try report(after))
-            #expect(comparison.text.contains("a accepted p99"))
-            #expect(comparison.worse(than: 0.1).count <= comparison.rows.count)
-        }
-    }
-
-    @Test func `what is no report is refused`() {
-        let error = #expect(throws: LoadError.self) { try LoadComparison(.object([]), .object([])) }
-        #expect(error?.message == "the first file is no report of freshet bench --json, or one of another version")
+        #expect(sum == 100)
+        #expect(loads[0]["dueByInterval"] == .array(Array(repeating: .int(10), count: 10)))
+        #expect(json["latencyMicroseconds"]?["accepted"]?["count"] == .int(101))
     }
 }
