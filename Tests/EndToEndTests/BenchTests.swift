@@ -105,7 +105,7 @@ import Testing
         #expect(result.output.contains("MISSED  accepted p50 <= 0ms"))
         let texts = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
         #expect(texts[0].hasPrefix("{\"schema\":3,"))
-        #expect(texts[1].hasPrefix("<!DOCTYPE html>"))
+        #expect(texts[1].hasPrefix("<!doctype html>"))
         #expect(texts[2].contains("\nTag=pushes.accepted,0.000,0.100,"))
         let compared = try await Command.run(
             TestGateway.program,

@@ -1,5 +1,6 @@
 import APNSWire
 import LoadGenerator
+import ReportPages
 import Testing
 import WidgetModel
 
@@ -90,20 +91,25 @@ import WidgetModel
         #expect(json["generator"]?["answeredPerCPUSecond"] == .double(200))
     }
 
-    @Test func `the page stands alone and has every name escaped`() throws {
-        let page = try Self.report(["errors <= 5%"]).pageText
-        #expect(page.hasPrefix("<!DOCTYPE html>"))
-        #expect(page.contains("Goals &amp; &lt;others&gt;"))
-        for forbidden in ["http:", "https:", "src=", "href=", "nan", "inf\""] {
+    @Test func `the page stands alone, with the report inside and its names escaped`() throws {
+        let report = try Self.report(["errors <= 5%"])
+        let page = report.page.text(chartScript: nil)
+        #expect(page.hasPrefix("<!doctype html>"))
+        #expect(page.contains("<title>Goals &amp; &lt;others&gt; – Freshet</title>"))
+        for forbidden in ["http:", "https:", "src=", "href=\"", "<link", "<others>", "import "] {
             #expect(!page.contains(forbidden), "\(forbidden)")
         }
-        #expect(page.ranges(of: "<svg").count >= 6)
-        #expect(page.contains("goal: 409 too-many-matched"))
+        let json = String(decoding: report.jsonText, as: UTF8.self)
+        #expect(page.contains(json.split(separator: "<").joined(separator: "\\u003c")))
     }
 
-    @Test(arguments: [(0.0, 0.0), (1.0, 90.0), (2.0, 99.0), (3.0, 99.9), (0.5, 45.0), (1.5, 94.5)])
-    func `a nine takes as much room as the one before`(place: Double, percentile: Double) {
-        #expect(abs(LoadReport.percentile(at: place) - percentile) < 1e-9)
+    @Test func `nothing in a library can end its element`() throws {
+        let page = try Self.report().page.text(
+            chartScript: "const a = '</script><p id=made>', b = '<!--', c = '@json@'"
+        )
+        #expect(page.contains(#"'<\/script><p id=made>', b = '<\!--', c = '@json@'"#))
+        #expect(page.ranges(of: "</script>").count == 3)
+        #expect(page.contains("data-chart=\"yes\""))
     }
 
     @Test func `the intervals of the JSON add up to the whole`() throws {

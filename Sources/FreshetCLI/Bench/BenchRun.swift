@@ -17,7 +17,7 @@ struct BenchRun: AsyncParsableCommand {
     @OptionGroup var target: BenchTargetOptions
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file")) var json:
         String?
-    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file")) var html: String?
+    @OptionGroup var page: PageOptions
     @Option(help: ArgumentHelp("Write an HdrHistogram log.", valueName: "file")) var hlog: String?
     @Option(help: "Another seed than the scenario's.") var seed: UInt64?
     @Option(help: "Times as many hosts and operations a second, 0.001 to 1000.") var scale = 1.0
@@ -47,7 +47,7 @@ struct BenchRun: AsyncParsableCommand {
         if self.quickOptions.isPrinted { return print(try self.quickOptions.yaml(name), terminator: "") }
         let scenario = try self.read(name)
         let report = try await self.measure(scenario)
-        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        try self.page.write(report.page)
         if let hlog {
             let names = scenario.loads.map(\.name)
             let text = HistogramLog.text(report.tally, names: names, began: report.outcome.began)
