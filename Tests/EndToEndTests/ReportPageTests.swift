@@ -97,7 +97,7 @@ import Testing
         objectives: [accepted p50 <= 1us, errors <= 0]
         """.write(toFile: "\(folder)/a.yaml", atomically: true, encoding: .utf8)
         let page = try await Self.bench(["\(folder)/a.yaml", "--no-setup"], "bench-refused")
-        let look = try #require(try await Self.looks(at: page, canvases: 3).first)
+        let look = try #require(try await Self.looks(at: page, canvases: 1).first)
         #expect(look.verdict == "An objective is missed")
         for text in [
             "Missed: accepted p50 <= 1us", "Missed: errors <= 0", "400 BadDeviceToken", "the push listener was away",

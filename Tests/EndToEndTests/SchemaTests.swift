@@ -88,7 +88,7 @@ import Testing
             let result = try await Command.run(TestGateway.program, ["bench"] + options)
             #expect(result.status == 0, "\(result.errors)")
         }
-        // Of hosts that nobody registered: refused, and never answered with 2xx.
+        // Hosts that are not registered: refused, and never answered with 2xx.
         try
             "for: 200ms\nsettle: 10m\nloads: [{send: pushes, rate: 50}]\nobjectives: [accepted p50 <= 1ms, shown p50 <= 1ms]\n"
             .write(toFile: "\(folder)/none.yaml", atomically: true, encoding: .utf8)

@@ -26,7 +26,7 @@ package enum LatencyBuckets {
         return buckets
     }
 
-    /// The lower end of the bucket whose largest latency is given, for who spreads its latencies evenly.
+    /// The lower end of the bucket whose largest latency is given.
     static func lowerEnd(upTo microseconds: Double) -> Double {
         let last = UInt64(min(max(0, microseconds), 1e15))
         return Double(last + 1 - min(last + 1, self.width(last)))

@@ -58,12 +58,13 @@ function secondTicks(length) {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step);
 }
 
-/// Powers of ten around values, for a logarithmic scale; null if there are none.
-function powersAround(series) {
+/// Marks around values, for a logarithmic scale: powers of ten, and of few powers what lies between. Null if there are no values.
+function marksAround(series) {
   const values = series.flatMap((one) => one.values).filter((value) => value > 0);
   if (values.length === 0) return null;
   const [first, last] = [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
-  return Array.from({ length: Math.max(2, last - first + 1) }, (_, index) => 10 ** (first + index));
+  const steps = last - first > 2 ? [1] : [1, 2, 5];
+  return Array.from({ length: last - first + 1 }, (_, index) => steps.map((step) => step * 10 ** (first + index))).flat();
 }
 
 const inSeconds = (value) => `${rate(value)} s`;
@@ -90,7 +91,7 @@ function curveChart(report, reached) {
     return { name: stage, colour, values: places.map((place) => within(all, share(place))) };
   });
   return charted("Latency by percentile", "From the instant at which an operation was meant to be sent. Every further nine has the same room.",
-    { isTime: false, xTitle: "Percentile", logTicks: powersAround(series), format: { x: (place) => `${Number((100 * share(place)).toFixed(2))} %`, y: milliseconds } },
+    { isTime: false, xTitle: "Percentile", logTicks: marksAround(series), format: { x: (place) => `${Number((100 * share(place)).toFixed(2))} %`, y: milliseconds } },
     { x: places, ticks: [0, 1, 2, 3, 4], series });
 }
 
@@ -100,7 +101,7 @@ function stageChart(report, stage, colour) {
   const series = [["p50", 0.5, colour], ["p99", 0.99, "--failed"]]
     .map(([name, share, own]) => ({ name, colour: own, values: intervals.map((one) => within(one, share)), points: 2 }));
   return charted(`${titled(stage)} over time`, "By when the operations were meant to be sent. A gap is where fewer came so far.",
-    { isTime: false, xTitle: "After the beginning", logTicks: powersAround(series), format: { x: inSeconds, y: milliseconds } },
+    { isTime: false, xTitle: "After the beginning", logTicks: marksAround(series), format: { x: inSeconds, y: milliseconds } },
     { x: intervals.map((_, index) => index * every), ticks: secondTicks(intervals.length * every), series });
 }
 
@@ -121,7 +122,7 @@ const objectiveValue = (one) => (one.value === null ? "nothing to measure"
   : /^(errors|behind|answered) /.test(one.objective) ? percent(one.value, 1) : latency(one.value));
 
 export function bench(report) {
-  const reached = stages.filter(([stage]) => report.latencyMicroseconds[stage]);
+  const reached = stages.filter(([stage]) => report.latencyMicroseconds[stage]?.count > report.latencyMicroseconds[stage]?.unreached);
   const total = (name) => report.loads.reduce((all, load) => all + load[name], 0);
   const accepted = report.latencyMicroseconds.accepted;
   const last = report.latencyMicroseconds.shown ? "shown" : "delivered";

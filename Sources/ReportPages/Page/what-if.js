@@ -39,7 +39,8 @@ function pushCard(title, outcomes) {
 function verdictOf(report) {
   const [before, after] = [report.actual, report.other];
   const change = after.reloads.issued - before.reloads.issued;
-  const share = before.reloads.issued ? `${signed(change, (number) => percent(number, before.reloads.issued))} reloads` : `${count(after.reloads.issued)} reloads`;
+  const share = change === 0 ? "As many reloads"
+    : before.reloads.issued ? `${signed(change, (number) => percent(number, before.reloads.issued))} reloads` : `${count(after.reloads.issued)} reloads, there was none`;
   const all = report.answers.kept + report.answers.estimated;
   const notes = [`${count(report.answers.estimated)} of ${count(all)} answers of hosts are estimated from the nearest earlier one`];
   const starved = after.starved - before.starved;
@@ -52,6 +53,7 @@ function verdictOf(report) {
 export function whatIf(report) {
   const { actual, other } = report;
   const hours = Array.from({ length: Math.max(1, actual.reloadsByHour.length, other.reloadsByHour.length) }, (_, hour) => hour);
+  const points = hours.length < 3 ? 3 : 0;
   const bounds = actual.stalenessShares.map(([bound]) => bound);
   const figure = (name, before, after, write) => ({ name, value: write(after), hint: `it was ${write(before)}` });
   return [
@@ -60,8 +62,8 @@ export function whatIf(report) {
       figure("Starved widgets", actual.starved, other.starved, count),
     ]),
     charted("Reloads by the hour", "From the beginning on.", { isTime: false, xTitle: "Hour", format: { x: (hour) => `${hour} h` } },
-      { x: hours, series: [{ name: "as it was", colour: "--unchanged", values: hours.map((hour) => actual.reloadsByHour[hour] ?? 0), fill: true },
-        { name: "as it would have been", colour: "--exempt", values: hours.map((hour) => other.reloadsByHour[hour] ?? 0) }] }),
+      { x: hours, series: [{ name: "as it was", colour: "--unchanged", values: hours.map((hour) => actual.reloadsByHour[hour] ?? 0), fill: true, points },
+        { name: "as it would have been", colour: "--exempt", values: hours.map((hour) => other.reloadsByHour[hour] ?? 0), points }] }),
     sharesChart("Staleness", "The share of reloads for pushes that went out so soon after the first push that they serve.", bounds,
       [shareSeries("as it was", actual.stalenessShares, "--unchanged"), shareSeries("as it would have been", other.stalenessShares, "--exempt")]),
     pushCard("Pushes as it was", actual.pushes), pushCard("Pushes as it would have been", other.pushes),
