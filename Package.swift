@@ -85,7 +85,6 @@ let package = Package(
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
-        product("ReportPages"),
         product("Telemetry", ["WidgetModel", metrics, tracing]),
         product("Scenarios", ["WidgetModel", yams]),
 
@@ -99,6 +98,15 @@ let package = Package(
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
         .target(name: "DashboardPage", exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedText"]),
+
+        // The page of a report, made of its files and some of the dashboard's.
+        .target(
+            name: "ReportPages",
+            dependencies: ["DashboardPage"],
+            exclude: ["Page"],
+            swiftSettings: settings,
+            plugins: ["EmbedText"]
+        ),
 
         // Composition, and the program.
         product(
@@ -132,7 +140,8 @@ let package = Package(
             name: "FreshetCLI",
             dependencies: [
                 "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "LoadGenerator",
-                "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel", argumentParser, lifecycle, logging,
+                "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel", argumentParser, lifecycle,
+                logging,
                 metrics,
                 nioCore, nioPosix, unixSignals,
             ],
@@ -238,15 +247,15 @@ let package = Package(
         suite(
             "SimulationTests",
             [
-                "Engine", "Gateway", "History", "Journaling", "Scenarios", "Simulation", "TestSupport", "Timelines",
-                "WidgetModel",
+                "Engine", "Gateway", "History", "Journaling", "ReportPages", "Scenarios", "Simulation", "TestSupport",
+                "Timelines", "WidgetModel",
             ]
         ),
         suite(
             "LoadGeneratorTests",
             [
-                "APNSWire", "HTTP2", "LoadGenerator", "Scenarios", "ScriptedServer", "TLS", "TestSupport",
-                "WidgetModel",
+                "APNSWire", "HTTP2", "LoadGenerator", "ReportPages", "Scenarios", "ScriptedServer", "TLS",
+                "TestSupport", "WidgetModel",
                 histogram, nioCore, nioPosix,
             ]
         ),

@@ -19,6 +19,12 @@ package struct PageFile: Sendable {
         PageFile(name, "text/javascript; charset=utf-8", text)
     }
 
+    /// The texts that other pages are made of, too.
+    package static var style: String { EmbeddedText.style_css }
+    package static var numbers: String { EmbeddedText.numbers_js }
+    package static var elements: String { EmbeddedText.elements_js }
+    package static var charts: String { EmbeddedText.charts_js }
+
     /// The page itself. `@files@` and `@chart@` stand where the gateway writes where the other files are, and whether there is a
     /// chart library.
     package static var index: PageFile {

@@ -9,6 +9,7 @@ struct Schema: ParsableCommand {
         abstract: "Print the JSON Schema of a file, by which editors complete and check it.",
         discussion: """
             freshet schema config > freshet.schema.json
+            freshet schema bench-report > bench-report.schema.json
 
             Editors with YAML's language server follow a file's first line: # yaml-language-server: $schema=freshet.schema.json
             """
@@ -20,15 +21,25 @@ struct Schema: ParsableCommand {
         case config
         /// A load for `freshet bench`.
         case bench
+        /// What `freshet bench --json` writes.
+        case benchReport = "bench-report"
+        /// What `freshet bench compare --json` writes.
+        case benchComparison = "bench-comparison"
     }
 
-    @Argument(help: "config: the gateway's configuration; bench: a load for freshet bench.") var file: File
+    @Argument(
+        help: ArgumentHelp(
+            "config: the gateway's configuration; bench: a load for freshet bench; bench-report and bench-comparison: its JSON."
+        )
+    ) var file: File
 
     func run() {
         let schema =
             switch self.file {
             case .config: ConfigurationFile.schema
             case .bench: LoadScenario.schema
+            case .benchReport: LoadReport.schema
+            case .benchComparison: LoadComparison.schema
             }
         print(String(decoding: schema.jsonText, as: UTF8.self))
     }

@@ -31,8 +31,7 @@ struct Simulate: AsyncParsableCommand {
     var scenario: String?
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
     var json: String?
-    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file"))
-    var html: String?
+    @OptionGroup var page: PageOptions
     @Option(help: "Another seed than the scenario's; with --faults the first of them.") var seed: UInt64?
     @Option(help: "Another number of virtual days than the scenario's.") var days: Int?
     @Flag(help: "Let everything around the engines fail, and check what they promise.") var faults = false
@@ -41,7 +40,7 @@ struct Simulate: AsyncParsableCommand {
 
     func validate() throws {
         if self.faults {
-            guard self.scenario == nil, self.json == nil, self.html == nil, self.days == nil else {
+            guard self.scenario == nil, self.json == nil, self.page.html == nil, self.days == nil else {
                 throw ValidationError("--faults goes with --seed and --seeds only")
             }
             guard (1...1_000_000_000).contains(self.seeds) else {
@@ -65,7 +64,7 @@ struct Simulate: AsyncParsableCommand {
         let started = ContinuousClock.now
         let report = try await self.simulate(scenario)
         let took = ContinuousClock.now - started
-        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        try self.page.write(report.page)
         if let json {
             let text = Data(report.jsonText)
             if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }

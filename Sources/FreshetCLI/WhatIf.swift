@@ -32,8 +32,7 @@ struct WhatIf: AsyncParsableCommand {
     @Option(help: "A widget that a push finds waiting for longer is starved.") var starvedAfter = "4h"
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
     var json: String?
-    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file"))
-    var html: String?
+    @OptionGroup var page: PageOptions
 
     func validate() throws {
         guard HistorySpan.parse(self.since) != nil, HistorySpan.parse(self.starvedAfter) != nil else {
@@ -72,7 +71,7 @@ struct WhatIf: AsyncParsableCommand {
             Output.standardError("\(self.data.directory): \(error)")
             throw ExitCode(1)
         }
-        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        try self.page.write(report.page)
         if let json {
             let text = Data(report.jsonText)
             if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }

@@ -1,188 +1,93 @@
-/// A page of figures that stands alone: no script runs in it, and it asks for nothing from anywhere.
-///
-/// What a report has to say is values (tiles, figures, a table); this makes them look the same in every report.
+import DashboardPage
+
+/// A report as a page that stands alone: one file with its JSON, the scripts that draw it, and the chart library. It asks for
+/// nothing from anywhere.
 package struct ReportPage: Sendable {
-    /// A number that matters.
-    package struct Tile: Sendable {
-        let name: String
-        let value: String
-        let note: String
-
-        package init(name: String, value: String, note: String) {
-            self.name = name
-            self.value = value
-            self.note = note
-        }
+    /// Whose JSON it is.
+    package enum Kind: String, Hashable, Sendable {
+        case bench
+        case simulation
+        case whatIf
     }
 
-    package struct Figure: Sendable {
-        let title: String
-        /// What it shows, in a sentence or two.
-        let caption: String
-        let chart: Chart
-        let isHalf: Bool
+    private let kind: Kind
+    private let title: String
+    private let json: [UInt8]
 
-        package init(title: String, caption: String, chart: Chart, isHalf: Bool = false) {
-            self.title = title
-            self.caption = caption
-            self.chart = chart
-            self.isHalf = isHalf
-        }
-    }
-
-    package struct Table: Sendable {
-        let title: String
-        let caption: String
-        /// The first is a name, the others are numbers.
-        let header: [String]
-        let rows: [[String]]
-
-        package init(title: String, caption: String, header: [String], rows: [[String]]) {
-            self.title = title
-            self.caption = caption
-            self.header = header
-            self.rows = rows
-        }
-    }
-
-    /// What made it; above the title.
-    let kicker: String
-    let title: String
-    let about: String
-    /// Facts under the title.
-    let facts: [String]
-    let tiles: [Tile]
-    let figures: [Figure]
-    let tables: [Table]
-    /// How to make it again.
-    let colophon: String
-    /// The report as JSON, which is in the page for programs.
-    let json: [UInt8]
-
-    package init(
-        kicker: String,
-        title: String,
-        about: String,
-        facts: [String],
-        tiles: [Tile],
-        figures: [Figure],
-        tables: [Table],
-        colophon: String,
-        json: [UInt8]
-    ) {
-        self.kicker = kicker
+    /// - Parameters:
+    ///   - title: Of the page, for lists of windows and files.
+    ///   - json: The report; everything that the page shows is in it.
+    package init(_ kind: Kind, title: String, json: [UInt8]) {
+        self.kind = kind
         self.title = title
-        self.about = about
-        self.facts = facts
-        self.tiles = tiles
-        self.figures = figures
-        self.tables = tables
-        self.colophon = colophon
         self.json = json
     }
 
-    package var text: String {
-        var markup = Markup()
-        markup.write(raw: "<!DOCTYPE html>\n")
-        markup.element("html", [("lang", "en")]) { markup in
-            markup.element("head") { markup in
-                markup.empty("meta", [("charset", "utf-8")])
-                markup.empty("meta", [("name", "viewport"), ("content", "width=device-width, initial-scale=1")])
-                markup.empty("meta", [("name", "color-scheme"), ("content", "light dark")])
-                markup.empty(
-                    "meta",
-                    [
-                        ("http-equiv", "Content-Security-Policy"),
-                        ("content", "default-src 'none'; style-src 'unsafe-inline'"),
-                    ]
-                )
-                markup.element("title", text: "\(self.title) – Freshet")
-                markup.element("style") { $0.write(raw: PageStyle.css) }
+    /// The modules that make the page, each behind those that it imports. The first ones are the dashboard's.
+    private static let modules = [
+        PageFile.numbers, PageFile.elements, PageFile.charts, EmbeddedText.parts_js, EmbeddedText.bench_js,
+        EmbeddedText.simulation_js, EmbeddedText.what_if_js, EmbeddedText.report_js,
+    ]
+
+    /// The page.
+    ///
+    /// - Parameter chartScript: The text of Chart.js 3; without it there are tables in the place of charts.
+    package func text(chartScript: String?) -> String {
+        // Names stand between at signs, and nothing that is put in is looked at again.
+        EmbeddedText.report_html.split(separator: "@", omittingEmptySubsequences: false).enumerated().map {
+            index,
+            part in
+            guard !index.isMultiple(of: 2) else { return String(part) }
+            switch part {
+            case "kind": return self.kind.rawValue
+            case "chart": return chartScript == nil ? "no" : "yes"
+            case "title": return Self.escaped(self.title)
+            case "style": return PageFile.style + EmbeddedText.report_css
+            case "json": return Self.inert(json: String(decoding: self.json, as: UTF8.self))
+            case "library": return Self.inert(script: chartScript ?? "")
+            case "script": return Self.inert(script: Self.bundle(Self.modules))
+            default: return ""
             }
-            markup.element("body") { markup in
-                markup.element("main") { markup in self.write(into: &markup) }
-            }
-        }
-        return markup.text + "\n"
+        }.joined()
     }
 
-    private func write(into markup: inout Markup) {
-        markup.element("header") { markup in
-            markup.element("p", [("class", "kicker")], text: self.kicker)
-            markup.element("h1", text: self.title)
-            if !self.about.isEmpty { markup.element("p", [("class", "about")], text: self.about) }
-            markup.element("ul", [("class", "facts")]) { markup in
-                for fact in self.facts { markup.element("li", text: fact) }
+    /// Modules as one. Each has a scope of its own, and what it exports is there for those behind it; the last one exports
+    /// nothing.
+    private static func bundle(_ modules: [String]) -> String {
+        modules.map { module in
+            let lines = module.split(separator: "\n", omittingEmptySubsequences: false).filter {
+                !$0.hasPrefix("import ")
             }
-        }
-        markup.element("section", [("class", "tiles"), ("aria-label", "Summary")]) { markup in
-            for tile in self.tiles {
-                markup.element("div", [("class", "tile")]) { markup in
-                    markup.element("h2", text: tile.name)
-                    markup.element("p", [("class", "value")], text: tile.value)
-                    markup.element("p", [("class", "remark")], text: tile.note)
-                }
+            let exported = lines.filter { $0.hasPrefix(Self.export) }.map { $0.dropFirst(Self.export.count) }
+            let names = exported.compactMap { declaration in
+                // The word behind `function` or `const`.
+                let words = declaration.split { !$0.isLetter && !$0.isNumber }
+                return words.firstIndex { $0 == "function" || $0 == "const" }.map { words[$0 + 1] }
             }
-        }
-        markup.element("section", [("class", "figures"), ("aria-label", "Charts")]) { markup in
-            for figure in self.figures { Self.write(figure, into: &markup) }
-        }
-        for table in self.tables { Self.write(table, into: &markup) }
-        markup.element("footer") { $0.element("p", text: self.colophon) }
-        // For programs; "<" is escaped, so that nothing in it can end it.
-        let json = String(decoding: self.json, as: UTF8.self).split(separator: "<", omittingEmptySubsequences: false)
-        markup.element("script", [("type", "application/json"), ("id", "report")]) { markup in
-            markup.write(raw: json.joined(separator: "\\u003c").split(separator: "\n").joined())
-        }
+            let body = lines.map { $0.hasPrefix(Self.export) ? $0.dropFirst(Self.export.count) : $0 }
+                .joined(separator: "\n")
+            let list = names.joined(separator: ", ")
+            return names.isEmpty ? body : "const { \(list) } = (() => {\n\(body)\nreturn { \(list) };\n})();"
+        }.joined(separator: "\n")
     }
 
-    private static func write(_ figure: Figure, into markup: inout Markup) {
-        markup.element("figure", [("class", figure.isHalf ? "half" : "whole")]) { markup in
-            markup.element("figcaption") { markup in
-                markup.element("h2", text: figure.title)
-                markup.element("p", text: figure.caption)
-            }
-            let keys = figure.chart.keys
-            if keys.count > 1 {
-                markup.element("ul", [("class", "legend")]) { markup in
-                    for key in keys {
-                        markup.element("li") { markup in
-                            markup.element("i", [("class", key.color.rawValue)], text: "")
-                            markup.write(key.name)
-                        }
-                    }
-                }
-            }
-            figure.chart.draw(&markup, title: figure.title)
+    private static let export = "export "
+
+    private static func escaped(_ text: String) -> String {
+        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")].reduce(text) { text, pair in
+            text.split(separator: pair.0, omittingEmptySubsequences: false).joined(separator: pair.1)
         }
     }
 
-    private static func write(_ table: Table, into markup: inout Markup) {
-        markup.element("section", [("class", "table")]) { markup in
-            markup.element("h2", text: table.title)
-            markup.element("p", text: table.caption)
-            markup.element("div", [("class", "scroll")]) { markup in
-                markup.element("table") { markup in
-                    markup.element("thead") { markup in
-                        markup.element("tr") { markup in
-                            for cell in table.header { markup.element("th", [("scope", "col")], text: cell) }
-                        }
-                    }
-                    markup.element("tbody") { markup in
-                        for row in table.rows {
-                            markup.element("tr") { markup in
-                                for (index, cell) in row.enumerated() {
-                                    if index == 0 {
-                                        markup.element("th", [("scope", "row")], text: cell)
-                                    } else {
-                                        markup.element("td", text: cell)
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+    /// JSON in which nothing can end its element.
+    private static func inert(json: String) -> String {
+        json.split(separator: "<", omittingEmptySubsequences: false).joined(separator: "\\u003c")
+    }
+
+    /// A script in which nothing can end its element: in both places the sign can only stand in a literal.
+    private static func inert(script: String) -> String {
+        [("</script", "<\\/script"), ("<!--", "<\\!--")].reduce(script) { text, pair in
+            text.split(separator: pair.0, omittingEmptySubsequences: false).joined(separator: pair.1)
         }
     }
 }

@@ -6,6 +6,11 @@ package enum JSONSchema {
     /// The dialect that editors know best.
     private static let dialect = "http://json-schema.org/draft-07/schema#"
 
+    /// Values of these types, of a file that a program writes; numbers are not below zero.
+    package static func value(_ types: String...) -> JSONValue {
+        Self.object([("type", Self.strings(types)), ("minimum", .int(0))])
+    }
+
     package static let flag = Self.object([("type", .string("boolean"))])
 
     /// Any text: what looks like a number or a boolean needs no quotes.

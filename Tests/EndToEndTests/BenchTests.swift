@@ -26,7 +26,16 @@ import Testing
             let refusedAcknowledgements: Int
         }
 
+        struct Generator: Decodable {
+            let outages: [Outage]
+        }
+
+        struct Outage: Decodable {
+            let listener: String
+        }
+
         let loads: [Load]
+        let generator: Generator
         let hosts: Hosts
         let failure: String?
     }
@@ -95,16 +104,76 @@ import Testing
         #expect(result.output.contains("met     errors <= 0"))
         #expect(result.output.contains("MISSED  accepted p50 <= 0ms"))
         let texts = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
-        #expect(texts[0].hasPrefix("{\"schema\":2,"))
-        #expect(texts[1].hasPrefix("<!DOCTYPE html>"))
-        #expect(texts[2].contains("\nTag=pushes.accepted,0.000,1.000,"))
+        #expect(texts[0].hasPrefix("{\"schema\":3,"))
+        #expect(texts[1].hasPrefix("<!doctype html>"))
+        #expect(texts[2].contains("\nTag=pushes.accepted,0.000,0.100,"))
         let compared = try await Command.run(
             TestGateway.program,
             ["bench", "compare", files[0], files[0], "--at-most", "0%"]
         )
         #expect(compared.status == 0, "\(compared.errors)")
         #expect(compared.output.contains("pushes accepted p99"))
+        #expect(!compared.output.contains(" worse") && !compared.output.contains(" better"), "\(compared.output)")
+        let asJSON = try await Command.run(
+            TestGateway.program,
+            ["bench", "compare", files[0], files[0], "--json", "-"]
+        )
+        #expect(asJSON.output.hasPrefix("{\"schema\":1,\"confidence\":0.95,"), "\(asJSON.output)")
         try FileManager.default.removeItem(atPath: folder)
+    }
+
+    // MARK: Without a file
+
+    @Test func `the program's own scenarios are listed, and printed as files that run`() async throws {
+        for options in [["--quick"], ["--quick", "list"]] {
+            let listed = try await Command.run(TestGateway.program, ["bench"] + options)
+            #expect(listed.status == 0, "\(listed.errors)")
+            for name in ["burst", "storm", "steady", "slow-hosts", "failing-provider", "restart"] {
+                #expect(
+                    listed.output.contains("\n  \(name) ") || listed.output.hasPrefix("  \(name) "),
+                    "\(listed.output)"
+                )
+            }
+        }
+        let size = ["--quick", "steady", "--widgets", "60", "--rate", "50", "--seconds", "1"]
+        let printed = try await Command.run(TestGateway.program, ["bench", "--print"] + size)
+        #expect(printed.status == 0, "\(printed.errors)")
+        let folder = try TestGateway.makeFolder()
+        try printed.output.write(toFile: "\(folder)/steady.yaml", atomically: true, encoding: .utf8)
+        let result = try await Self.run("\(folder)/steady.yaml", [])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try Self.report(result).loads.map(\.name) == ["pushes"])
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test(arguments: [
+        ("burst", ["burst delivered", "burst shown", "pushes decided"]),
+        ("storm", ["registrations accepted", "reconnects accepted"]), ("steady", ["pushes shown"]),
+        ("slow-hosts", ["looks accepted", "pushes shown"]), ("failing-provider", ["pushes delivered"]),
+        ("restart", ["pushes accepted"]),
+    ])
+    func `each of the program's own scenarios is answered whole`(name: String, stages: [String]) async throws {
+        let options = ["--quick", "--widgets", "60", "--rate", "200", "--seconds", "2"]
+        let result = try await Self.run(name, options)
+        #expect(result.status == 0, "\(result.output.prefix(2000))\(result.errors)")
+        let report = try Self.report(result)
+        #expect(report.failure == nil)
+        for load in report.loads { #expect(load.due > 0 && load.answered == load.due, "\(load.name)") }
+        let reached = report.loads.flatMap { load in load.latencyMicroseconds.keys.map { "\(load.name) \($0)" } }
+        #expect(Set(reached).isSuperset(of: stages), "\(reached.sorted())")
+        #expect((report.generator.outages.map(\.listener).contains("push")) == (name == "restart"))
+    }
+
+    @Test(arguments: [
+        (["--quick", "tsunami"], "--quick takes one of burst, storm, steady"),
+        (["--quick", "burst", "--scale", "2"], "--scale is for files"),
+        (["--quick", "burst", "--widgets", "0"], "--widgets takes 1 to 5000000"),
+        (["--quick", "restart", "--push-port", "1"], "leave --push-port out"), ([], "--quick alone lists the names"),
+    ])
+    func `what does not go with the program's own scenarios is said`(options: [String], fault: String) async throws {
+        let result = try await Command.run(TestGateway.program, ["bench"] + options)
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(result.errors.contains(fault), "\(result.errors)")
     }
 
     @Test func `a faulty scenario is exit code 78 with the fault's place`() async throws {
@@ -126,6 +195,8 @@ import Testing
         ["--host", "127.0.0.2"],
         ["--scale", "0"],
         ["--without", "nobody"],
+        ["--widgets", "5"],
+        ["--print"],
     ])
     func `what could hit others, or makes no sense, is refused before anything is sent`(options: [String]) async throws
     {

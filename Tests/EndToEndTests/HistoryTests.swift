@@ -233,8 +233,8 @@ import Testing
         let actual = report?["actual"] as? [String: Any]
         #expect(((actual?["reloads"] as? [String: Any])?["issued"] as? Int ?? 0) > 0)
         #expect((actual?["senders"] as? [[String: Any]])?.first?["pushes"] as? Int != nil)
-        let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<title>What if: tight – Freshet</title>"))
+        let looks = try await ReportPageTests.looks(at: page, canvases: 2)
+        #expect(looks.first?.text.contains("What if: tight") == true)
         try "nonsense: 1".write(toFile: policy, atomically: true, encoding: .utf8)
         let bad = try await Command.run(TestGateway.program, ["what-if", "--policy", policy] + data)
         #expect(bad.status == 78)

@@ -80,6 +80,49 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    @Test func `the schemas of reports allow what bench writes`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let files = ["burst", "failing-provider", "restart"].map { "\(folder)/\($0).json" }
+        for (file, name) in zip(files, ["burst", "failing-provider", "restart"]) {
+            let options = ["--quick", name, "--widgets", "30", "--rate", "100", "--seconds", "1", "--json", file]
+            let result = try await Command.run(TestGateway.program, ["bench"] + options)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        // Hosts that are not registered: refused, and never answered with 2xx.
+        try
+            "for: 200ms\nsettle: 10m\nloads: [{send: pushes, rate: 50}]\nobjectives: [accepted p50 <= 1ms, shown p50 <= 1ms]\n"
+            .write(toFile: "\(folder)/none.yaml", atomically: true, encoding: .utf8)
+        let refused = "\(folder)/refused.json"
+        let result = try await Command.run(
+            TestGateway.program,
+            ["bench", "\(folder)/none.yaml", "--no-setup", "--json", refused]
+        )
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(try await Self.faults("bench-report", files + [refused], in: folder) == [])
+        for (number, pair) in [(files[0], files[0]), (files[1], files[2]), (files[0], refused)].enumerated() {
+            let comparison = "\(folder)/comparison-\(number).json"
+            let compared = try await Command.run(
+                TestGateway.program,
+                ["bench", "compare", pair.0, pair.1, "--json", comparison]
+            )
+            #expect(compared.status == 0, "\(compared.errors)")
+            #expect(try await Self.faults("bench-comparison", [comparison], in: folder) == [])
+        }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test(arguments: [
+        ("isMet: yes", "bench-report", "is a required property"),
+        ("schema: 2", "bench-report", "is a required property"),
+        ("figures: []", "bench-comparison", "is a required property"),
+    ])
+    func `what is no report is told`(text: String, schema: String, fault: String) async throws {
+        let folder = try TestGateway.makeFolder()
+        let faults = try await Self.faults(schema, [try Self.write(text, "a.yaml", in: folder)], in: folder)
+        #expect(faults.contains { $0.contains(fault) }, "\(faults)")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test(arguments: [
         ("for: 10s", "'loads' is a required property"),
         ("loads: [{send: pushes, rate: 1, count: 2}]", "is valid under each of"),

@@ -1,9 +1,10 @@
 import APNSWire
 import LoadGenerator
+import ReportPages
 import Testing
 import WidgetModel
 
-/// Objectives, reports and comparisons.
+/// Objectives and reports.
 @Suite struct ReportTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -68,7 +69,7 @@ import WidgetModel
 
     @Test func `the JSON has the counts, the latencies and the judgement`() throws {
         let json = try JSONReader().parse(try Self.report(["errors <= 5%"]).jsonText)
-        #expect(json["schema"] == .int(2))
+        #expect(json["schema"] == .int(3))
         #expect(json["isMet"] == .bool(true))
         guard case .array(let loads)? = json["loads"] else {
             Issue.record("no loads")
@@ -90,72 +91,43 @@ import WidgetModel
         #expect(json["generator"]?["answeredPerCPUSecond"] == .double(200))
     }
 
-    @Test func `the page stands alone and has every name escaped`() throws {
-        let page = try Self.report(["errors <= 5%"]).pageText
-        #expect(page.hasPrefix("<!DOCTYPE html>"))
-        #expect(page.contains("Goals &amp; &lt;others&gt;"))
-        for forbidden in ["http:", "https:", "src=", "href=", "nan", "inf\""] {
+    @Test func `the page stands alone, with the report inside and its names escaped`() throws {
+        let report = try Self.report(["errors <= 5%"])
+        let page = report.page.text(chartScript: nil)
+        #expect(page.hasPrefix("<!doctype html>"))
+        #expect(page.contains("<title>Goals &amp; &lt;others&gt; – Freshet</title>"))
+        for forbidden in ["http:", "https:", "src=", "href=\"", "<link", "<others>", "import "] {
             #expect(!page.contains(forbidden), "\(forbidden)")
         }
-        #expect(page.ranges(of: "<svg").count >= 6)
-        #expect(page.contains("goal: 409 too-many-matched"))
+        let json = String(decoding: report.jsonText, as: UTF8.self)
+        #expect(page.contains(json.split(separator: "<").joined(separator: "\\u003c")))
     }
 
-    @Test(arguments: [(0.0, 0.0), (1.0, 90.0), (2.0, 99.0), (3.0, 99.9), (0.5, 45.0), (1.5, 94.5)])
-    func `a nine takes as much room as the one before`(place: Double, percentile: Double) {
-        #expect(abs(LoadReport.percentile(at: place) - percentile) < 1e-9)
-    }
-
-    @Test func `a comparison says what has become worse, and by how much`() throws {
-        let reader = JSONReader()
-        let before = try reader.parse(try Self.report().jsonText)
-        let after = try reader.parse(try Self.report(slower: 3).jsonText)
-        let comparison = try LoadComparison(before, after)
-        let median = try #require(comparison.rows.first { $0.name == "pushes accepted p50" })
-        #expect(abs((median.ratio ?? 0) - 3) < 0.01)
-        #expect(comparison.worse(than: 2.1) == [])
-        #expect(
-            Set(comparison.worse(than: 1.9).map(\.name)).isSuperset(of: ["pushes accepted p50", "pushes accepted p99"])
+    @Test func `nothing in a library can end its element`() throws {
+        let page = try Self.report().page.text(
+            chartScript: "const a = '</script><p id=made>', b = '<!--', c = '@json@'"
         )
-        #expect(comparison.worse(than: 1.9, only: "p99").map(\.name) == ["pushes accepted p99"])
-        // The other way round nothing is worse.
-        #expect(try LoadComparison(after, before).worse(than: 0.01) == [])
-        #expect(comparison.text.contains("pushes accepted p50"))
+        #expect(page.contains(#"'<\/script><p id=made>', b = '<\!--', c = '@json@'"#))
+        #expect(page.ranges(of: "</script>").count == 3)
+        #expect(page.contains("data-chart=\"yes\""))
     }
 
-    @Test func `what never came is compared as later than anything`() throws {
-        func report(_ p50: String) throws -> JSONValue {
-            let load = #"{"name":"a","latencyMicroseconds":{"accepted":{"p50":\#(p50)}}}"#
-            return try JSONReader().parse(Array(#"{"schema":2,"loads":[\#(load)]}"#.utf8))
+    @Test func `the intervals of the JSON add up to the whole`() throws {
+        let json = try JSONReader().parse(try Self.report().jsonText)
+        guard case .array(let loads)? = json["loads"],
+            case .array(let intervals)? = loads[0]["latencyMicroseconds"]?["accepted"]?["intervals"]
+        else {
+            Issue.record("no intervals")
+            return
         }
-        let worse = try LoadComparison(try report("20"), try report(#""never""#))
-        #expect(worse.worse(than: 1000).map(\.name) == ["a accepted p50"])
-        #expect(worse.text.contains("never"))
-        #expect(try LoadComparison(try report(#""never""#), try report("20")).worse(than: 0) == [])
-        #expect(try LoadComparison(try report(#""never""#), try report(#""never""#)).worse(than: 0) == [])
-    }
-
-    @Test(arguments: [
-        "1e300", "-1e300", "5e-324", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
-    ])
-    func `figures that no run has are compared, or passed over`(number: String) throws {
-        let reader = JSONReader()
-        func report(_ number: String) throws -> JSONValue {
-            let stage = #"{"p50":\#(number),"p90":\#(number),"p99":1,"p99.9":\#(number),"max":\#(number)}"#
-            let load =
-                #"{"name":"a","due":\#(number),"failed":\#(number),"latencyMicroseconds":{"accepted":\#(stage)}}"#
-            let text = #"{"schema":2,"loads":[\#(load)],"answeredPerSecond":\#(number)}"#
-            return try reader.parse(Array(text.utf8))
+        #expect(intervals.count == 10)
+        var sum: Int64 = 0
+        for interval in intervals {
+            guard case .array(let buckets)? = interval["buckets"] else { continue }
+            for case .array(let pair) in buckets { if case .int(let count) = pair[1] { sum += count } }
         }
-        for (before, after) in [(number, "1"), ("1", number), (number, number), ("0", number)] {
-            let comparison = try LoadComparison(try report(before), try report(after))
-            #expect(comparison.text.contains("a accepted p99"))
-            #expect(comparison.worse(than: 0.1).count <= comparison.rows.count)
-        }
-    }
-
-    @Test func `what is no report is refused`() {
-        let error = #expect(throws: LoadError.self) { try LoadComparison(.object([]), .object([])) }
-        #expect(error?.message == "the first file is no report of freshet bench --json, or one of another version")
+        #expect(sum == 100)
+        #expect(loads[0]["dueByInterval"] == .array(Array(repeating: .int(10), count: 10)))
+        #expect(json["latencyMicroseconds"]?["accepted"]?["count"] == .int(101))
     }
 }

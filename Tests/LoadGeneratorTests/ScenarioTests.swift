@@ -56,6 +56,7 @@ import Testing
             followed: 2.5%
             hosts: {count: 50, widgets: 2, values: 5, streams: 4, app: true, answersAfter: 1ms,
                     slow: {share: 0.5, answersAfter: 3s}}
+            restartAt: 7s
             provider: {latency: 2ms, fails: {at: 1s, for: 2s, share: 50%}}
             loads:
               - {name: a, send: pushes, rate: 10, until: 20, arrivals: poisson, at: 1s, for: 5s, priority: 10}
@@ -94,6 +95,7 @@ import Testing
         provider.failsFor = 2_000_000_000
         provider.failingShare = 0.5
         expected.provider = provider
+        expected.restartAt = 7_000_000_000
         var first = Load(
             name: "a",
             kind: .pushes,
@@ -123,7 +125,7 @@ import Testing
         #expect(
             Self.faults("for: 10s\nspeed: 3\nloads:\n  - {send: pushes}\n  - {send: letters, rate: 1}\n") == [
                 "a.yaml:2:1: speed: is no key of this section; there are name, about, seed, for, settle, outageMax, connections, "
-                    + "streams, app, kind, parameter, hosts, provider, budget, path, followed, loads, objectives",
+                    + "streams, app, kind, parameter, hosts, provider, restartAt, budget, path, followed, loads, objectives",
                 "a.yaml:4:5: loads[0]: needs exactly one of rate, count and trace",
                 "a.yaml:5:12: loads[1].send: has to be one of pushes, targeted, registrations, signals, reconnects, "
                     + "not \"letters\"",
@@ -133,6 +135,11 @@ import Testing
         #expect(
             Self.faults("for: 1s\nloads:\n  - {send: pushes, rate: 1, at: 2s}\n") == [
                 "a.yaml:3:33: loads[0].at: is after the end of the scenario; make its `for` longer"
+            ]
+        )
+        #expect(
+            Self.faults("for: 1s\nrestartAt: 1s\nloads:\n  - {send: pushes, rate: 1}\n") == [
+                "a.yaml:2:12: restartAt: is after the end; make `for` longer"
             ]
         )
         #expect(

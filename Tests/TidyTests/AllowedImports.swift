@@ -14,7 +14,6 @@ enum AllowedImports {
         "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
-        "ReportPages": [],
         "Telemetry": ["WidgetModel"],
         "Scenarios": ["WidgetModel"],
         // Protocols without sockets.
@@ -23,8 +22,8 @@ enum AllowedImports {
         // I/O.
         "HTTPTransport": ["HTTP2", "TLS", "WidgetModel"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
-        // The dashboard's files, and what makes constants of files while others are built.
-        "DashboardPage": [], "EmbedText": [],
+        // The dashboard's files, reports' pages, and what makes constants of files while others are built.
+        "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
         // Composition, and the programs.
         "Simulation": [
             "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "ReportPages", "Scenarios", "Timelines",
@@ -37,7 +36,8 @@ enum AllowedImports {
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
             "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
-            "Journaling", "LoadGenerator", "Scenarios", "Simulation", "TLS", "Telemetry", "Timelines", "WidgetModel",
+            "Journaling", "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "Timelines",
+            "WidgetModel",
         ],
         // For programs of others.
         "FreshetClient": [],

@@ -6,11 +6,11 @@ import { count } from "./numbers.js";
 let Chart = null;
 const drawn = new Set();
 
-/// Loads the chart library, if the gateway has one.
+/// Takes the chart library that is there, or loads it if the gateway has one.
 export async function loadCharts() {
   if (document.documentElement.dataset.chart !== "yes") return;
   try {
-    await import("./chart.js");
+    if (!globalThis.Chart) await import("./chart.js");
     Chart = globalThis.Chart ?? null;
   } catch {
     Chart = null;
@@ -40,10 +40,10 @@ function timeTicks(from, until, countMax) {
 /// A chart with its legend and its table.
 ///
 /// `set({ x, series, summary })` draws: `x` are positions, `series` are `{ name, values, colour, kind, fill, stack, axis }`
-/// with a value, or null for none, for each position.
+/// with a value, or null for none, for each position. `ticks` are the marks, where they are no times and not the positions.
 ///
 /// - `kind`: "line" or "bar".
-/// - `format`: how a position and a value are written.
+/// - `format`: how a position and a value are written, and a mark, where it is shorter than its position.
 /// - `isTime`: whether positions are milliseconds; else they are marked as they are.
 /// - `logTicks`: the marks of a logarithmic scale, null for a linear one.
 /// - `scales`: other vertical scales than one.
@@ -102,12 +102,14 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
     const marksMax = matchMedia("(max-width: 40rem)").matches ? 4 : 8;
     const [first, last] = [data.min ?? data.x[0], data.max ?? data.x.at(-1)];
     const x = {
-      type: "linear", min: first, max: last, grid: { display: false, drawBorder: false }, bounds: "data",
-      ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (value) => writeX(value) },
+      // Columns at the ends get room by the distance of marks, which says nothing where marks are given.
+      type: "linear", min: first, max: last, offset: data.ticks ? false : undefined, grid: { display: false, drawBorder: false }, bounds: "data",
+      ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (value) => (format.tick ?? writeX)(value) },
       afterBuildTicks: (axis) => {
-        const every = Math.ceil(data.x.length / (marksMax + 2));
+        const marks = data.ticks ?? data.x;
+        const every = Math.ceil(marks.length / (marksMax + 2));
         axis.ticks = isTime ? timeTicks(axis.min, axis.max, marksMax)
-          : data.x.filter((_, index) => index % every === 0).map((value) => ({ value }));
+          : marks.filter((_, index) => index % every === 0).map((value) => ({ value }));
       },
       title: { display: xTitle !== "", text: xTitle, color: colour("--soft"), font: { size: 11 } },
     };

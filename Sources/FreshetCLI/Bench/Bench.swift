@@ -6,9 +6,13 @@ struct Bench: AsyncParsableCommand {
         abstract: "Put a load on a gateway and report honest latencies.",
         discussion: """
             A scenario is a YAML file: hosts, loads over time, objectives; docs/load-testing.md lists its keys, \
-            docs/examples/bench has some. Without --push-port it runs against a gateway of its own, which it starts in a \
-            temporary folder and removes again.
+            docs/examples/bench has some. With --quick the program has the scenario itself, of a size that suits the \
+            machine. Without --push-port it runs against a gateway of its own, which it starts in a temporary folder \
+            and removes again.
 
+              freshet bench --quick
+              freshet bench --quick burst --html burst.html
+              freshet bench --quick burst --widgets 300000 --print > burst.yaml
               freshet bench docs/examples/bench/steady.yaml
               freshet bench goal.yaml --scale 0.1 --html goal.html --json goal.json --hlog goal.hlog
               freshet bench steady.yaml --push-port 2197 --host-port 8443 --ca certs/ca.pem --key certs/provider-key.p8 \\

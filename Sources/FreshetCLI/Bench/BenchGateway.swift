@@ -1,20 +1,25 @@
 import Foundation
 import LoadGenerator
+import Synchronization
 import TLS
 
-/// A gateway that `freshet bench` starts for one run: this program, in a temporary folder, on ports that the system picks.
+/// A gateway that `freshet bench` starts for one run: this program, in a temporary folder.
+///
+/// The system picks its ports; but for a scenario that restarts it, since it would give them to others meanwhile.
 final class BenchGateway: Sendable {
     private static let team = "BENCHTEAM1"
     private static let kid = "BENCHKEY01"
+    /// How often other ports are tried where those that were picked are taken.
+    private static let attemptsMax = 5
     private let folder: URL
-    private let process: Process
+    private let process: Mutex<Process>
     private let ports: (push: Int, host: Int)
 
-    var pid: Int32 { self.process.processIdentifier }
+    var pid: Int32 { self.process.withLock { $0.processIdentifier } }
 
     private init(_ folder: URL, _ process: Process, _ ports: (push: Int, host: Int)) {
         self.folder = folder
-        self.process = process
+        self.process = Mutex(process)
         self.ports = ports
     }
 
@@ -25,29 +30,58 @@ final class BenchGateway: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         do {
-            return try await Self.start(Self.configuration(scenario, provider), in: folder)
+            try Self.makeCertificates(in: folder)
+            guard scenario.restartAt != nil else { return try await Self.start(scenario, provider, 0, in: folder) }
+            for _ in 1..<Self.attemptsMax {
+                if let gateway = try? await Self.start(scenario, provider, Self.lastingPort, in: folder) {
+                    return gateway
+                }
+            }
+            return try await Self.start(scenario, provider, Self.lastingPort, in: folder)
         } catch {
             try? FileManager.default.removeItem(at: folder)
             throw error
         }
     }
 
-    private static func start(_ text: String, in folder: URL) async throws -> BenchGateway {
-        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    /// A port below those that the system gives to connections, so that it is still free when the gateway comes back.
+    private static var lastingPort: Int {
+        let range = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+        let first = range?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 32_768
+        return Int.random(in: max(1025, first / 2)..<max(1026, first - 1))
+    }
+
+    private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+
+    private static func makeCertificates(in folder: URL) throws {
         let certificates = Process()
-        certificates.executableURL = program
+        certificates.executableURL = Self.program
         certificates.arguments = ["certs", "--out", folder.appending(path: "certs").path]
         certificates.standardOutput = FileHandle.nullDevice
         try certificates.run()
         certificates.waitUntilExit()
         guard certificates.terminationStatus == 0 else { throw LoadError("freshet certs failed in \(folder.path)") }
-        let configuration = folder.appending(path: "freshet.yaml")
-        try Data(text.utf8).write(to: configuration)
+    }
+
+    /// - Parameter port: For pushes; the next one is for hosts. 0 lets the system pick both.
+    private static func start(
+        _ scenario: LoadScenario,
+        _ provider: PlayedProvider?,
+        _ port: Int,
+        in folder: URL
+    ) async throws -> BenchGateway {
+        let text = Self.configuration(scenario, provider, port)
+        try Data(text.utf8).write(to: folder.appending(path: "freshet.yaml"))
+        let (process, ports) = try await Self.launch(in: folder)
+        return BenchGateway(folder, process, ports)
+    }
+
+    private static func launch(in folder: URL) async throws -> (Process, (push: Int, host: Int)) {
         let log = folder.appending(path: "gateway.log")
         try Data().write(to: log)
         let process = Process()
-        process.executableURL = program
-        process.arguments = ["serve", "--config", configuration.path]
+        process.executableURL = Self.program
+        process.arguments = ["serve", "--config", folder.appending(path: "freshet.yaml").path]
         process.standardOutput = FileHandle.nullDevice
         // A file, since nobody reads a pipe, and a full one would hold it up.
         process.standardError = try FileHandle(forWritingTo: log)
@@ -55,10 +89,25 @@ final class BenchGateway: Sendable {
         while true {
             let hasEnded = !process.isRunning
             let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-            if let ports = Self.ports(text) { return BenchGateway(folder, process, ports) }
+            if let ports = Self.ports(text) { return (process, ports) }
             guard !hasEnded else { throw LoadError("the gateway did not start:\n\(text.suffix(2000))") }
             try await Task.sleep(for: .milliseconds(20))
         }
+    }
+
+    /// Ends it as `systemctl restart` does, and starts it again with the same data and ports.
+    ///
+    /// - Throws: ``LoadError`` with what it said if it does not come back.
+    func restart() async throws {
+        self.end()
+        let (process, _) = try await Self.launch(in: self.folder)
+        self.process.withLock { $0 = process }
+    }
+
+    private func end() {
+        let process = self.process.withLock { $0 }
+        process.terminate()
+        process.waitUntilExit()
     }
 
     /// The ports in the line of its log that says it is ready.
@@ -77,15 +126,15 @@ final class BenchGateway: Sendable {
         let host: String
     }
 
-    private static func configuration(_ scenario: LoadScenario, _ provider: PlayedProvider?) -> String {
+    private static func configuration(_ scenario: LoadScenario, _ provider: PlayedProvider?, _ port: Int) -> String {
         let timelines = provider.map { "\n        timelineProvider: {url: \"\($0.url)\"}" } ?? ""
         let connections = scenario.hosts.streams + scenario.connections * 2 + 100
         return """
             dataDirectory: data
             tls: {certificate: certs/server.pem, key: certs/server.key}
             listeners:
-              push: {port: 0}
-              host: {port: 0}
+              push: {port: \(port)}
+              host: {port: \(port == 0 ? 0 : port + 1)}
               ops: {port: 0}
             limits: {maxConnections: \(max(10_000, connections)), maxConnectionsPerAddress: \(max(1000, connections))}
             fairness: {undecided: 1h, pushMax: 1h}
@@ -122,8 +171,7 @@ final class BenchGateway: Sendable {
 
     /// Ends it and removes its folder.
     func stop() {
-        self.process.terminate()
-        self.process.waitUntilExit()
+        self.end()
         try? FileManager.default.removeItem(at: self.folder)
     }
 }

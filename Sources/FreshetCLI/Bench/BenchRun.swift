@@ -12,11 +12,12 @@ struct BenchRun: AsyncParsableCommand {
         abstract: "Run one scenario (the default)."
     )
 
-    @Argument(help: "The scenario, a YAML file.") var scenario: String
+    @Argument(help: "The scenario, a YAML file; with --quick a name.") var scenario: String?
+    @OptionGroup var quickOptions: QuickOptions
     @OptionGroup var target: BenchTargetOptions
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file")) var json:
         String?
-    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file")) var html: String?
+    @OptionGroup var page: PageOptions
     @Option(help: ArgumentHelp("Write an HdrHistogram log.", valueName: "file")) var hlog: String?
     @Option(help: "Another seed than the scenario's.") var seed: UInt64?
     @Option(help: "Times as many hosts and operations a second, 0.001 to 1000.") var scale = 1.0
@@ -29,13 +30,24 @@ struct BenchRun: AsyncParsableCommand {
     func validate() throws {
         for (name, value) in [("--scale", self.scale), ("--stretch", self.stretch)] {
             guard (0.001...1000).contains(value) else { throw ValidationError("\(name) takes 0.001 to 1000") }
+            guard value == 1 || !self.quickOptions.quick else {
+                throw ValidationError("\(name) is for files; say --widgets, --rate and --seconds with --quick")
+            }
+        }
+        if let scenario, self.quickOptions.quick, scenario != "list" { _ = try self.quickOptions.yaml(scenario) }
+        guard self.scenario != nil || self.quickOptions.quick else {
+            throw ValidationError("give a scenario's file, or --quick NAME; --quick alone lists the names")
         }
     }
 
     func run() async throws {
-        let scenario = try self.read()
+        guard let name = self.scenario, !self.quickOptions.quick || name != "list" else {
+            return print(self.quickOptions.list)
+        }
+        if self.quickOptions.isPrinted { return print(try self.quickOptions.yaml(name), terminator: "") }
+        let scenario = try self.read(name)
         let report = try await self.measure(scenario)
-        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        try self.page.write(report.page)
         if let hlog {
             let names = scenario.loads.map(\.name)
             let text = HistogramLog.text(report.tally, names: names, began: report.outcome.began)
@@ -50,15 +62,18 @@ struct BenchRun: AsyncParsableCommand {
     }
 
     /// The scenario, or every fault of it on standard error and exit code 78 (EX_CONFIG).
-    private func read() throws -> LoadScenario {
-        guard let text = try? String(contentsOf: URL(filePath: self.scenario), encoding: .utf8) else {
-            Output.standardError("\(self.scenario): cannot be read")
+    private func read(_ file: String) throws -> LoadScenario {
+        let text =
+            self.quickOptions.quick
+            ? try self.quickOptions.yaml(file) : try? String(contentsOf: URL(filePath: file), encoding: .utf8)
+        guard let text else {
+            Output.standardError("\(file): cannot be read")
             throw ExitCode(78)
         }
-        let folder = URL(filePath: self.scenario).deletingLastPathComponent()
+        let folder = URL(filePath: file).deletingLastPathComponent()
         var scenario: LoadScenario
         do {
-            scenario = try LoadScenario(reading: text, file: self.scenario) { name in
+            scenario = try LoadScenario(reading: text, file: file) { name in
                 try? String(contentsOf: URL(filePath: name, relativeTo: folder), encoding: .utf8)
             }
         } catch {
@@ -74,13 +89,16 @@ struct BenchRun: AsyncParsableCommand {
         }
         scenario.drop(loads: self.without)
         if let seed { scenario.seed = seed }
+        guard scenario.restartAt == nil || self.target.pushPort == nil else {
+            throw ValidationError("the scenario restarts the gateway, so bench has to start it: leave --push-port out")
+        }
         return scenario.scaled(by: self.scale).stretched(by: self.stretch)
     }
 
     private func measure(_ scenario: LoadScenario) async throws -> LoadReport {
         do {
             guard self.target.pushPort == nil else {
-                return try await self.measure(scenario, at: try self.target.target(), process: nil, provider: nil)
+                return try await self.measure(scenario, at: try self.target.target(), gateway: nil, nil)
             }
             return try await self.measureOwnGateway(scenario)
         } catch let error as LoadError {
@@ -106,8 +124,7 @@ struct BenchRun: AsyncParsableCommand {
                 }
             }
             defer { interruption.cancel() }
-            let target = try started.target()
-            result = .success(try await self.measure(scenario, at: target, process: started.pid, provider: provider))
+            result = .success(try await self.measure(scenario, at: try started.target(), gateway: started, provider))
         } catch {
             result = .failure(error)
         }
@@ -119,15 +136,16 @@ struct BenchRun: AsyncParsableCommand {
     private func measure(
         _ scenario: LoadScenario,
         at target: LoadTarget,
-        process: Int32?,
-        provider: PlayedProvider?
+        gateway: BenchGateway?,
+        _ provider: PlayedProvider?
     ) async throws -> LoadReport {
         let line = ProgressLine(isQuiet: self.quiet)
         if !self.noSetup, target.hostPort != nil {
             let count = scenario.hosts.count
             try await SceneSetup(scenario, target: target).perform { line.show("registering hosts: \($0) of \(count)") }
         }
-        let watched = self.target.serverPID ?? process
+        // A process that ends during the run takes its figures along.
+        let watched = self.target.serverPID ?? (scenario.restartAt == nil ? gateway?.pid : nil)
         let before = watched.flatMap { ProcessFigures.of($0) }
         let run = LoadRun(
             scenario,
@@ -135,13 +153,18 @@ struct BenchRun: AsyncParsableCommand {
             run: UInt64.random(in: 1 ... .max),
             firstRevision: Int(Self.milliseconds)
         )
+        let restart = PlannedRestart(scenario.restartAt, of: gateway)
         let outcome = try await run.perform(
             clock: { Self.milliseconds },
             processTime: { ProcessFigures.ownCPU() },
-            onBegin: { provider?.begin() },
+            onBegin: {
+                provider?.begin()
+                restart.begin()
+            },
             onProgress: { line.show(Self.text($0)) }
         )
         line.finish()
+        try await restart.finish()
         let after = watched.flatMap { ProcessFigures.of($0) }
         var server: LoadReport.Server?
         if let before, let after {

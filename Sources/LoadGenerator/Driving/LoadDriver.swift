@@ -48,7 +48,7 @@ final class LoadDriver {
         self.scene = LoadScene(scenario)
         self.target = target
         self.eventLoop = eventLoop
-        self.tally = LoadTally(loads: scenario.loads.count, interval: max(1_000_000_000, scenario.length / 120))
+        self.tally = LoadTally(loads: scenario.loads.count, interval: LoadTally.interval(of: scenario.length))
         self.dice = Dice(seed: scenario.seed, role: 2, number: 0)
         self.lanes = Lane.Listener.allCases.map { Lane($0, of: scenario) }
         self.requests = LoadRequests(LoadScene(scenario), target, run: run, firstRevision: firstRevision)

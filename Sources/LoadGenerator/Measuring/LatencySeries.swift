@@ -27,7 +27,7 @@ package struct LatencySeries: Sendable {
     }
 
     private mutating func change(_ intended: Int64, _ change: (inout Latencies) -> Void) {
-        let index = Int(max(0, intended) / self.interval)
+        let index = min(LoadTally.intervalsMax - 1, Int(max(0, intended) / self.interval))
         if index >= self.intervals.count {
             self.intervals.append(contentsOf: repeatElement(nil, count: index + 1 - self.intervals.count))
         }

@@ -67,6 +67,12 @@ package struct LoadTally: Sendable {
     /// Outages that are told one by one.
     package static let outagesMax = 1000
 
+    /// Intervals that are told apart; what comes later counts in the last one.
+    package static let intervalsMax = 1200
+
+    /// The interval of a run's series: a sixtieth of it, so that a comparison has enough of them, at least a tenth of a second.
+    package static func interval(of length: Int64) -> Int64 { max(100_000_000, length / 60) }
+
     package init(loads: Int, interval: Int64) {
         self.interval = interval
         self.loads = Array(repeating: Counts(), count: loads)
@@ -128,7 +134,7 @@ package struct LoadTally: Sendable {
     }
 
     private static func count(_ counts: inout [Int], _ instant: Int64, _ interval: Int64) {
-        let index = Int(max(0, instant) / interval)
+        let index = min(Self.intervalsMax - 1, Int(max(0, instant) / interval))
         if index >= counts.count { counts.append(contentsOf: repeatElement(0, count: index + 1 - counts.count)) }
         counts[index] += 1
     }

@@ -3,20 +3,22 @@ import Histogram
 package import WidgetModel
 
 extension LoadReport {
-    /// The version of ``json``'s schema; `docs/load-testing.md` describes it.
-    static let schema: Int64 = 2
+    /// The version of ``json``; ``schema`` and `docs/load-testing.md` describe it.
+    static let version: Int64 = 3
 
     /// The report as JSON text, with a line break at its end.
     package var jsonText: [UInt8] { self.json.jsonText + [0x0A] }
 
     package var json: JSONValue {
         .object([
-            Self.member("schema", .int(Self.schema)),
+            Self.member("schema", .int(Self.version)),
             Self.member("scenario", self.scenarioJSON),
             Self.member("target", .string(self.target)),
             Self.member("began", .int(self.outcome.began)),
             Self.member("seconds", .double(Double(self.outcome.elapsed) / 1e9)),
+            Self.member("intervalSeconds", .double(Double(self.tally.interval) / 1e9)),
             Self.member("answeredPerSecond", .double(self.answeredPerSecond)),
+            Self.member("latencyMicroseconds", Self.stages { Self.latencies(self.tally.latencies($0)) }),
             Self.member("generator", self.generatorJSON),
             Self.member("server", self.serverJSON),
             Self.member("hosts", self.hostsJSON),
@@ -35,6 +37,7 @@ extension LoadReport {
             ),
             Self.member("isMet", .bool(self.isMet)),
             Self.member("failure", self.outcome.failure.map { .string($0) } ?? .null),
+            Self.member("remarks", .array(self.remarks.map { .string($0) })),
         ])
     }
 
@@ -48,7 +51,7 @@ extension LoadReport {
         .object([
             Self.member("name", .string(self.scenario.name)),
             Self.member("about", .string(self.scenario.about)),
-            Self.member("seed", .int(Int64(truncatingIfNeeded: self.scenario.seed))),
+            Self.member("seed", Int64(exactly: self.scenario.seed).map { .int($0) } ?? .unsigned(self.scenario.seed)),
             Self.member("lengthSeconds", .double(Double(self.scenario.length) / 1e9)),
             Self.member("connections", Self.count(self.scenario.connections)),
             Self.member("streams", Self.count(self.scenario.streams)),
@@ -90,9 +93,6 @@ extension LoadReport {
     }
 
     private func loadJSON(_ load: Load, _ counts: LoadTally.Counts) -> JSONValue {
-        let stages = LatencyStage.allCases.compactMap { stage -> JSONValue.Member? in
-            counts.stages[stage.index].map { Self.member(stage.rawValue, Self.latencies($0.total)) }
-        }
         let failures = counts.failures.sorted { $0.key < $1.key }.map { failure, count in
             JSONValue.object([
                 Self.member("status", Self.count(failure.status)),
@@ -109,18 +109,41 @@ extension LoadReport {
             Self.member("failed", Self.count(counts.failed)),
             Self.member("failures", .array(failures)),
             Self.member("decided", Self.decisions(counts)),
-            Self.member("latencyMicroseconds", .object(stages)),
+            Self.member("dueByInterval", .array(counts.dueByInterval.map(Self.count))),
+            Self.member("answeredByInterval", .array(counts.answeredByInterval.map(Self.count))),
+            Self.member("latencyMicroseconds", Self.stages { counts.stages[$0.index].flatMap { Self.latencies($0) } }),
         ])
     }
 
-    /// A stage's latencies: `count` is of all operations, `unreached` of those that never came so far.
-    private static func latencies(_ latencies: Latencies) -> JSONValue {
-        .object(
+    /// What there is of each stage.
+    private static func stages(_ latencies: (LatencyStage) -> JSONValue?) -> JSONValue {
+        .object(LatencyStage.allCases.compactMap { stage in latencies(stage).map { self.member(stage.rawValue, $0) } })
+    }
+
+    /// Latencies: `count` is of all operations, `unreached` of those that never came so far. Nil if there were none.
+    private static func latencies(_ latencies: Latencies) -> JSONValue? {
+        guard latencies.count > 0 else { return nil }
+        return .object(
             [
                 self.member("count", self.count(latencies.count)),
                 self.member("unreached", self.count(latencies.unreached)),
             ] + self.percentiles(latencies)
         )
+    }
+
+    /// A stage's latencies, in all and by interval.
+    private static func latencies(_ series: LatencySeries) -> JSONValue? {
+        guard case .object(let total)? = self.latencies(series.total) else { return nil }
+        let intervals = series.intervals.map { latencies -> JSONValue in
+            guard let latencies else { return .null }
+            let buckets = LatencyBuckets.of(latencies.histogram).map { bucket in
+                JSONValue.array([.int(Int64(clamping: bucket.upTo)), self.count(bucket.count)])
+            }
+            return .object([
+                self.member("unreached", self.count(latencies.unreached)), self.member("buckets", .array(buckets)),
+            ])
+        }
+        return .object(total + [self.member("intervals", .array(intervals))])
     }
 
     /// How late the generator was.

@@ -1,4 +1,5 @@
 import Histogram
+package import ReportPages
 
 /// What a run has shown: the counts, the latencies, and whether its objectives are met.
 package struct LoadReport: Sendable {
@@ -51,6 +52,9 @@ package struct LoadReport: Sendable {
         case .answered: return tally.due == 0 ? nil : Double(tally.answered) / Double(tally.due)
         }
     }
+
+    /// The report as a page that stands alone.
+    package var page: ReportPage { ReportPage(.bench, title: self.scenario.name, json: self.jsonText) }
 
     package var tally: LoadTally { self.outcome.tally }
 

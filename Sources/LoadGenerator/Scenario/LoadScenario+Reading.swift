@@ -32,8 +32,7 @@ private struct LoadScenarioReading {
     mutating func scenario(_ yaml: String, _ trace: (String) -> String?) -> LoadScenario? {
         let keys = [
             "name", "about", "seed", "for", "settle", "outageMax", "connections", "streams", "app", "kind", "parameter",
-            "hosts",
-            "provider", "budget", "path", "followed", "loads", "objectives",
+            "hosts", "provider", "restartAt", "budget", "path", "followed", "loads", "objectives",
         ]
         guard let root = self.text.root(yaml, keys: keys) else { return nil }
         var scenario = LoadScenario()
@@ -58,6 +57,9 @@ private struct LoadScenarioReading {
         if let section = self.text.section("provider", in: root, keys: ["latency", "fails"]) {
             scenario.provider = self.provider(section)
         }
+        let restart = self.time("restartAt", in: root, else: 0)
+        if root.has("restartAt") { scenario.restartAt = restart }
+        if restart >= scenario.length { self.text.fault(root, "restartAt", "is after the end; make `for` longer") }
         for section in self.text.sections("loads", in: root, keys: Self.loadKeys) {
             if let load = self.load(section, scenario, trace) { scenario.loads.append(load) }
         }

@@ -18,6 +18,8 @@ package struct LoadScenario: Hashable, Sendable {
     package var parameter = "team"
     package var hosts = HostPopulation()
     package var provider: LoadProvider?
+    /// Nanoseconds after which the gateway is restarted, where bench runs it itself; nil for not at all.
+    package var restartAt: Int64?
     /// The budget policy of the app where bench runs the gateway itself: a preset's name.
     package var budget = "widgetkit"
     /// The path that pushes take where it is not a gateway that is loaded; `{}` stands for the token.
@@ -60,6 +62,7 @@ package struct LoadScenario: Hashable, Sendable {
         copy.length = max(1, self.length.stretched(by: factor))
         copy.loads = self.loads.map { $0.stretched(by: factor) }
         if let provider = self.provider { copy.provider = provider.stretched(by: factor) }
+        copy.restartAt = self.restartAt?.stretched(by: factor)
         return copy
     }
 

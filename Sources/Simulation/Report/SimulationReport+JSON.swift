@@ -105,11 +105,21 @@ extension SimulationReport {
     }
 
     private func stalenessJSON(_ measures: PopulationMeasures) -> JSONValue {
-        .object(Self.waits(measures.staleness) + [.member("neverShown", .of(measures.neverShown))])
+        .object(
+            Self.waits(measures.staleness) + [
+                .member("neverShown", .of(measures.neverShown)), .member("shares", .shares(measures.staleness)),
+            ]
+        )
     }
 
     private static func looksJSON(_ measures: PopulationMeasures) -> JSONValue {
-        .object([.member("looks", .of(measures.looks)), .member("stale", .object(Self.waits(measures.staleLooks)))])
+        .object([
+            .member("looks", .of(measures.looks)),
+            .member(
+                "stale",
+                .object(Self.waits(measures.staleLooks) + [.member("shares", .shares(measures.staleLooks))])
+            ),
+        ])
     }
 
     /// Of how many, and how long in seconds; null where there was none.
@@ -206,6 +216,12 @@ extension SimulationReport {
 
 extension JSONValue {
     static func of(_ count: Int) -> JSONValue { .int(Int64(count)) }
+
+    /// Pairs of seconds and the share of waits that were at most so long.
+    static func shares(_ waits: WaitHistogram) -> JSONValue {
+        let bounds = WaitHistogram.reportedBounds
+        return .array(zip(bounds, waits.shares(atMost: bounds)).map { .array([.of($0), .double($1)]) })
+    }
 
     /// Null for nil.
     static func of(_ count: Int?) -> JSONValue { count.map { .int(Int64($0)) } ?? .null }

@@ -1,4 +1,5 @@
 import Engine
+package import ReportPages
 import Timelines
 import WidgetModel
 
@@ -27,6 +28,9 @@ package struct SimulationReport: Sendable {
         let text = String(hash.value, radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text
     }
+
+    /// The report as a page that stands alone.
+    package var page: ReportPage { ReportPage(.simulation, title: self.scenario.name, json: self.jsonText) }
 
     /// Over all populations.
     package var total: PopulationMeasures {

@@ -62,6 +62,12 @@ package struct WaitHistogram: Hashable, Sendable {
     /// The mean in seconds, nil if nothing waited.
     package var mean: Int? { self.count == 0 ? nil : self.sum / self.count }
 
+    /// Bounds in seconds at which reports tell ``shares(atMost:)``.
+    static let reportedBounds = [
+        1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800, 2700, 3600, 5400,
+        7200, 10_800, 14_400, 21_600, 28_800, 43_200, 64_800, 86_400, 172_800, 345_600,
+    ]
+
     /// Which share waited at most so long, in bounds given in rising order: a curve to draw.
     package func shares(atMost bounds: [Int]) -> [Double] {
         var shares: [Double] = []

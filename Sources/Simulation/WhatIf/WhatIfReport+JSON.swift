@@ -29,6 +29,7 @@ extension WhatIfReport {
     private static func json(_ measures: WhatIfMeasures) -> JSONValue {
         .object([
             .member("reloads", Self.json(measures.all)),
+            .member("stalenessShares", .shares(measures.all.staleness)),
             .member("starved", .of(measures.starvedCount)),
             .member("pushes", .object(PushOutcome.allCases.map { .member($0.name, .of(measures.outcomes[$0])) })),
             .member(

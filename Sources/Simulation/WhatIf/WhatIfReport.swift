@@ -1,6 +1,7 @@
 import Engine
 import IntentMatching
-import ReportPages
+package import ReportPages
+import Timelines
 package import WidgetModel
 
 /// What another policy would have changed: `freshet what-if`.
@@ -32,6 +33,11 @@ package struct WhatIfReport: Sendable {
         self.other = other
         self.answersKept = runs.reduce(0) { $0 + $1.answersKept }
         self.answersEstimated = runs.reduce(0) { $0 + $1.answersEstimated }
+    }
+
+    /// The report as a page that stands alone.
+    package var page: ReportPage {
+        ReportPage(.whatIf, title: "What if: \(self.rewrite.policy.name)", json: self.jsonText)
     }
 
     /// A number as it was and as it would have been.

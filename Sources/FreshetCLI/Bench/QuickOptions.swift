@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import LoadGenerator
+
+/// The scenarios that `freshet bench` has itself.
+struct QuickOptions: ParsableArguments {
+    @Flag(help: "Take the scenario of that name that the program has itself; without a name, list them.") var quick =
+        false
+    @Option(help: "With --quick: how many widgets there are.") var widgets: Int?
+    @Option(help: "With --quick: pushes a second.") var rate: Int?
+    @Option(help: "With --quick: how long it lasts.") var seconds: Int?
+    @Flag(name: .customLong("print"), help: "With --quick: print the scenario's YAML instead of running it.")
+    var isPrinted = false
+
+    func validate() throws {
+        typealias Size = QuickScenario.Size
+        for (name, value, range) in [
+            ("--widgets", self.widgets, Size.widgetsRange), ("--rate", self.rate, Size.rateRange),
+            ("--seconds", self.seconds, Size.secondsRange),
+        ] {
+            guard let value else { continue }
+            guard self.quick else { throw ValidationError("\(name) goes with --quick; a file says its own") }
+            guard range.contains(value) else {
+                throw ValidationError("\(name) takes \(range.lowerBound) to \(range.upperBound)")
+            }
+        }
+        guard self.quick || !self.isPrinted else { throw ValidationError("--print goes with --quick") }
+    }
+
+    /// What was asked for, or else what suits the machine.
+    private var size: QuickScenario.Size {
+        let process = ProcessInfo.processInfo
+        var size = QuickScenario.Size(cores: process.activeProcessorCount, memory: process.physicalMemory)
+        if let widgets { size.widgets = widgets }
+        if let rate { size.rate = rate }
+        if let seconds { size.seconds = seconds }
+        return size
+    }
+
+    /// The YAML of the scenario of a name.
+    func yaml(_ name: String) throws -> String {
+        guard let scenario = QuickScenario(rawValue: name) else {
+            let names = QuickScenario.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--quick takes one of \(names); not \"\(name)\"")
+        }
+        return scenario.yaml(self.size)
+    }
+
+    /// The scenarios, and how large they are here.
+    var list: String {
+        let width = QuickScenario.allCases.map(\.rawValue.count).max() ?? 0
+        let lines = QuickScenario.allCases.map { scenario in
+            let space = String(repeating: " ", count: width - scenario.rawValue.count)
+            return "  \(scenario.rawValue)\(space)  \(scenario.about)"
+        }
+        let size = "here: \(self.size.widgets) widgets, \(self.size.rate) pushes a second, \(self.size.seconds) s"
+        return (lines + ["", "\(size) (--widgets, --rate, --seconds)"]).joined(separator: "\n")
+    }
+}

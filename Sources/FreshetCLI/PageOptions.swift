@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import ReportPages
+
+/// A report as a page.
+struct PageOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file"))
+    var html: String?
+    @Option(
+        help: ArgumentHelp(
+            "Chart.js 3, which becomes part of the page; without it the page has tables.",
+            valueName: "file"
+        )
+    )
+    var chartScript = GatewayConfiguration.Dashboard().chartScript
+
+    /// Writes it if it is wanted.
+    func write(_ page: ReportPage) throws {
+        guard let html else { return }
+        let script = try? String(contentsOf: URL(filePath: self.chartScript), encoding: .utf8)
+        if script == nil {
+            Output.standardError(
+                "\(html) has tables and no charts: \(self.chartScript) cannot be read; install libjs-chart.js or say --chart-script"
+            )
+        }
+        try Data(page.text(chartScript: script).utf8).write(to: URL(filePath: html))
+    }
+}
