@@ -157,6 +157,7 @@ package enum Views {
             ("pending", .array(view.pending.map { Views.pending($0) })),
             ("pendingCount", .count(view.pendingCount)),
             ("decidesAt", view.decidesAt.map { .instant($0) }),
+            ("waitsFor", view.waitsFor.map { .string($0.name) }),
             ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
             ("decisions", .array(view.decisions.map { Views.decision($0) })),
             ("ledger", Views.ledger(view.ledger)),
