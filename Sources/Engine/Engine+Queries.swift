@@ -104,6 +104,9 @@ extension Engine {
         self.instances(of: host).filter { self.instances[$0].isLive }.map { self.registration(of: $0) }
     }
 
+    /// How many pushes are remembered, whose repeats are recognised, and when the oldest of them was accepted; nil if none is.
+    package var rememberedPushes: (count: Int, since: Instant?) { self.ledger.remembered }
+
     /// The totals of this partition. O(1): what hosts and instances add up to is counted as they come and go.
     package func stats() -> EngineStats {
         var stats = self.counters
