@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format demo bench bench-setup profile properties crash soak fuzz attacks clean
+.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties crash soak fuzz attacks clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -25,6 +25,9 @@ format: ## Format in place
 
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 	@KEEP="$(KEEP)" deploy/demo/run.sh
+
+pictures: setup ## Renew the README's pictures, of a gateway under the demo's load
+	@PICTURES=docs/pictures HOSTS="$(or $(HOSTS),2000)" deploy/demo/run.sh
 
 bench-setup: setup ## Install and build the peers that bench compares with (once)
 	@deploy/bench/setup.sh

@@ -27,7 +27,6 @@ package enum PushAdvice {
         case .badExpirationDate: "apns-expiration is a time in whole UNIX seconds, or 0"
         case .badCollapseID:
             "apns-collapse-id has \(head.collapseID?.count ?? 0) bytes, more than \(CollapseID.bytesMax)"
-        case .expiredProviderToken: "the provider token is more than an hour old, or its exp has come; mint a new one"
         case .payloadTooLarge:
             "the body is longer than it may be (limits.maxDeviceBodyBytes, limits.maxTargetedBodyBytes; APNs' bounds for types"
                 + " that are relayed)"

@@ -81,6 +81,13 @@ package struct PushRequestHead: Hashable, Sendable {
         }
     }
 
+    /// The same head of a request for another path.
+    package func moved(to path: ByteRange) -> PushRequestHead {
+        var head = self
+        head.pathRange = path
+        return head
+    }
+
     private func range(_ field: Field, _ range: ByteRange) -> ByteRange? {
         self.present & (UInt16(1) << field.rawValue) == 0 ? nil : range
     }

@@ -8,6 +8,10 @@ package enum PushRoute: Hashable, Sendable {
     case missingDeviceToken
     /// `/v1/apps/<bundle-id>/pushes`: every instance of an app that matches. The bundle id is still percent-encoded.
     case targeted(bundle: ByteRange, isDryRun: Bool)
+    /// `/v1/apps/<bundle-id>/pushes/bulk`: targeted pushes, one a line.
+    ///
+    /// - Parameter path: Where each of them goes.
+    case bulk(path: ByteRange)
     /// Below `/4/broadcasts/apps/` or `/1/apps/`: a push on a channel, or one about channels; see ``ChannelRoute``.
     case channels
     /// Another path below `/v1/`: not a push; somebody else answers it.
@@ -54,6 +58,7 @@ package enum PushRoute: Hashable, Sendable {
         let bundle = path.dropping(first: 9).keeping(first: slash - 9)
         let end = slash + 7
         if end == text.count { return .targeted(bundle: bundle, isDryRun: false) }
+        if text.extracting(end..<text.count).spells("/bulk") { return .bulk(path: path.keeping(first: end)) }
         guard text[end] == UInt8(ascii: "?") else { return .other }
         let query = text.extracting((end + 1)..<text.count)
         if query.isEmpty || query.spells("dry-run=false") { return .targeted(bundle: bundle, isDryRun: false) }

@@ -19,7 +19,7 @@ package enum PushValidation {
         case .device(let token): return .device(token: token)
         case .targeted(let bundle, let isDryRun): return .targeted(bundle: bundle, isDryRun: isDryRun)
         case .missingDeviceToken: throw .missingDeviceToken
-        case .channels, .other, .unknown: throw .badPath
+        case .bulk, .channels, .other, .unknown: throw .badPath
         }
     }
 

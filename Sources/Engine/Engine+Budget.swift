@@ -267,6 +267,20 @@ extension Engine {
 }
 
 extension Engine {
+    /// Until when low power holds a policy reload of an instance, in milliseconds: so many intervals of its pace from its last
+    /// reload on; `.min` if it does not. Precondition: its window is open.
+    func slowedUntil(_ instance: InstanceNumber) -> Int64 {
+        let row = self.instances[instance]
+        guard self.hosts[row.host].isInLowPower else { return .min }
+        let policy = self.catalogue[row.kind].bare
+        let factor = policy.lowPower
+        guard factor.numerator > factor.denominator, !policy.isUnlimited, let last = row.budget.lastReload else {
+            return .min
+        }
+        let interval = Int(self.terms(of: instance).interval.milliseconds)
+        return (last + Interval(milliseconds: Int64(factor.roundedUp(of: interval)))).milliseconds
+    }
+
     /// What an instance's reloads are charged to: its own budget, or its host's.
     @inline(__always)
     func budget(of instance: InstanceNumber) -> ReloadBudget {

@@ -34,16 +34,18 @@ extension Engine {
         self.arm(instance)
     }
 
-    /// The timeline's next request is due; where nobody sees the instance, the reload is held.
+    /// The timeline's next request is due; where nobody sees the instance, or its host is in low power, the reload is held.
     private mutating func wantPolicy(_ instance: InstanceNumber) {
         let due = self.instances[instance].timelineDue
         self.instances[instance].timelineDue = .max
         if self.instances[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
         self.instances[active: instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
-        guard self.isThinned(instance) else { return }
-        let intervals = Int64(self.catalogue[self.instances[instance].kind].bare.thinning)
-        let until = due + (self.terms(of: instance).interval * intervals).milliseconds
+        var until = self.slowedUntil(instance)
+        if self.isThinned(instance) {
+            let intervals = Int64(self.catalogue[self.instances[instance].kind].bare.thinning)
+            until = max(until, due + (self.terms(of: instance).interval * intervals).milliseconds)
+        }
         if until > self.now { self.instances[active: instance].heldUntil = until }
     }
 
@@ -60,7 +62,7 @@ extension Engine {
         if active.heldUntil > self.now, demand.waiting.contains(.policy) {
             demand.waiting.remove(ReloadCauses(.policy))
             demand.heldUntil = active.heldUntil
-            demand.isThinned = true
+            demand.hold = self.slowedUntil(instance) > self.now ? .lowPower : .hidden
         }
         guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
         demand.high = false

@@ -30,6 +30,7 @@ extension Engine {
             pending: self.pending(of: slot, pending),
             pendingCount: active.waiting.list.count + Int(active.pending.count),
             decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
+            waitsFor: active.isWaiting ? active.reason : nil,
             outstanding: outstanding,
             decisions: self.decisions(of: slot, decisions),
             ledger: self.dayLedger(of: slot)

@@ -114,6 +114,7 @@ extension Engine {
             let node = self.reloads[slot]
             if node.previous != previous { faults.append("\(name): pending list is broken") }
             held.deferred[node.push.index] += 1
+            if node.instance != instance { faults.append("\(name): a push waits for another instance") }
             count += 1
             if node.priority == .high { high += 1 }
             if node.priority == .normal { normal += 1 }
@@ -192,5 +193,14 @@ extension Engine {
                     + " \(issued) issued, \(held.issued[push.index]) served"
             )
         }
+        var (waiting, previous, slot) = (UInt32(0), CauseNumber.none, self.reloads.firstWaiting(of: push))
+        while !slot.isNone, waiting <= deferred {
+            let node = self.reloads[slot]
+            if node.push != push || node.previousOfPush != previous || node.instance.isNone {
+                faults.append("push \(row.id): the list of what waits is broken")
+            }
+            (waiting, previous, slot) = (waiting + 1, slot, node.nextOfPush)
+        }
+        if waiting != deferred { faults.append("push \(row.id): \(deferred) deferred, \(waiting) of them listed") }
     }
 }

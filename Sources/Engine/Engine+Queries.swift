@@ -2,15 +2,51 @@ import Timelines
 package import WidgetModel
 
 extension Engine {
-    /// What became here of the pushes with this id of this team: several if content or target differed.
-    package func push(_ id: PushID, team: TeamID) -> [PushView] {
+    /// At how many of the instances that a push waits for is looked to tell why: what one question may take.
+    package static let waitingLookedMax = 256
+
+    /// What became here of the pushes with this id of this team, and why they wait: several if content or target differed.
+    package func push(_ id: PushID, team: TeamID, lookedMax: Int = Engine.waitingLookedMax) -> [PushView] {
         guard let team = self.catalogue.findTeam(team.rawValue) else { return [] }
-        return self.ledger.pushes(with: id, of: team).map { self.view(ofPush: $0) }
+        return self.views(of: self.ledger.pushes(with: id, of: team), lookedMax)
     }
 
-    /// What became here of the pushes with this id, whoever sent them: for operators.
+    /// What became here of the pushes with this id, whoever sent them, and why they wait: for operators.
     package func push(_ id: PushID) -> [PushView] {
-        self.ledger.pushes(with: id).map { self.view(ofPush: $0) }
+        self.views(of: self.ledger.pushes(with: id), Self.waitingLookedMax)
+    }
+
+    private func views(of pushes: [PushNumber], _ lookedMax: Int) -> [PushView] {
+        pushes.map { push in
+            var view = self.view(ofPush: push)
+            if view.counts[.deferred] > 0 { view.waiting = self.whyWaits(push, lookedMax) }
+            return view
+        }
+    }
+
+    /// Why a push waits. O(`lookedMax`).
+    private func whyWaits(_ push: PushNumber, _ lookedMax: Int) -> PushWaiting {
+        var waiting = PushWaiting()
+        var (slot, looked) = (self.reloads.firstWaiting(of: push), 0)
+        while !slot.isNone, looked < lookedMax {
+            let node = self.reloads[slot]
+            let active = self.instances[active: node.instance]
+            let held = self.heldUntil(node)
+            var (until, reason) = (active.decidesAt, node.priority == .low ? .waitsForAnother : active.reason)
+            if held > self.now {
+                (until, reason) = (
+                    held, self.ledger.pausedUntil(self.ledger[push].team) > self.now ? .paused : .notBefore
+                )
+            }
+            waiting.add(
+                reason,
+                until: until == .max ? nil : Instant(milliseconds: until),
+                expiresAt: Instant(milliseconds: node.expiresAt)
+            )
+            (slot, looked) = (node.nextOfPush, looked + 1)
+        }
+        waiting.isSampled = !slot.isNone
+        return waiting
     }
 
     func view(ofPush slot: PushNumber) -> PushView {
@@ -67,6 +103,9 @@ extension Engine {
     func registeredInstances(of host: HostNumber) -> [InstanceRegistration] {
         self.instances(of: host).filter { self.instances[$0].isLive }.map { self.registration(of: $0) }
     }
+
+    /// How many pushes are remembered, whose repeats are recognised, and when the oldest of them was accepted; nil if none is.
+    package var rememberedPushes: (count: Int, since: Instant?) { self.ledger.remembered }
 
     /// The totals of this partition. O(1): what hosts and instances add up to is counted as they come and go.
     package func stats() -> EngineStats {

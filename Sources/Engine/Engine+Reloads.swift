@@ -136,6 +136,7 @@ extension Engine {
         var slot = taken.head
         while !slot.isNone {
             let node = self.reloads[slot]
+            self.reloads.endWaiting(slot)
             self.ledger.moveOutcome(of: node.push, from: .deferred, to: .issued, at: self.time)
             latest = max(latest, node.expiresAt)
             if node.priority.rawValue > urgency { (primary, urgency) = (slot, node.priority.rawValue) }

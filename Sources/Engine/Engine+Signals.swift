@@ -38,7 +38,9 @@ extension Engine {
         case .systemChange(let change): return self.change(change, on: host)
         case .significantLocationChange: return self.move(host)
         case .standBy(let isOn): self.hosts[host].isInStandBy = isOn
-        case .lowPower(let isOn): self.hosts[host].isInLowPower = isOn
+        case .lowPower(let isOn):
+            self.hosts[host].isInLowPower = isOn
+            if !isOn { self.endLowPower(of: host) }
         case .widgetVisible, .widgetHidden, .appIntent, .animation, .reloaded, .entryShown: return
         }
         var until = self.hosts[host].foregroundUntil
@@ -108,10 +110,23 @@ extension Engine {
             }
         }
         if self.instances[active: instance].heldUntil > self.now {
-            self.instances[active: instance].heldUntil = .min
-            self.instances[active: instance].waiting.insert(ReloadCauses(.becameVisible))
+            let slowed = self.slowedUntil(instance)
+            if slowed > self.now {
+                self.instances[active: instance].heldUntil = slowed
+            } else {
+                self.instances[active: instance].heldUntil = .min
+                self.instances[active: instance].waiting.insert(ReloadCauses(.becameVisible))
+            }
         }
         self.decideIfWaiting(instance)
+    }
+
+    /// What low power alone held of a host is decided; what nobody sees is held on.
+    private mutating func endLowPower(of host: HostNumber) {
+        for instance in self.instances(of: host) where self.instances[active: instance].heldUntil > self.now {
+            self.openWindow(of: instance)
+            if !self.isThinned(instance) { self.instances[active: instance].heldUntil = .min }
+        }
     }
 
     /// The system reloads every widget of a host by itself; no app needs to ask for that.

@@ -134,6 +134,7 @@ extension Engine {
     ) {
         let node = Reloads.Cause(
             push: push.row,
+            instance: instance,
             collapseTag: push.collapseTag,
             expiresAt: push.expiresAt,
             priority: push.priority,

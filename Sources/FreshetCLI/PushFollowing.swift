@@ -54,7 +54,7 @@ struct PushFollowing {
         return HTTPClientRequest(method: "GET", path: "/v1/pushes/\(self.id)", headers: headers)
     }
 
-    /// `matched 3: 1 deferred, 2 reloaded`.
+    /// `matched 3: 1 deferred, 2 reloaded; waits for pace 1, until 2026-11-02T17:05:00Z at the latest`.
     private static func text(of state: JSONValue) -> String {
         guard case .int(let matched)? = state["matched"] else { return "matched nothing yet" }
         if case .string(let failure)? = state["failure"] { return "given up: \(failure)" }
@@ -63,6 +63,19 @@ struct PushFollowing {
             guard case .int(let count) = outcome.value else { return outcome.name }
             return "\(count) \(outcome.name)"
         }
-        return "matched \(matched): \(parts.joined(separator: ", "))"
+        return "matched \(matched): \(parts.joined(separator: ", "))\(Self.wait(of: state["waiting"]))"
+    }
+
+    /// Why a push waits, and until when.
+    private static func wait(of waiting: JSONValue?) -> String {
+        guard case .object(let reasons)? = waiting?["reasons"] else { return "" }
+        let counts = reasons.map { reason in
+            guard case .int(let count) = reason.value else { return reason.name }
+            return "\(reason.name) \(count)"
+        }
+        guard case .string(let latest)? = waiting?["latest"] else {
+            return "; waits for \(counts.joined(separator: ", "))"
+        }
+        return "; waits for \(counts.joined(separator: ", ")), until \(latest) at the latest"
     }
 }

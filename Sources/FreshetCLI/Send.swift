@@ -12,6 +12,7 @@ struct Send: AsyncParsableCommand {
                 --app com.example.scores --push-token 0a1b…
             freshet send … --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
             freshet send … --app com.example.scores --all --follow
+            freshet send … --app com.example.scores --bulk pushes.ndjson
             """
     )
 
@@ -34,16 +35,35 @@ struct Send: AsyncParsableCommand {
     @Option(help: "How many instances it may match; one that matches more is refused. At least 1.") var maxMatched: Int?
     @Flag(help: "Only say who would be hit and what would be decided.") var dryRun = false
     @Flag(help: "Go on until nothing can become of the push any more, and print each change.") var follow = false
+    @Option(
+        help: "A file of pushes to the app, one a line with its headers and its payload (NDJSON); - for standard input."
+    )
+    var bulk: String?
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
         if self.follow, self.dryRun { throw ValidationError("--follow is for a push that is sent, not for --dry-run") }
         if let bound = self.maxMatched, bound < 1 { throw ValidationError("--max-matched takes 1 or more") }
+        let own: [Any?] = [
+            self.pushToken, self.priority, self.expiration, self.collapseID, self.id, self.kind, self.match,
+            self.digest, self.attributes,
+            self.notBefore, self.maxMatched,
+        ]
+        guard self.bulk == nil || (own.allSatisfy { $0 == nil } && !self.all && !self.dryRun && !self.follow) else {
+            throw ValidationError(
+                "--bulk takes everything about its pushes from the file; leave the other options of a push out"
+            )
+        }
     }
 
     func run() async throws {
-        let request = try self.request()
         let token = try self.credential.providerToken()
+        if let bulk {
+            return try await self.server.withConnection { connection in
+                try await BulkSending(app: self.app, file: bulk, token: token).run(on: connection)
+            }
+        }
+        let request = try self.request()
         try await self.server.withConnection { connection in
             let response = try await connection.send(HTTPClientRequest(request, token: token))
             try self.show(response)

@@ -272,6 +272,10 @@ extension PushIntakeLimits {
         let isAsAtAPNs = configuration.apps.contains { $0.streamLimit == .apns }
         self.streamsBeforeTokenMax = isAsAtAPNs ? 1 : UInt32(limits.streamsBeforeTokenMax)
         self.verifiedTokensMax = limits.verifiedTokensMax
+        self.bulk.bytesMax = limits.bulkBytesMax
+        self.bulk.linesMax = limits.bulkLinesMax
+        self.bulk.inFlightMax = limits.bulkInFlightMax
+        self.bulk.requestsMax = limits.bulkRequestsMax
     }
 }
 

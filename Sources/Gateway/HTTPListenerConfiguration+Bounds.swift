@@ -17,9 +17,14 @@ extension HTTPListenerConfiguration {
         self.limits.bodyBytesMax =
             switch self.name {
             case "push":
-                max(limits.deviceBodyBytesMax, limits.targetedBodyBytesMax, ChannelValidation.bodyBytesMax)
+                max(
+                    limits.deviceBodyBytesMax,
+                    limits.targetedBodyBytesMax,
+                    limits.bulkBytesMax,
+                    ChannelValidation.bodyBytesMax
+                )
             case "manage": ChannelValidation.bodyBytesMax
-            case "host": max(limits.hostBodyBytesMax, limits.importBytesMax)
+            case "host": max(limits.hostBodyBytesMax, limits.importBytesMax, limits.bulkBytesMax)
             case "ops": limits.hostBodyBytesMax
             case "health": limits.unreadBodyBytesMax
             default: bodyBytesMax

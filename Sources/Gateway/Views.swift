@@ -91,6 +91,20 @@ package enum Views {
         return JSONValue.object(of: reasons.map { ($0.name, .count(counts[$0])) })
     }
 
+    /// Why a push waits; nil if it does not.
+    private static func waiting(_ waiting: [PushWaiting]) -> JSONValue? {
+        guard !waiting.isEmpty else { return nil }
+        let sum = waiting.reduce(into: PushWaiting()) { $0 += $1 }
+        let reasons = DecisionReason.allCases.map { ($0.name, sum[$0] == 0 ? nil : JSONValue.count(sum[$0])) }
+        return JSONValue.object(of: [
+            ("reasons", JSONValue.object(of: reasons)),
+            ("earliest", sum.earliest.map { .instant($0) }),
+            ("latest", sum.latest.map { .instant($0) }),
+            ("expiring", .count(sum.expiring)),
+            ("sampled", .bool(sum.isSampled)),
+        ])
+    }
+
     /// What became of a push, summed over the partitions that applied it.
     ///
     /// - Parameter record: What it was, if that is told as well.
@@ -112,6 +126,7 @@ package enum Views {
             ("notBefore", first.notBefore.map { .instant($0) }),
             ("matched", .count(matched)),
             ("outcomes", Views.outcomes(counts)),
+            ("waiting", Views.waiting(views.compactMap(\.waiting))),
             ("failures", Views.failures(counts)),
             ("failure", views.lazy.compactMap(\.failure).first.map { .string($0.name) }),
             // A push for an app is one for every partition, whether it has applied it or not.
@@ -142,6 +157,7 @@ package enum Views {
             ("pending", .array(view.pending.map { Views.pending($0) })),
             ("pendingCount", .count(view.pendingCount)),
             ("decidesAt", view.decidesAt.map { .instant($0) }),
+            ("waitsFor", view.waitsFor.map { .string($0.name) }),
             ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
             ("decisions", .array(view.decisions.map { Views.decision($0) })),
             ("ledger", Views.ledger(view.ledger)),

@@ -50,6 +50,24 @@ package final class HTTPConnection {
         self.version = version
     }
 
+    /// A connection that stands for another one, the same in all that is known of the peer: what is done with it is done by `backend`,
+    /// until ``standDown()``.
+    package convenience init(standingFor other: HTTPConnection, backend: any HTTPConnectionBackend) {
+        self.init(
+            id: other.id,
+            remoteAddress: other.remoteAddress,
+            eventLoop: other.eventLoop,
+            version: other.version,
+            refusedCredentials: other.refusedCredentials
+        )
+        self.peerCertificate = other.peerCertificate
+        self.context = other.context
+        self.backend = backend
+    }
+
+    /// Ends a connection that stands for another one: answers are dropped from now on.
+    package func standDown() { self.backend = nil }
+
     package var isOpen: Bool { self.backend != nil }
 
     /// Answers a request with a status, fields and no body.

@@ -5,6 +5,8 @@ extension BudgetPolicy {
     package static let allowanceMax = 10_000
     /// The longest slot that timelines' reloads are spread over.
     package static let smoothingMax = Interval.hours(1)
+    /// The most that low power slows timelines' reloads down.
+    package static let lowPowerMax = 100
 
     /// Throws the first of ``faults()``.
     package func validate() throws(BudgetPolicyFault) {
@@ -106,6 +108,13 @@ extension BudgetPolicy {
             "needs scope instance, a window and a minimumInterval of at least 5 minutes"
         )
         check(self.smoothing >= .zero && self.smoothing <= Self.smoothingMax, "smoothing", "has to be 0 to 1 hour")
+        check(
+            (1...1_000).contains(self.lowPower.denominator)
+                && self.lowPower.numerator >= self.lowPower.denominator
+                && self.lowPower.numerator <= self.lowPower.denominator * Self.lowPowerMax,
+            "lowPower",
+            "has to be a number or a fraction from 1 to \(Self.lowPowerMax)"
+        )
     }
 
     /// The allowance of a window that opens in a host's first days: floor(factor * A).
@@ -115,8 +124,8 @@ extension BudgetPolicy {
 }
 
 extension BudgetPolicy {
-    /// Of the last byte. Policies from before there was a slot of their own have the first bit or none.
-    private static let (rollingFlag, smoothingFlag): (UInt8, UInt8) = (1, 2)
+    /// Of the byte of flags. Policies from before there was a slot of their own have the first bit or none.
+    private static let (rollingFlag, smoothingFlag, lowPowerFlag): (UInt8, UInt8, UInt8) = (1, 2, 4)
 
     package func encode(into writer: inout ByteWriter) {
         writer.write(self.name)
@@ -144,8 +153,16 @@ extension BudgetPolicy {
         writer.write(signed: Int64(self.thinning))
         writer.write(byte: self.atEnd.rawValue)
         let hasSlot = self.smoothing != Self.usualSmoothing
-        writer.write(byte: (self.isRolling ? Self.rollingFlag : 0) | (hasSlot ? Self.smoothingFlag : 0))
+        let hasFactor = self.lowPower != Self.usualLowPower
+        var flags = self.isRolling ? Self.rollingFlag : 0
+        if hasSlot { flags |= Self.smoothingFlag }
+        if hasFactor { flags |= Self.lowPowerFlag }
+        writer.write(byte: flags)
         if hasSlot { writer.write(self.smoothing) }
+        if hasFactor {
+            writer.write(signed: Int64(self.lowPower.numerator))
+            writer.write(signed: Int64(self.lowPower.denominator))
+        }
     }
 
     /// Reads a policy back; one that ``validate()`` would refuse counts as damaged.
@@ -186,11 +203,14 @@ extension BudgetPolicy {
         }
         self.atEnd = atEnd
         let flags = try reader.readByte()
-        guard flags & ~(Self.rollingFlag | Self.smoothingFlag) == 0 else {
+        guard flags & ~(Self.rollingFlag | Self.smoothingFlag | Self.lowPowerFlag) == 0 else {
             throw .invalid(offset: reader.offset - 1)
         }
         self.isRolling = flags & Self.rollingFlag != 0
         if flags & Self.smoothingFlag != 0 { self.smoothing = try reader.readInterval() }
+        if flags & Self.lowPowerFlag != 0 {
+            self.lowPower = Share(Int(try reader.readSigned()), of: Int(try reader.readSigned()))
+        }
         guard self.faults().isEmpty else { throw .invalid(offset: start) }
     }
 }

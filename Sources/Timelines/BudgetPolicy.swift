@@ -39,7 +39,7 @@ package struct BudgetPolicy: Hashable, Sendable {
         case wwdc21 = 1
     }
 
-    /// A fraction between 0 and 1, exact.
+    /// A fraction, exact: a part of something, or what it is multiplied by.
     package struct Share: Hashable, Sendable {
         package var numerator: Int
         package var denominator: Int
@@ -111,6 +111,13 @@ package struct BudgetPolicy: Hashable, Sendable {
 
     /// Part of the on-disk format: a policy that was logged without a slot of its own has this one.
     package static let usualSmoothing = Interval.minutes(5)
+
+    /// How many times as far apart as at its pace the timeline's own reloads of an instance are while its host is in low power.
+    /// One leaves them as they are.
+    package var lowPower = Self.usualLowPower
+
+    /// Part of the on-disk format: a policy that was logged without a factor of its own has this one.
+    package static let usualLowPower = Share(1, of: 1)
 
     package init(name: String, source: String, date: String, rare: Int, typical: Int, frequent: Int) {
         self.name = name

@@ -70,6 +70,43 @@ import Testing
         await gateway.stop()
     }
 
+    @Test(arguments: ["--http1.1", "--http2"])
+    func `a bulk is taken on both listeners, and answered line by line`(version: String) async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks", "rams"], bearer: bearer)
+        let ids = (0..<3).map { _ in UUID().uuidString.lowercased() }
+        let lines = ids.map { #"{"apns-id":"\#($0)","payload":\#(Self.body)}"# } + ["{}"]
+        for (url, option) in [(gateway.hostURL, version), (gateway.pushURL, "--http2")] {
+            let answer = try await gateway.curl(
+                "POST",
+                "\(url)\(Self.path)/bulk",
+                bearer: bearer,
+                headers: ["content-type: application/x-ndjson"],
+                body: lines.joined(separator: "\n"),
+                options: [option]
+            )
+            let answers = answer.body.split(separator: "\n")
+            #expect(answer.status == 200 && answers.count == 4, "\(answer)")
+            for (id, line) in zip(ids, answers) { #expect(line.contains(id) && line.contains("200"), "\(line)") }
+            #expect(answers.last?.contains("payload") == true, "\(answer)")
+        }
+        _ = try await gateway.eventually("all partitions have applied them twice") {
+            let answer = try await gateway.curl("GET", "\(gateway.hostURL)/v1/pushes/\(ids[2])", bearer: bearer)
+            return answer.json["appliedBy"] as? Int == 2 && answer.json["repeats"] as? Int == 1 ? answer : nil
+        }
+        let page = try await gateway.curl(
+            "POST",
+            "\(gateway.hostURL)\(Self.path)/bulk",
+            bearer: bearer,
+            headers: ["origin: https://example.com"],
+            body: lines[0],
+            options: [version]
+        )
+        #expect(page.status >= 400, "\(page)")
+        await gateway.stop()
+    }
+
     /// Browsers show a client certificate for any page, and send some requests of a page without asking before.
     @Test func `a web page pushes nothing, whatever its browser shows`() async throws {
         let settings = "    allowedClientCertificates: [{userID: scores-back-end}]"

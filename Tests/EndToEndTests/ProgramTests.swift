@@ -288,6 +288,15 @@ import Testing
         let pushed = try await Command.run(TestGateway.program, send + ["--push-token", TestGateway.token(2)])
         #expect(pushed.status == 0)
         #expect(pushed.output.hasPrefix("accepted "))
+        let bulk = "\(gateway.folder)/pushes.ndjson"
+        let payload = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
+        try [#"{"payload":\#(payload)}"#, #"{"apns-priority":2,"payload":\#(payload)}"#].joined(separator: "\n")
+            .write(toFile: bulk, atomically: true, encoding: .utf8)
+        let sent = try await Command.run(TestGateway.program, send + ["--bulk", bulk])
+        #expect(sent.status == 2, "\(sent.errors)")
+        #expect(sent.output.contains(#"{"line":1,"status":200,"#), "\(sent.output)")
+        #expect(sent.output.contains(#""rejection":{"reason":"BadPriority""#), "\(sent.output)")
+        #expect(try await Command.run(TestGateway.program, send + ["--bulk", bulk, "--all"]).status == 64)
         for aim in [[], ["--all", "--kind", "scores"], ["--all", "--push-token", TestGateway.token(2)]] {
             #expect(try await Command.run(TestGateway.program, send + aim).status == 64, "\(aim)")
         }

@@ -15,6 +15,7 @@ enum RandomPolicies {
     ]
     private static let minimumIntervals: [Interval] = [.zero, .minutes(1), .minutes(5), .minutes(20), .hours(1)]
     private static let slots: [Interval] = [.zero, .hours(1), .minutes(5)]
+    private static let factors: [BudgetPolicy.Share] = [.init(3, of: 1), .init(1, of: 1), .init(3, of: 2)]
     private static let shares = [BudgetPolicy.Share(1, of: 1), .init(3, of: 4), .init(1, of: 2)]
 
     /// - Parameters:
@@ -39,6 +40,7 @@ enum RandomPolicies {
             policy.isRolling = random.chance(1, in: 2)
             if !policy.faults().isEmpty { policy.isRolling = false }
             policy.smoothing = self.slots[number % self.slots.count]
+            policy.lowPower = self.factors[number % self.factors.count]
             return policy
         }
     }

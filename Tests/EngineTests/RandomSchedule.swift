@@ -293,7 +293,9 @@ struct RandomSchedule {
         case 15: .systemChange(self.pick(SystemChange.allCases))
         case 16: .significantLocationChange
         case 17: self.hasObserved ? .reloaded(instance) : .animation(instance)
-        case 18: self.random.chance(1, in: 2) ? .standBy(self.random.chance(1, in: 2)) : .lowPower(true)
+        case 18:
+            self.random.chance(1, in: 2)
+                ? .standBy(self.random.chance(1, in: 2)) : .lowPower(self.random.chance(2, in: 3))
         default: .animation(instance)
         }
     }

@@ -137,6 +137,7 @@ import WidgetModel
         let view = try #require(scene.instance("phone", "w1"))
         #expect(view.pending.map(\.cause) == [.policy])
         #expect(view.decidesAt == due + view.budget.interval * 4)
+        #expect(view.waitsFor == .hidden)
         scene.rest(view.budget.interval * 4)
         #expect(scene.reloads.last?.causes == ReloadCauses(.policy))
     }

@@ -42,6 +42,52 @@ import WidgetModel
         #expect(Self.value(text, #"freshet_ready_condition{condition="listeners"}"#) == "0")
     }
 
+    @Test
+    func `what smoothing does is counted: timelines by the date that they ask for, and by the one that comes of it`()
+        async throws
+    {
+        let scene = try await OperatorScene()
+        let hosts = (0..<20).map { "host-\($0)" }
+        for host in hosts { try await scene.scene.register(host) }
+        try await scene.acknowledgeAll()
+        let date = Instant(seconds: scene.scene.time.wall.seconds) + .minutes(10)
+        for host in hosts {
+            let timeline = Timeline(entries: [TimelineEntry(date: date)], policy: .atEnd)
+            let report = TimelineReport(host: HostKey(host), instance: InstanceID("a0"), timeline: timeline)
+            _ = try await scene.scene.log.append(.timeline(report), for: HostKey(host))
+        }
+        try await scene.watch.surveys.renew()
+        await scene.watch.countDueTimelines()
+        let before = await Self.text(scene, "/metrics")
+        #expect(Self.value(before, #"freshet_timelines_due_total{date="asked"}"#) == "0")
+        #expect(Self.value(before, #"freshet_timelines_due_peak{date="asked"}"#) == "20")
+        let peak = try #require(Self.value(before, #"freshet_timelines_due_peak{date="smoothed"}"#).flatMap { Int($0) })
+        #expect((1..<20).contains(peak))
+        scene.scene.time.pass(.minutes(10) + .seconds(1))
+        await scene.watch.countDueTimelines()
+        let at = await Self.text(scene, "/metrics")
+        #expect(Self.value(at, #"freshet_timelines_due_total{date="asked"}"#) == "20")
+        let early = try #require(Self.value(at, #"freshet_timelines_due_total{date="smoothed"}"#).flatMap { Int($0) })
+        #expect(early < 20)
+        scene.scene.time.pass(.minutes(5))
+        await scene.watch.countDueTimelines()
+        let after = await Self.text(scene, "/metrics")
+        #expect(Self.value(after, #"freshet_timelines_due_total{date="smoothed"}"#) == "20")
+    }
+
+    @Test func `how far back repeats are recognised is told for each partition`() async throws {
+        let scene = try await OperatorScene()
+        let line = #"freshet_repeat_window_seconds{partition="1"}"#
+        #expect(Self.value(await Self.text(scene, "/metrics"), line) == "0")
+        var push = Sports.push(1, to: "")
+        push.target = .app(Sports.app)
+        _ = try await scene.scene.log.appendToAll(.push(push))
+        scene.scene.time.pass(.minutes(90))
+        let text = await Self.text(scene, "/metrics")
+        #expect(Self.value(text, line) == "5400")
+        #expect(Self.value(text, #"freshet_repeat_window_pushes{partition="1"}"#) == "1")
+    }
+
     @Test func `what is peculiar about timelines is counted by kind and code`() async throws {
         let scene = try await OperatorScene()
         #expect(await !Self.text(scene, "/metrics").contains("freshet_timeline_findings_total"))

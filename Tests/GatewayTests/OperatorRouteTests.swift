@@ -40,10 +40,13 @@ import WidgetModel
         let push = Self.push(1)
         _ = try await scene.scene.log.appendToAll(.push(push))
         #expect(try await Self.outcomes(scene, push) == #"{"deferred":12}"#)
+        let waiting = try await scene.send("GET", "/v1/pushes/\(push.id)").json["waiting"]
+        #expect(Self.text(waiting) == #"{"reasons":{"paused":12},"expiring":0,"sampled":false}"#)
         let instance = try await scene.send("GET", "/v1/instances/com.example.scores/host-3:a0").json
         #expect(Self.text(instance["decisions"]).contains(#""reason":"paused""#))
         #expect(try await scene.send("POST", "/v1/orders", #"{"action":"resume",\#(app)}"#).status == 200)
         #expect(try await Self.outcomes(scene, push) == #"{"issued":12}"#)
+        #expect(try await scene.send("GET", "/v1/pushes/\(push.id)").json["waiting"] == nil)
     }
 
     @Test func `each part of an instance's address is percent-encoded in a path`() async throws {

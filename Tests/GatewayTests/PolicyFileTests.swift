@@ -44,10 +44,19 @@ import WidgetModel
         #expect(try PolicyFile.parse("\(Self.own)\n\(line)", name: "newspaper.yaml").smoothing == slot)
     }
 
+    @Test(arguments: [("", 1, 1), ("lowPower: 2", 2, 1), ("lowPower: 3/2", 3, 2)])
+    func `a policy says how much low power slows its timelines down`(line: String, numerator: Int, denominator: Int)
+        throws
+    {
+        let policy = try PolicyFile.parse("\(Self.own)\n\(line)", name: "newspaper.yaml")
+        #expect(policy.lowPower == BudgetPolicy.Share(numerator, of: denominator))
+    }
+
     @Test(
         arguments: [
             ("", [""]), ("name: newspaper", ["source", "date"]), (Self.own + "\nburstDivisor: 1", ["burstDivisor"]),
             (Self.own + "\nsmoothing: 3601s", ["smoothing"]), (Self.own + "\nsmoothing: -1s", ["smoothing"]),
+            (Self.own + "\nlowPower: 1/2", ["lowPower"]), (Self.own + "\nlowPower: 101", ["lowPower"]),
             (Self.own + "\nlavish: 900", ["lavish"]), (Self.own + "\nfrequent: 3", ["typical"]),
         ] as [(String, [String])]
     )

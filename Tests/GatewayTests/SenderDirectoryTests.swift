@@ -53,8 +53,18 @@ import WidgetModel
         let token = try ProviderToken.parse(authorization: authorization.span, reader: JSONReader())
         let verified = try self.senders.verify(token, now: Sports.start)
         #expect(throws: Never.self) { try self.senders.check(verified, now: Sports.start + .hours(1)) }
-        #expect(throws: ProviderTokenFault(.expiredProviderToken, "iat is too long ago")) {
+        #expect(throws: ProviderTokenFault(.expiredProviderToken, "iat is more than 1h ago")) {
             try self.senders.check(verified, now: Sports.start + .hours(1) + .milliseconds(1))
+        }
+    }
+
+    @Test func `a token that is too old is told the age that is configured`() throws {
+        let rules = ProviderTokenRules(ageMax: .minutes(30))
+        let senders = SenderDirectory(keys: [self.key.known()], rules: rules)
+        let authorization = Array(try self.key.providerToken().utf8)
+        let token = try ProviderToken.parse(authorization: authorization.span, reader: JSONReader())
+        #expect(throws: ProviderTokenFault(.expiredProviderToken, "iat is more than 30m ago")) {
+            try senders.verify(token, now: Sports.start + .minutes(30) + .milliseconds(1))
         }
     }
 

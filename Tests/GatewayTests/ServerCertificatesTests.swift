@@ -46,6 +46,13 @@ import WidgetModel
         #expect(certificates.current.map(\.refusal) == [nil])
     }
 
+    @Test func `a certificate has ended at its end, and not before`() throws {
+        let certificates = try self.certificates(self.context("a.example", days: 5, startedDaysAgo: 5))
+        let view = try #require(certificates.ending(now: self.now).first)
+        #expect(view.hasEnded(now: self.now))
+        #expect(!view.hasEnded(now: self.now + .milliseconds(-1)))
+    }
+
     @Test func `a certificate that has ended is not taken`() throws {
         let certificates = try self.certificates(self.context("a.example", days: 90))
         let ended = try self.context("b.example", days: 5, startedDaysAgo: 5)

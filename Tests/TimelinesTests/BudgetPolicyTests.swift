@@ -85,6 +85,36 @@ import WidgetModel
         #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
     }
 
+    @Test(
+        arguments: [
+            (.init(1, of: 1), []), (.init(3, of: 2), []), (.init(100, of: 1), []),
+            (.init(999, of: 1_000), ["lowPower"]),
+            (.init(1_001, of: 10), ["lowPower"]), (.init(1, of: 0), ["lowPower"]),
+            (.init(2_000, of: 1_001), ["lowPower"]),
+        ] as [(BudgetPolicy.Share, [String])]
+    )
+    func `low power's factor is 1 to 100, and comes back as it was written`(
+        factor: BudgetPolicy.Share,
+        faults: [String]
+    )
+        throws
+    {
+        var policy = BudgetPolicy.widgetkit
+        (policy.lowPower, policy.smoothing) = (factor, .minutes(1))
+        #expect(policy.faults().map(\.field) == faults)
+        let whole = bytes { policy.encode(into: &$0) }
+        var reader = ByteReader(whole)
+        guard faults.isEmpty else {
+            #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
+            return
+        }
+        #expect(try BudgetPolicy(from: &reader) == policy)
+        for length in whole.indices {
+            var reader = ByteReader(Array(whole.prefix(length)))
+            #expect(throws: ByteFault.self) { try BudgetPolicy(from: &reader) }
+        }
+    }
+
     @Test func `the usual slot takes no byte, so that policies from before there were others read as they did`() throws
     {
         for isRolling in [false, true] {
@@ -94,7 +124,7 @@ import WidgetModel
             #expect(whole.last == (isRolling ? 1 : 0))
             var reader = ByteReader(whole)
             #expect(try BudgetPolicy(from: &reader).smoothing == .minutes(5))
-            whole[whole.count - 1] = 4
+            whole[whole.count - 1] = 8
             var damaged = ByteReader(whole)
             #expect(throws: ByteFault.self) { try BudgetPolicy(from: &damaged) }
         }

@@ -113,7 +113,10 @@ class Demo:
                     reload = json.loads(line[6:])
                     self.reloads[",".join(reload["causes"])] += 1
                     self.reload_seen.set()
-                    await self.to_acknowledge.put(reload["id"])
+                    await self.take(reload)
+
+    async def take(self, reload: dict) -> None:
+        await self.to_acknowledge.put(reload["id"])
 
     async def acknowledge(self) -> None:
         while True:
@@ -283,8 +286,9 @@ class Demo:
         return await self.summary()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def options(about: str | None) -> argparse.ArgumentParser:
+    """What everything that plays with the demo's gateway is told."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--ca", required=True)
     parser.add_argument("--token", required=True, help="a file with a provider token")
     parser.add_argument("--key", required=True, help="the provider key, for aioapns")
@@ -295,7 +299,11 @@ def main() -> int:
     parser.add_argument("--ops-port", type=int, required=True)
     parser.add_argument("--operator-token", required=True, help="the file with the token that the gateway made for operators")
     parser.add_argument("--hosts", type=int, default=10_000)
-    demo_options = parser.parse_args()
+    return parser
+
+
+def main() -> int:
+    demo_options = options(__doc__).parse_args()
 
     async def play() -> bool:
         return await Demo(demo_options).run()

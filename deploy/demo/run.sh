@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
 # The demo: builds the program, makes certificates, starts a gateway and lets demo.py play a day with it.
-# KEEP=1 leaves the gateway running afterwards; HOSTS sets how many hosts there are (10000).
+# KEEP=1 leaves the gateway running afterwards; HOSTS sets how many hosts there are (10000). PICTURES=folder takes the README's
+# pictures instead. PROGRAM is a program that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 root=$PWD
 demo=$root/.demo
-program=$root/.build/release/freshet
+program=${PROGRAM:-$root/.build/release/freshet}
 kid=DEMOKEY001
 team=DEMOTEAM01
 
-echo "building the release program (some minutes the first time)"
-swift build -c release --product freshet 2>&1 | grep -E '^\[[0-9]+/[0-9]+\]|error|Build|Compiling' | tail -1
+if [ -z "${PROGRAM:-}" ]; then
+    echo "building the release program (some minutes the first time)"
+    swift build -c release --product freshet 2>&1 | grep -E '^\[[0-9]+/[0-9]+\]|error|Build|Compiling' | tail -1
+fi
 
 if [ -f "$demo/pid" ] && kill -0 "$(cat "$demo/pid")" 2>/dev/null; then
     echo "a demo gateway is running already (pid $(cat "$demo/pid")): kill it first" >&2
@@ -51,14 +54,8 @@ done
 echo "the gateway is ready: push $push, host $host, ops $ops"
 echo
 
-.venv/bin/python deploy/demo/demo.py --ca "$demo/certs/ca.pem" --token "$demo/token" \
-    --key "$demo/certs/provider-key.p8" --kid $kid --team $team \
-    --push-port "$push" --host-port "$host" --ops-port "$ops" \
-    --operator-token "$demo/data/operator-token" --hosts "${HOSTS:-10000}"
-
-if [ -n "${KEEP:-}" ]; then
-    trap - EXIT
-    disown "$pid"
+# The web page that is a host, and the timeline provider behind it.
+start_page() {
     cat > "$demo/state.json" <<'STATE'
 {"scores": {"seahawks": {"opponent": "rams", "us": 14, "them": 10, "minute": 52},
             "bears": {"opponent": "jets", "us": 3, "them": 3, "minute": 18}},
@@ -70,11 +67,30 @@ STATE
     /usr/bin/python3 -m http.server "$page" --bind 127.0.0.1 --directory docs/examples/host-web \
         > "$demo/page.log" 2>&1 &
     page_pid=$!
-    disown "$provider_pid" "$page_pid"
     # None of the tokens that demo.py counts up for its hosts, which are of another app.
     token=$(printf 'fe%062x' 1)
     credential=$("$program" token host --key "$demo/certs/provider-key.p8" --kid $kid --team $team \
         --app com.example.page --push-token "$token")
+    page_url="http://127.0.0.1:$page/#gateway=https://localhost:$host&app=com.example.page&token=$token&credential=$credential"
+}
+
+told=(--ca "$demo/certs/ca.pem" --token "$demo/token" --key "$demo/certs/provider-key.p8" --kid $kid --team $team
+    --push-port "$push" --host-port "$host" --ops-port "$ops"
+    --operator-token "$demo/data/operator-token" --hosts "${HOSTS:-10000}")
+
+if [ -n "${PICTURES:-}" ]; then
+    start_page
+    trap 'kill "$provider_pid" "$page_pid" 2>/dev/null || true; stop' EXIT
+    .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" --folder "$PICTURES"
+    exit
+fi
+
+.venv/bin/python deploy/demo/demo.py "${told[@]}"
+
+if [ -n "${KEEP:-}" ]; then
+    trap - EXIT
+    start_page
+    disown "$pid" "$provider_pid" "$page_pid"
     cat <<EOF
 
 The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
@@ -86,7 +102,7 @@ The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
       --kid $kid --team $team --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
 
 A host to look at, in a browser on this machine (open https://localhost:$host once before and accept its certificate):
-  http://127.0.0.1:$page/#gateway=https://localhost:$host&app=com.example.page&token=$token&credential=$credential
+  $page_url
 Score: change .demo/state.json, then push:
   .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
       --kid $kid --team $team --app com.example.page --kind scores --match '{"team":["seahawks"]}' --priority 10

@@ -134,6 +134,7 @@ function one(context, id) {
         ["App", data.app], ["Kind", data.kind], ["Family", data.family],
         ["Configuration", h("code", {}, JSON.stringify(data.configuration))], ["Tags", (data.tags ?? []).join(", ")],
         ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "" : data.isVisible ? "yes" : "no"],
+        ["Waits for", data.waitsFor ?? ""],
         ["Shows the entry of", data.shownEntry ? moment(data.shownEntry) : ""], ["Configured", `${count(data.generation)} times`],
         ["Orphaned", data.isOrphaned ? "yes: it does not fit its kind's schema" : ""],
       ]));

@@ -118,6 +118,14 @@ function showDryRun(result, app, data) {
     data.explain.map((plan) => h("p", { class: "soft" }, `${plan.kind}: ${path[plan.path] ?? plan.path}, ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${count(plan.rows)} rows looked at.`)));
 }
 
+/// Why a push waits, and until when.
+function waits({ reasons, earliest, latest, expiring, sampled }) {
+  const parts = Object.entries(reasons).map(([name, number]) => `${name} ${count(number)}`);
+  if (expiring > 0) parts.push(`${count(expiring)} of them expire before`);
+  if (sampled) parts.push("of a sample");
+  return h("span", {}, parts.join(", "), latest ? h("span", { class: "soft block" }, `from ${moment(earliest)} to ${moment(latest)}`) : "");
+}
+
 function one(context, id) {
   const outcome = split("What became of it");
   const what = h("div");
@@ -165,6 +173,7 @@ function one(context, id) {
         ["Not before", push.notBefore ? moment(push.notBefore) : ""], ["Expires", moment(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
         ["Decided for none", push.failure === "tooMany" ? "it matched too many when it was applied" : ""],
+        ["Waits for", push.waiting ? waits(push.waiting) : ""],
         ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${name} ${count(number)}`).join(", ") : ""],
       ]));
       if (!page || rows.length > page.decisions.length) return;

@@ -12,8 +12,9 @@ struct Demand {
     /// The earliest instant that waiting causes are held back until, in milliseconds: a not-before that is still to
     /// come, or the end of a hold.
     var heldUntil = Int64.max
-    /// Whether a policy reload is held since nobody sees the instance, or a push since its sender may be paused.
-    var isThinned = false
+    /// Why a policy reload is held; nil if none is.
+    var hold: DecisionReason?
+    /// Whether a push is held since its sender may be paused.
     var isPaused = false
 }
 
@@ -28,7 +29,7 @@ extension Demand {
     /// Why nothing is decided now.
     private var reason: DecisionReason {
         if self.isPaused { return .paused }
-        if self.isThinned { return .hidden }
+        if let hold { return hold }
         return self.heldUntil == .max ? .waitsForAnother : .notBefore
     }
 }

@@ -76,6 +76,9 @@ extension Ledger {
         self.pushes.prefetch(id)
     }
 
+    /// How many pushes are remembered, whose repeats are recognised, and when the oldest of them was accepted.
+    var remembered: (count: Int, since: Instant?) { (self.repeats.entries.count, self.repeats.start) }
+
     /// Whether a push of this id and key was accepted lately.
     func isRepeat(_ id: PushID, key: UInt64) -> Bool { self.repeats.find(id, key: key) != nil }
 

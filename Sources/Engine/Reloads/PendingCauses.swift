@@ -10,13 +10,21 @@ struct CauseList: Sendable {
 
 /// The pushes that wait or are in flight, one node for each instance a push matched: a table threaded by ``CauseList``s.
 ///
-/// Appending, removing and moving a whole chain to a reload are O(1).
+/// The nodes of one push that wait are threaded, too, so that its sender can be told why. Their order is no part of the state:
+/// another engine with the same state may have another.
+///
+/// Appending, removing and moving a node are O(1).
 struct PendingCauses: ~Copyable, Sendable {
     struct Node: Sendable {
         /// The push's row in the ledger.
         let push: PushNumber
+        /// The instance that it waits for; none once a reload serves it.
+        var instance: InstanceNumber
         var next = CauseNumber.none
         var previous = CauseNumber.none
+        /// The neighbours among those of the same push that wait.
+        var nextOfPush = CauseNumber.none
+        var previousOfPush = CauseNumber.none
         /// A hash of the collapse id, 0 if the push has none.
         let collapseTag: UInt32
         /// Milliseconds; the cause ends then if it still waits.
@@ -27,17 +35,25 @@ struct PendingCauses: ~Copyable, Sendable {
     }
 
     private(set) var nodes = Table<NumberTag.Cause, Node>()
+    /// By the number of a push: the first of its nodes that wait.
+    private var waiting = Column<CauseNumber>()
 
     /// No causes.
     init() {}
 
-    /// Causes that were read back.
+    /// Causes that were read back, without their neighbours of the same push. O(causes).
     init(nodes: consuming Table<NumberTag.Cause, Node>) {
         self.nodes = nodes
+        for slot in self.nodes.usedNumbers() where !self.nodes[slot].instance.isNone { self.join(slot) }
     }
 
     /// The same causes under the same numbers. O(causes).
-    func duplicate() -> PendingCauses { PendingCauses(nodes: self.nodes.duplicate()) }
+    func duplicate() -> PendingCauses {
+        var copy = PendingCauses()
+        copy.nodes = self.nodes.duplicate()
+        copy.waiting = self.waiting.duplicate()
+        return copy
+    }
 
     var count: Int { self.nodes.count }
 
@@ -46,10 +62,43 @@ struct PendingCauses: ~Copyable, Sendable {
         _read { yield self.nodes[node] }
     }
 
+    /// The first of a push's nodes that wait; none if none of it waits.
+    func firstWaiting(of push: PushNumber) -> CauseNumber {
+        push.index < self.waiting.count ? self.waiting[push.index] : .none
+    }
+
+    /// Makes a node that waits a neighbour of those of its push.
+    private mutating func join(_ slot: CauseNumber) {
+        let push = self.nodes[slot].push.index
+        if push >= self.waiting.count {
+            self.waiting.append(repeating: .none, count: push + 1 - self.waiting.count)
+        }
+        let first = self.waiting[push]
+        self.nodes[slot].nextOfPush = first
+        self.nodes[slot].previousOfPush = .none
+        if !first.isNone { self.nodes[first].previousOfPush = slot }
+        self.waiting[push] = slot
+    }
+
+    /// Notes that a node does not wait any more. Does nothing for one that a reload serves.
+    mutating func endWaiting(_ slot: CauseNumber) {
+        let node = self.nodes[slot]
+        guard !node.instance.isNone else { return }
+        if node.previousOfPush.isNone {
+            self.waiting[node.push.index] = node.nextOfPush
+        } else {
+            self.nodes[node.previousOfPush].nextOfPush = node.nextOfPush
+        }
+        if !node.nextOfPush.isNone { self.nodes[node.nextOfPush].previousOfPush = node.previousOfPush }
+        self.nodes[slot].instance = .none
+    }
+
+    /// Adds a node that waits at the end of a list.
     mutating func append(_ node: Node, to list: inout CauseList) {
         var node = node
         node.previous = list.tail
         let slot = self.nodes.insert(node)
+        self.join(slot)
         if list.tail.isNone { list.head = slot } else { self.nodes[list.tail].next = slot }
         list.tail = slot
         list.count += 1
@@ -64,6 +113,7 @@ struct PendingCauses: ~Copyable, Sendable {
     }
 
     mutating func remove(_ slot: CauseNumber, from list: inout CauseList) {
+        self.endWaiting(slot)
         self.unlink(slot, from: &list)
         self.nodes.release(slot)
     }
@@ -80,10 +130,12 @@ struct PendingCauses: ~Copyable, Sendable {
 
     /// Puts another push in a node's place in its list.
     mutating func replace(_ slot: CauseNumber, with node: Node) {
+        self.endWaiting(slot)
         var node = node
         node.next = self.nodes[slot].next
         node.previous = self.nodes[slot].previous
         self.nodes[slot] = node
+        self.join(slot)
     }
 
     /// Releases the nodes of a chain that nothing refers to any more.
@@ -91,6 +143,7 @@ struct PendingCauses: ~Copyable, Sendable {
         var slot = list.head
         while !slot.isNone {
             let next = self.nodes[slot].next
+            self.endWaiting(slot)
             self.nodes.release(slot)
             slot = next
         }

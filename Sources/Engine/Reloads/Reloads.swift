@@ -44,7 +44,13 @@ extension Reloads {
     @inline(__always)
     func prefetch(_ cause: CauseNumber) { self.causes.nodes.prefetch(cause) }
 
-    /// Adds a cause at the end of a list. O(1).
+    /// The first of the causes of a push that wait; ``Cause/nextOfPush`` leads to the others. O(1).
+    func firstWaiting(of push: PushNumber) -> CauseNumber { self.causes.firstWaiting(of: push) }
+
+    /// Notes that a reload serves a cause from now on. O(1).
+    mutating func endWaiting(_ cause: CauseNumber) { self.causes.endWaiting(cause) }
+
+    /// Adds a cause that waits at the end of a list. O(1).
     mutating func append(_ cause: Cause, to list: inout CauseList) { self.causes.append(cause, to: &list) }
 
     /// Takes a cause out of its list and forgets it. O(1).

@@ -54,6 +54,8 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     case notPushEnabled = 25
     /// Its push token belongs to the other of APNs' environments than the app does now.
     case otherEnvironment = 26
+    /// Its host is in low power, where the timeline's own reloads are further apart.
+    case lowPower = 27
 
     package var name: String { String(describing: self) }
 }

@@ -25,6 +25,8 @@ package struct InstanceView: Hashable, Sendable {
     package let pendingCount: Int
     /// When the waiting causes will be decided: the first instant at which one of them conforms.
     package let decidesAt: Instant?
+    /// Why they are not decided now; nil if nothing waits.
+    package let waitsFor: DecisionReason?
     package let outstanding: [ReloadEffect]
     /// The newest first, as far as they are retained.
     package let decisions: [DecisionView]

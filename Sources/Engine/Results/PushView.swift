@@ -26,6 +26,8 @@ package struct PushView: Hashable, Sendable {
     package let isApplied: Bool
     /// Why it was decided for no instance here; nil if it was decided.
     package let failure: PushFailure?
+    /// Why it waits; nil if it waits for no instance, and in lists.
+    package internal(set) var waiting: PushWaiting?
 
     /// Whether nothing of it can change here any more.
     package var isComplete: Bool {

@@ -17,11 +17,19 @@ extension CauseList: Coded {
 }
 
 extension PendingCauses.Node: Coded {
-    static let blank = PendingCauses.Node(push: .none, collapseTag: 0, expiresAt: 0, priority: .low, isScheduled: false)
+    static let blank = PendingCauses.Node(
+        push: .none,
+        instance: .none,
+        collapseTag: 0,
+        expiresAt: 0,
+        priority: .low,
+        isScheduled: false
+    )
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> PendingCauses.Node {
         PendingCauses.Node(
             push: try coder.slot(self.push),
+            instance: try coder.slot(self.instance),
             next: try coder.slot(self.next),
             previous: try coder.slot(self.previous),
             collapseTag: try coder.number(self.collapseTag),

@@ -185,12 +185,17 @@ final class GatewayReload: Sendable {
     /// Says which certificates end soon, and whether a revocation list is older than it should be.
     private func warn() {
         for view in self.certificates.ending(now: self.clock.now()) {
-            self.logger.warning(
-                "a certificate ends soon, or has ended",
-                metadata: [
-                    "listener": "\(view.listener)", "notAfter": "\(ServerCertificates.text(view.certificate.notAfter))",
-                ]
-            )
+            let metadata: Logger.Metadata = [
+                "listener": "\(view.listener)", "notAfter": "\(ServerCertificates.text(view.certificate.notAfter))",
+            ]
+            if view.hasEnded(now: self.clock.now()) {
+                self.logger.critical(
+                    "a certificate has ended, and peers refuse it: put a newer one in its place",
+                    metadata: metadata
+                )
+            } else {
+                self.logger.warning("a certificate ends soon", metadata: metadata)
+            }
         }
         if let due = self.senders.certificates.revocations.nextUpdate, due <= self.clock.now() {
             self.logger.warning(

@@ -13,6 +13,9 @@ package final class ServerCertificates: Sendable {
         package var replaced = 0
         /// Why the files as they are now were not taken; nil if they were.
         package var refusal: String?
+
+        /// Whether peers refuse it by now.
+        package func hasEnded(now: Instant) -> Bool { self.certificate.notAfter <= now }
     }
 
     /// A certificate that ends so soon is warned of.

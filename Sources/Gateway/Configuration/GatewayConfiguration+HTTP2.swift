@@ -43,6 +43,7 @@ extension GatewayConfiguration {
         let body = max(
             self.limits.deviceBodyBytesMax,
             self.limits.targetedBodyBytesMax,
+            self.limits.bulkBytesMax,
             self.limits.hostBodyBytesMax,
             self.limits.importBytesMax
         )

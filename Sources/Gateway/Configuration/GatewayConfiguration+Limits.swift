@@ -34,6 +34,14 @@ extension GatewayConfiguration {
         package var importBytesMax = 16_777_216
         /// Lines of one import. Default 10,000; above it 429.
         package var importLinesMax = 10_000
+        /// Bytes of one bulk of targeted pushes. Default 1 MiB; above it 413 `PayloadTooLarge`.
+        package var bulkBytesMax = 1_048_576
+        /// Lines of one bulk. Default 10,000; above it 413 `PayloadTooLarge`.
+        package var bulkLinesMax = 10_000
+        /// Lines of one bulk that are without an answer at once. Default 256; the others wait.
+        package var bulkInFlightMax = 256
+        /// Bulks at once, over all connections. Default 64; above it 429 `TooManyRequests`.
+        package var bulkRequestsMax = 64
         /// Hex digits of a device token. Default 400; above it `BadDeviceToken`.
         package var tokenDigitsMax = 400
         /// Verified provider tokens that each event loop remembers. Default 1,024; the oldest makes room.

@@ -133,6 +133,7 @@ struct PolicyDraft: Sendable {
         )
         visitor.scalar("rolling", &self.policy.isRolling, .flag)
         visitor.scalar("smoothing", &self.policy.smoothing, .duration(.zero...BudgetPolicy.smoothingMax))
+        visitor.scalar("lowPower", &self.policy.lowPower, .share)
         for fault in self.policy.faults() { visitor.fault(fault.field, fault.message) }
     }
 

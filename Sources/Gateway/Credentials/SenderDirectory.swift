@@ -69,14 +69,15 @@ package struct SenderDirectory: Sendable {
         } catch {
             throw ProviderTokenFault(
                 error,
-                Self.sentence(error, verified.times, now)
+                self.sentence(error, verified.times, now)
             )
         }
     }
 
-    private static func sentence(_ rejection: Rejection, _ times: ProviderTokenTimes, _ now: Instant) -> String {
+    private func sentence(_ rejection: Rejection, _ times: ProviderTokenTimes, _ now: Instant) -> String {
         if rejection == .expiredProviderToken {
-            return times.expiresAt.map { $0 <= now } ?? false ? "exp has come" : "iat is too long ago"
+            let ageMax = SettingType<Interval>.text(self.rules.ageMax)
+            return times.expiresAt.map { $0 <= now } ?? false ? "exp has come" : "iat is more than \(ageMax) ago"
         }
         return times.notBefore.map { $0 > times.issuedAt } ?? false
             ? "nbf is too far in the future" : "iat is too far in the future"

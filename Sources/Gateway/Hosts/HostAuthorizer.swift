@@ -92,7 +92,7 @@ package struct HostAuthorizer: Sendable {
     private static func problem(_ fault: ProviderTokenFault) -> Problem {
         switch fault.rejection {
         case .expiredProviderToken:
-            Problem(.expiredCredential, "the provider token is older than an hour; mint a new one")
+            Problem(.expiredCredential, "provider token: \(fault.sentence); mint a new one")
         case .missingProviderToken: Problem(.missingCredential, fault.sentence)
         default: Problem(.invalidCredential, "provider token: \(fault.sentence)")
         }

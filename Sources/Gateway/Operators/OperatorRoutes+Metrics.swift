@@ -167,6 +167,7 @@ extension OperatorRoutes {
                 )
             }
         )
+        try await self.addRepeats(&text)
         self.addShares(&text)
         text.add(
             "freshet_log_applied_position",
@@ -184,8 +185,50 @@ extension OperatorRoutes {
         )
     }
 
+    /// How far back repeats are recognised: with more pushes than `limits.maxRepeatEntries` that grows shorter.
+    private func addRepeats(_ text: inout PrometheusText) async throws(Problem) {
+        let now = self.clock.now()
+        let windows = try await self.log.askAll { $0.rememberedPushes }
+        text.add(
+            "freshet_repeat_window_seconds",
+            .gauge,
+            "Age of the oldest push whose repeat is recognised.",
+            by: "partition",
+            windows.enumerated().map {
+                ("\($0.offset)", Int(($0.element.since.map { now - $0 } ?? .zero).milliseconds / 1000))
+            }
+        )
+        text.add(
+            "freshet_repeat_window_pushes",
+            .gauge,
+            "Pushes whose repeats are recognised.",
+            by: "partition",
+            windows.enumerated().map { ("\($0.offset)", $0.element.count) }
+        )
+    }
+
+    /// What smoothing does: when timelines ask for the next one, and when that is done.
+    private func addDueTimelines(_ text: inout PrometheusText, _ survey: BudgetSurvey) {
+        let due = self.watch.dueTimelines
+        text.add(
+            "freshet_timelines_due_total",
+            .counter,
+            "Timelines that asked for the next one, by the date that they asked for and the one that smoothing made of it.",
+            by: "date",
+            [("asked", due.asked), ("smoothed", due.smoothed)]
+        )
+        text.add(
+            "freshet_timelines_due_peak",
+            .gauge,
+            "The most of them in one second of the coming hour.",
+            by: "date",
+            [("asked", Int(survey.asked.max() ?? 0)), ("smoothed", Int(survey.planned.max() ?? 0))]
+        )
+    }
+
     private func addBudgets(_ text: inout PrometheusText) async {
         guard let survey = await self.watch.surveys.latest else { return }
+        self.addDueTimelines(&text, survey.sum)
         let kinds = survey.sum.kinds.filter { $0.instances > 0 }
         func rows(_ member: KeyPath<BudgetSurvey.KindRow, Int>) -> [(labels: [(String, String)], value: Double)] {
             kinds.map {

@@ -21,6 +21,8 @@ package final class PushHandler: RequestBatchHandler {
     var fields = ResponseFields()
     private var flights: [UInt64: PushFlight] = [:]
     private var flightNumber: UInt64 = 0
+    /// Those that are being taken.
+    var bulks: [BulkKey: BulkExchange] = [:]
     private var isFlushScheduled = false
     /// The verifications that are counted already.
     private var verificationsTold = 0
@@ -96,14 +98,17 @@ package final class PushHandler: RequestBatchHandler {
     }
 
     package func connectionClosed(_ connection: HTTPConnection) {
+        for bulk in self.bulks.filter({ $0.key.connection == connection.id }).values { bulk.end() }
         self.others.connectionClosed(connection)
     }
 
     package func streamClosed(_ streamID: Int32, on connection: HTTPConnection) {
+        self.bulks[BulkKey(connection: connection.id, stream: streamID)]?.end()
         self.others.streamClosed(streamID, on: connection)
     }
 
     package func streamWritable(_ streamID: Int32, on connection: HTTPConnection) {
+        self.bulks[BulkKey(connection: connection.id, stream: streamID)]?.becameWritable()
         self.others.streamWritable(streamID, on: connection)
     }
 }
@@ -197,6 +202,9 @@ extension PushHandler {
             return self.reject(RejectionAnswer(.badPath), head, bytes, connection, request.streamID)
         }
         guard route != .other else { return self.passOn(request, batch) { self.others.judge($0, from: connection) } }
+        if case .bulk(let path) = route {
+            return self.judgeBulk(request, bytes, head, to: path, connection, state, now)
+        }
         do throws(RejectionAnswer) {
             let bodyBytesMax = try self.intake.judge.judgeHead(head, in: bytes, on: state, at: now)
             connection.limitBody(of: request.streamID, to: bodyBytesMax)
@@ -228,6 +236,8 @@ extension PushHandler {
             self.reject(RejectionAnswer(.badPath), head, bytes, connection, request.streamID)
         } else if route == .other {
             self.passOn(request, batch) { self.others.receive($0, from: connection) }
+        } else if case .bulk(let path) = route {
+            self.receiveBulk(request, batch, head, to: path, connection, state, now)
         } else {
             return false
         }
@@ -238,7 +248,7 @@ extension PushHandler {
     /// any of them.
     private static func isTargetedPush(_ request: RequestBatch.Request, _ batch: borrowing RequestBatch) -> Bool {
         switch PushRoute(path: request.path.wire, in: batch.bytes.span) {
-        case .targeted: break
+        case .targeted, .bulk: break
         // With a query that is not understood, of which it is told.
         case .unknown where batch.string(request.path).hasPrefix("/v1/apps/"): break
         case .device, .missingDeviceToken, .channels, .other, .unknown: return false

@@ -14,6 +14,8 @@ package struct PushServices: Sendable {
     package let clock: LogClock
     package let counters: PushCounters
     package let senderLimits: SenderLimits
+    /// The bulks that are being taken.
+    package let bulks = PushBacklog(max: .max)
     package let channels: ChannelService
     /// Nil where teams are not told apart.
     package let work: WorkAdmission?
@@ -69,6 +71,7 @@ package struct PushIntakeLimits: Hashable, Sendable {
     package var streamsBeforeTokenMax: UInt32 = 1000
     /// Verified provider tokens that each event loop remembers. Default 1,024.
     package var verifiedTokensMax = 1024
+    package var bulk = BulkLimits()
 
     package init() {}
 

@@ -91,7 +91,8 @@ package actor BudgetSurveys {
             self.waiting = []
         }
         let started = NIODeadline.now()
-        let from = self.clock.now()
+        // A whole second, so that the seconds of all surveys are the same.
+        let from = Instant(seconds: self.clock.now().seconds)
         var sum = BudgetSurvey(from: from)
         for number in 0..<self.log.partitions {
             sum += try await self.walk(PartitionID(UInt16(number)), from)

@@ -12,6 +12,7 @@ package final class GatewayWatch: Sendable {
     private let clock: LogClock
     private let counters: PushCounters
     private let senderLimits: SenderLimits
+    private let due = Mutex(DueTimelines())
 
     package init(
         log: CommandLog,
@@ -38,8 +39,19 @@ package final class GatewayWatch: Sendable {
         }
     }
 
+    /// How many timelines have asked for the next one, before smoothing and after.
+    package var dueTimelines: DueTimelines { self.due.withLock { $0 } }
+
+    /// Counts the timelines that have asked since the last time.
+    package func countDueTimelines() async {
+        guard let survey = await self.surveys.latest?.sum else { return }
+        let now = self.clock.now()
+        self.due.withLock { $0.count(until: now, by: (survey.from, survey.asked, survey.planned)) }
+    }
+
     private func sample() async {
         while !Task.isCancelled {
+            await self.countDueTimelines()
             // A partition that has stopped is told of elsewhere.
             if let totals = try? await self.totals(), let sample = self.history.add(totals) {
                 self.feed.publish(sample)

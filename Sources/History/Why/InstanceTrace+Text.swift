@@ -50,7 +50,7 @@ extension InstanceTrace {
     private func reason(of pending: PendingView, _ view: InstanceView) -> String {
         let decided = view.decisions.first { $0.outcome == .deferred && $0.push == pending.push }
         var text = view.decidesAt.map { " until \(TraceWords.time($0))" } ?? ""
-        if let decided { text += ", since " + TraceWords.reason(decided.reason) }
+        if let reason = decided?.reason ?? view.waitsFor { text += ", since " + TraceWords.reason(reason) }
         if let expires = pending.expiresAt { text += "; expires \(TraceWords.time(expires))" }
         return text
     }

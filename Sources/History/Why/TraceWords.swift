@@ -38,6 +38,7 @@ enum TraceWords {
         case .collateralOver: "a push for another widget with the same token reloads this one too, beyond its budget"
         case .notPushEnabled: "its host is reached through pushes alone, and it is not push-enabled"
         case .otherEnvironment: "its push token belongs to APNs' other environment"
+        case .lowPower: "its host is in low power, where the timeline's own reloads are further apart"
         }
     }
 

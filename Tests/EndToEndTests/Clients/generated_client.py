@@ -141,6 +141,10 @@ targeted = models.TargetedPushBody(aps=aps, freshet=target)
 dry = drive("senders.push_to_app", push, app, body=targeted, dry_run="true")
 if (summary := models.DryRun.from_dict(json.loads(dry.content))).matched != 2 or not summary.explain:
     wrong.append(f"senders.push_to_app: {summary}")
+bulk = drive("senders.push_bulk_to_app", push, app, body=lines({"payload": targeted.to_dict()}, {"payload": {}}))
+statuses = [json.loads(each)["status"] for each in bulk.content.splitlines()]
+if statuses != [200, 400]:
+    wrong.append(f"senders.push_bulk_to_app: {statuses}")
 narrow = models.TargetedPushBody(aps=aps, freshet=models.Target(all_=True, max_matched=1))
 refused = drive("senders.push_to_app", push, app, status=409, body=narrow, parsed=models.Problem)
 if (refused.parsed.matched, refused.parsed.matched_max) != (4, 1):

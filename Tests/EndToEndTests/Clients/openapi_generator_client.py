@@ -135,6 +135,9 @@ async def main() -> None:
         if accepted and accepted.headers.get("apns-id") != id:
             wrong.append(f"push_to_app: {accepted.headers}")
     await push("push_to_app", app, targeted, dry_run="true")
+    bulk = "\n".join(json.dumps({"payload": {"aps": {"content-changed": True}, "freshet": target}}) for _ in range(2))
+    for caller in [push, host]:
+        await caller.raw("push_bulk_to_app", app, bulk, _content_type="text/plain")
     narrow = {"aps": {"content-changed": True}, "freshet": {"all": True, "maxMatched": 1}}
     await push("push_to_app", app, freshet.TargetedPushBody.from_dict(narrow), status=409)
     await push("push", id)

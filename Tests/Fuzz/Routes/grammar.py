@@ -32,7 +32,7 @@ CHANNELS = [
 ]
 # How often what matters most is asked for, beside once for each other route.
 WEIGHTS = {
-    "pushToApp": 8, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 6, "importHosts": 2, "reload": 3,
+    "pushToApp": 8, "pushBulkToApp": 2, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 6, "importHosts": 2, "reload": 3,
     "moveClock": 2, "order": 3, "instances": 2, "hosts": 2, "hostEvents": 2, "acknowledge": 2, "callBack": 2, "why": 2, "dryRun": 2,
 }
 # Of as many parts as there are in some list's.
@@ -334,6 +334,10 @@ class Grammar:
                     {"aps": {"event": luck.choice(["update", "end"])}, "freshet": {"digest": "d"}},
                 ])
             return {"aps": {"content-changed": True}, "freshet": freshet}
+        if operation == "pushBulkToApp":
+            line = {"payload": self._value("pushToApp"), "apns-priority": luck.choice([1, 5, 10]),
+                    "apns-expiration": self._number(int(time.time()) + 60), "apns-collapse-id": "score"}
+            return {name: member for name, member in line.items() if name == "payload" or luck.random() < 0.3}
         if operation in ("register", "importHosts"):
             return self._registration(operation == "importHosts")
         if operation == "signals":

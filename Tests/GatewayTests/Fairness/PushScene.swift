@@ -14,6 +14,9 @@ import WidgetModel
 final class PushScene: Sendable {
     let scene: OwnerScene
     let counters = PushCounters()
+    /// What waits for the log.
+    var backlog: PushBacklog { self.senderLimits.backlog }
+    private let senderLimits = SenderLimits()
     private let key: TestKey
     private let otherKey: TestKey
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -23,10 +26,10 @@ final class PushScene: Sendable {
 
     var work: WorkAdmission { self.scene.work }
 
-    private init(partitions: Int, pushMax: Interval?) async throws {
+    private init(partitions: Int, pushMax: Interval?, bounds: ServingBounds) async throws {
         let scene = try await OwnerScene.started(partitions: partitions)
         let (key, otherKey) = (try TestKey("ABC123DEFG"), try TestKey("OTHERKEY00", Sports.otherTeam))
-        let apps = LiveApps(Sports.served(charging: scene.work, pushMax: pushMax))
+        let apps = LiveApps(Sports.served(charging: scene.work, pushMax: pushMax), bounds: bounds)
         let services = PushServices(
             apps: apps,
             senders: SenderDirectory(keys: [key.known(), otherKey.known(Sports.otherApp, number: 1)]),
@@ -36,7 +39,7 @@ final class PushScene: Sendable {
             partitions: partitions,
             clock: scene.time.makeClock(),
             counters: self.counters,
-            senderLimits: SenderLimits(),
+            senderLimits: self.senderLimits,
             channels: ChannelService(
                 log: scene.log.charged(to: scene.work, apps, refuses: true),
                 journal: scene.journal,
@@ -83,9 +86,10 @@ final class PushScene: Sendable {
     static func with(
         partitions: Int = 1,
         pushMax: Interval? = nil,
+        bounds: ServingBounds = ServingBounds(),
         _ body: (PushScene) async throws -> Void
     ) async throws {
-        let scene = try await PushScene(partitions: partitions, pushMax: pushMax)
+        let scene = try await PushScene(partitions: partitions, pushMax: pushMax, bounds: bounds)
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(scene))
