@@ -12,6 +12,8 @@ package struct ServingBounds: Sendable {
     package var decidedMax = 500
     /// The most channels of one app. Default 10,000, as at APNs.
     package var channelsMax = 10_000
+    /// The most instants that one move of a movable clock stops at. Default 10,000.
+    package var clockStopsMax = 10_000
     /// Nil if pushes to one token may come as fast as they like.
     package var tokenRates: TokenRates?
 
@@ -27,6 +29,7 @@ package struct ServingBounds: Sendable {
         self.conditions.costMax = configuration.limits.conditionCostMax
         self.decidedMax = configuration.dryRun.decidedMax
         self.channelsMax = configuration.limits.channelsPerAppMax
+        self.clockStopsMax = configuration.limits.clockStopsMax
         self.tokenRates = configuration.rateLimits.perToken.map { rate in
             let entries = configuration.rateLimits.tokensMax
             if let known = before?.tokenRates, known.limit == rate.limit, known.entries == entries { return known }

@@ -71,7 +71,7 @@ struct ExtremeScene {
                 apps: apps
             )
             self.scene = operators.scene
-            self.passDay = { _ = try await operators.travel?.pass(.day) }
+            self.passDay = { _ = try await operators.travel?.pass(.day, stopsMax: 10_000) }
             self.answer = { await operators.routes.respond(to: $0) }
             self.authorization = nil
         }

@@ -53,6 +53,9 @@ extension GatewayConfiguration {
         package var inFlightPushesMax = 200_000
         /// Channels of one app. Default 10,000, as at APNs; above it 400 `CannotCreateChannelConfig`.
         package var channelsPerAppMax = 10_000
+        /// Instants that one move of a movable clock stops at. Default 10,000; where more are due, the clock stands at the
+        /// last of them and the move ends with 409 `too-much-work`.
+        package var clockStopsMax = 10_000
         /// Hosts of one app, and of all apps of one team. Default nil: as many as the memory has room for. Above it 507
         /// `too-many-hosts`.
         package var hosts = RegistryShare()

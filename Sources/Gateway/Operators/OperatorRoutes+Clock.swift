@@ -28,7 +28,8 @@ extension OperatorRoutes {
             throw object.problem("to", "is in the past or more than 366 days ahead; a log's time never goes back")
         }
         return Change(endsWithClient: true) { () async throws(Problem) in
-            HTTPResponse(json: self.clockJSON(try await travel.pass(interval)))
+            let stopsMax = self.liveApps.bounds.clockStopsMax
+            return HTTPResponse(json: self.clockJSON(try await travel.pass(interval, stopsMax: stopsMax)))
         }
     }
 

@@ -29,13 +29,15 @@ package actor TimeTravel {
 
     /// Lets so much time pass, and returns when every timer due by then has fired in every partition.
     ///
+    /// - Parameter stopsMax: At how many instants it stops at most. Each costs a record of the log.
     /// - Returns: The log's time afterwards.
-    /// - Throws: A refusal where that is beyond ``MovableClock/end``.
-    package func pass(_ interval: Interval) async throws(Problem) -> Instant {
+    /// - Throws: A refusal where that is beyond ``MovableClock/end``, or where more is due than it may stop for: the clock
+    ///   then stands where the last of it was done.
+    package func pass(_ interval: Interval, stopsMax: Int) async throws(Problem) -> Instant {
         let before = self.last
         let task = Task { () throws -> Instant in
             _ = await before?.result
-            return try await self.travel(interval)
+            return try await self.travel(interval, stopsMax: stopsMax)
         }
         self.last = task
         do {
@@ -51,14 +53,17 @@ package actor TimeTravel {
         }
     }
 
-    private func travel(_ interval: Interval) async throws(Problem) -> Instant {
+    private func travel(_ interval: Interval, stopsMax: Int) async throws(Problem) -> Instant {
         let target = self.logClock.now() + interval
         guard target <= MovableClock.end else {
             let end = RFC3339.text(of: MovableClock.end) ?? ""
             throw Problem(.badRequest, "that is beyond \(end), where a clock that is moved ends; start another gateway")
         }
+        var stops = 0
         while let due = try await self.nextDue(), due <= target {
             guard !Task.isCancelled else { throw Problem(.unavailable, "the client has gone; time stays here") }
+            guard stops < stopsMax else { throw self.tooManyStops(stopsMax) }
+            stops += 1
             self.clock.move(by: due - self.logClock.now())
             // An entry's time is read when it is committed, not before now; each partition fires what is due by it.
             _ = try await self.log.appendToAll(.tick)
@@ -67,6 +72,14 @@ package actor TimeTravel {
         _ = try await self.log.appendToAll(.tick)
         _ = await self.providers?.settle()
         return self.logClock.now()
+    }
+
+    private func tooManyStops(_ stopsMax: Int) -> Problem {
+        let now = RFC3339.text(of: self.logClock.now()) ?? ""
+        return Problem(
+            .tooMuchWork,
+            "the clock stands at \(now): something was due at \(stopsMax) instants; move it on again, or raise limits.maxClockStops"
+        )
     }
 
     /// Lets come what follows from the present; when there is something to do next, nil for never.

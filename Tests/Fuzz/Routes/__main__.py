@@ -12,8 +12,8 @@ move its clock. What must hold:
   - no answer is 5xx but 503 and 507, and every request is answered
   - nothing that is another team's is answered with 2xx
   - the books balance
-  - no request costs more than --cost seconds of the gateway's CPU time, with all that it brings along; but for
-    moves of the clock, which play the days of timeline providers
+  - no request costs more than --cost seconds of the gateway's CPU time, with all that it brings along, a move
+    of the clock ten times as much: it stops at up to 2,000 instants and asks timeline providers at each
   - memory and descriptors of a seed's last third are those of its second
   - with --neighbour, another team's p99 is at most three times what it is at a gateway that is not fuzzed
 

@@ -84,6 +84,7 @@ limits:
   pushRetention: 1m
   removedTokenRetention: 30s
   maxChannelsPerApp: 50
+  maxClockStops: 2000
   hosts: {{perTeam: 400}}
   instances: {{perTeam: 4000}}
 """

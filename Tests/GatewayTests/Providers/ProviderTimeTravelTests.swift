@@ -44,7 +44,7 @@ import WidgetModel
         let (world, travel) = try await Self.started()
         world.reply { try Self.hourly($0) }
         try await world.scene.register("a", instances: 1)
-        _ = try await travel.pass(.hours(3) + .minutes(30))
+        _ = try await travel.pass(.hours(3) + .minutes(30), stopsMax: 10_000)
         let shown = try world.shown.map { try RFC3339.parse(String($0.dropFirst("a:a0 ".count).filter { $0 != "\"" })) }
         try #require(shown.count == 10, "\(world.shown)")
         #expect(shown[0] == Sports.start)
@@ -69,7 +69,7 @@ import WidgetModel
             return ProviderScene.answer(question, content: #""there""#)
         }
         try await world.scene.register("a", instances: 1)
-        _ = try await travel.pass(.hours(1))
+        _ = try await travel.pass(.hours(1), stopsMax: 10_000)
         #expect(world.shown == [#"a:a0 "there""#])
         #expect(world.asked.count == 4)
     }
