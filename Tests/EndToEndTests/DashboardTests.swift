@@ -1,4 +1,5 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// The dashboard page in a browser, on a real gateway.
@@ -83,31 +84,18 @@ import Testing
         _ gateway: TestGateway,
         _ team: String,
         bearer: String,
-        priority: Int = 10
+        priority: Priority = .immediate
     ) async throws -> String {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
-            bearer: bearer,
-            headers: ["apns-priority: \(priority)"],
-            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"scores","match":{"team":["\#(team)"]}}}"#
-        )
-        try #require(answer.status == 200, "\(answer.body)")
-        return try #require(answer.headers["apns-id"])
+        let target = Target.kind("scores", matching: ["team": .equals(team)])
+        return try await gateway.sender(bearer).push(Push(priority: priority), to: target).id.uuidString.lowercased()
     }
 
     /// Says that hosts show what was brought to them, as people see it.
     private static func showAll(_ gateway: TestGateway, hosts: ClosedRange<Int>, bearer: String) async throws {
         for number in hosts {
-            for reload in try await gateway.outstanding(number, bearer: bearer) {
-                let answer = try await gateway.curl(
-                    "POST",
-                    "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(number))/signals",
-                    bearer: bearer,
-                    body: #"{"signal":"entryShown","reload":"\#(reload)","date":"2026-01-01T00:00:00Z"}"#
-                )
-                try #require(answer.status == 204, "\(answer.body)")
-            }
+            let host = try gateway.host(number, bearer)
+            let outstanding = try await host.state().outstanding
+            try await host.send(outstanding.map { .entryShown($0.id, date: $0.issuedAt) })
         }
     }
 
@@ -168,7 +156,9 @@ import Testing
         }
         var ids: [String] = []
         for team in ["seahawks", "bears", "seahawks", "jets", "seahawks"] {
-            ids.append(try await Self.push(gateway, team, bearer: bearer, priority: team == "jets" ? 5 : 10))
+            ids.append(
+                try await Self.push(gateway, team, bearer: bearer, priority: team == "jets" ? .powerAware : .immediate)
+            )
         }
         for number in 1...20 {
             try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)

@@ -1,4 +1,5 @@
 import Foundation
+import FreshetClient
 import Testing
 
 /// Pushes that are more work than one may be, over real sockets.
@@ -20,14 +21,7 @@ import Testing
         #expect(refused.reason == "too-much-work")
         #expect(refused.json["unitsMax"] as? Int == 0)
         #expect(refused.json["units"] as? Int == 6)
-        let single = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
-        #expect(single.status == 200, "\(single.body)")
+        try await gateway.sender(bearer).push(toDevice: TestGateway.token(1))
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         let fairness = try #require(stats.json["fairness"] as? [String: Any])
         #expect(fairness["tooMuchWork"] as? Int == 1)
