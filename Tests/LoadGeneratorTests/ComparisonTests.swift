@@ -79,18 +79,18 @@ import WidgetModel
         #expect(try Self.row("pushes accepted max", comparison).verdict == .untested)
     }
 
-    /// How often an interval holds the difference that is there: the bootstrap's own promise, on a hundred pairs of runs.
+    /// How often an interval holds the difference that is there: the bootstrap's own promise, on forty pairs of runs.
     @Test func `nineteen in twenty intervals hold the true difference`() throws {
         var held = 0
-        let pairs = 100
+        let pairs = 40
         for pair in 0..<pairs {
-            let before = try Self.report(Self.latencies(300, seed: UInt64(2 * pair + 1)))
-            let after = try Self.report(Self.latencies(300, seed: UInt64(2 * pair + 2), times: 1.2))
+            let before = try Self.report(Self.latencies(150, seed: UInt64(2 * pair + 1)))
+            let after = try Self.report(Self.latencies(150, seed: UInt64(2 * pair + 2), times: 1.2))
             let interval = try #require(try Self.row("pushes accepted p50", try LoadComparison(before, after)).interval)
             // The median of 10 to 20 ms, of which one in fifty is elsewhere: 15.1 ms.
             if interval.contains(0.2 * 15_100) { held += 1 }
         }
-        #expect((Double(pairs) * 0.89...Double(pairs)).contains(Double(held)), "\(held) of \(pairs)")
+        #expect(held >= 34, "\(held) of \(pairs)")
     }
 
     @Test(arguments: [(70, LoadComparison.Verdict.untested), (80, .worse)])

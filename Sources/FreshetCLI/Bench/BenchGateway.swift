@@ -72,12 +72,14 @@ final class BenchGateway: Sendable {
     ) async throws -> BenchGateway {
         let text = Self.configuration(scenario, provider, port)
         try Data(text.utf8).write(to: folder.appending(path: "freshet.yaml"))
-        let (process, ports) = try await Self.launch(in: folder)
-        return BenchGateway(folder, process, ports)
+        let process = try Self.launch(in: folder)
+        return BenchGateway(folder, process, try await Self.ports(of: process, in: folder))
     }
 
-    private static func launch(in folder: URL) async throws -> (Process, (push: Int, host: Int)) {
-        let log = folder.appending(path: "gateway.log")
+    private static func log(_ folder: URL) -> URL { folder.appending(path: "gateway.log") }
+
+    private static func launch(in folder: URL) throws -> Process {
+        let log = Self.log(folder)
         try Data().write(to: log)
         let process = Process()
         process.executableURL = Self.program
@@ -86,10 +88,15 @@ final class BenchGateway: Sendable {
         // A file, since nobody reads a pipe, and a full one would hold it up.
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
+        return process
+    }
+
+    /// Its ports, once it is ready.
+    private static func ports(of process: Process, in folder: URL) async throws -> (push: Int, host: Int) {
         while true {
             let hasEnded = !process.isRunning
-            let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-            if let ports = Self.ports(text) { return (process, ports) }
+            let text = (try? String(contentsOf: Self.log(folder), encoding: .utf8)) ?? ""
+            if let ports = Self.ports(text) { return ports }
             guard !hasEnded else { throw LoadError("the gateway did not start:\n\(text.suffix(2000))") }
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -100,8 +107,10 @@ final class BenchGateway: Sendable {
     /// - Throws: ``LoadError`` with what it said if it does not come back.
     func restart() async throws {
         self.end()
-        let (process, _) = try await Self.launch(in: self.folder)
+        let process = try Self.launch(in: self.folder)
+        // At once, so that it is ended with bench while it starts.
         self.process.withLock { $0 = process }
+        _ = try await Self.ports(of: process, in: self.folder)
     }
 
     private func end() {
