@@ -25,11 +25,6 @@ SIGNALS = {
     "widgetHidden": ["instance"], "appIntent": ["instance"], "localeChanged": [], "dynamicTypeChanged": [], "standBy": ["state"],
     "significantLocationChange": [], "animation": ["instance"], "lowPower": ["state"],
 }
-# Routes of channels are no part of the document; docs/wire.md has them.
-CHANNELS = [
-    ("post", "/1/apps/{app}/channels"), ("get", "/1/apps/{app}/channels"), ("delete", "/1/apps/{app}/channels"),
-    ("get", "/1/apps/{app}/all-channels"), ("post", "/4/broadcasts/apps/{app}"),
-]
 # How often what matters most is asked for, beside once for each other route.
 WEIGHTS = {
     "pushToApp": 8, "pushBulkToApp": 2, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 6, "importHosts": 2, "reload": 3,
@@ -68,9 +63,6 @@ def operations() -> list[dict]:
                 "body": resolved(operation.get("requestBody", {})),
             }
             found += [entry] * WEIGHTS.get(entry["id"], 1)
-    for method, path in CHANNELS:
-        found += [{"id": "channels", "method": method.upper(), "path": path, "parameters": [], "listeners": ["push"],
-                   "is_stream": False, "body": {"content": {"application/json": {}}} if method == "post" else {}}] * 2
     return found
 
 
@@ -190,6 +182,8 @@ class Grammar:
             text = self.luck.choice(values.TEXTS if self._errs(0.1) else world.KINDS)
         elif name == "question":
             text = self.luck.choice(["placeholder", "snapshot", "recommendations", "relevance", "x"])
+        elif name == "channel":
+            text = self.known("apns-channel-id")
         else:
             text = self.known("apns-id", "push")
         if self._errs(0.04):
@@ -246,11 +240,18 @@ class Grammar:
         luck = self.luck
         headers = self._credential(listener)
         for parameter in operation["parameters"]:
-            if parameter["in"] != "header" or (luck.random() < 0.5 and not parameter.get("required")):
-                continue
             name = parameter["name"]
+            is_needed = parameter.get("required") or name == "apns-channel-id"
+            if parameter["in"] != "header" or (luck.random() < 0.5 and not is_needed):
+                continue
             if name == "apns-topic":
                 text = self.app + (luck.choice([".push-type.controls", "", ".push-type.x"]) if self._errs(0.1) else ".push-type.widgets")
+            elif name == "apns-channel-id":
+                text = self.known("apns-channel-id")
+            elif name == "apns-push-type" and operation["id"] == "broadcast":
+                text = luck.choice(["liveactivity", "widgets"])
+            elif name == "apns-expiration" and operation["id"] == "broadcast":
+                text = str(self._number(0))
             elif name == "apns-push-type":
                 text = luck.choice(["controls", "alert", "background"]) if self._errs(0.1) else "widgets"
             elif name == "apns-id":
@@ -268,9 +269,6 @@ class Grammar:
             headers.append((name, text))
             if self._errs(0.02):
                 headers.append((name, text))
-        if operation["id"] == "channels":
-            headers += [("apns-channel-id", self.known("apns-channel-id")), ("apns-push-type", "liveactivity"),
-                        ("apns-expiration", str(self._number(0)))]
         if self._errs(0.06):
             headers.append((luck.choice(["traceparent", "origin", "range", "if-none-match", "expect", "x"]), str(values.anything(luck))[:500]))
         return headers
@@ -317,7 +315,9 @@ class Grammar:
         if operation == "dryRun":
             value = {"freshet": {"kind": luck.choice(world.KINDS), "match": self._pattern()}, "priority": luck.choice([1, 5, 10])}
             return value if luck.random() < 0.5 else {"freshet": value["freshet"]}
-        if operation in ("pushToApp", "pushToDevice", "channels"):
+        if operation == "broadcast":
+            return {"aps": {"event": luck.choice(["update", "end"])}, "freshet": {"digest": "d"}}
+        if operation in ("pushToApp", "pushToDevice", "createChannel"):
             freshet = {"kind": luck.choice(world.KINDS), "match": self._pattern()}
             if luck.random() < 0.1:
                 freshet = {"kind": "scores", "match": {"team": self._wildcards(luck.choice((8, 26, 29)), LONG // 2)}}
@@ -328,11 +328,8 @@ class Grammar:
                     freshet[name] = value
             if luck.random() < 0.1:
                 del freshet["kind"]
-            if operation == "channels":
-                return luck.choice([
-                    {"message-storage-policy": self._number(0, 1), "push-type": "LiveActivity", "freshet": freshet},
-                    {"aps": {"event": luck.choice(["update", "end"])}, "freshet": {"digest": "d"}},
-                ])
+            if operation == "createChannel":
+                return {"message-storage-policy": self._number(0, 1), "push-type": "LiveActivity", "freshet": freshet}
             return {"aps": {"content-changed": True}, "freshet": freshet}
         if operation == "pushBulkToApp":
             line = {"payload": self._value("pushToApp"), "apns-priority": luck.choice([1, 5, 10]),
