@@ -84,7 +84,8 @@ let package = Package(
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
-        product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
+        product("Ownership", ["Engine", "IntentMatching", "Journaling", "WidgetModel"]),
+        product("History", ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"]),
         product("Telemetry", ["WidgetModel", metrics, tracing]),
         product("Scenarios", ["WidgetModel", yams]),
 
@@ -112,7 +113,8 @@ let package = Package(
         product(
             "Simulation",
             [
-                "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "ReportPages", "Scenarios",
+                "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Ownership", "ReportPages",
+                "Scenarios",
                 "Timelines", "WidgetModel", heap,
             ]
         ),
@@ -120,7 +122,7 @@ let package = Package(
             "Gateway",
             [
                 "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
-                "Journaling", "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines",
+                "Journaling", "Ownership", "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines",
                 "WidgetModel", heap, lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
                 yams,
             ],
@@ -236,10 +238,14 @@ let package = Package(
             ]
         ),
         suite(
+            "OwnershipTests",
+            ["Engine", "IntentMatching", "Journaling", "Ownership", "TestSupport", "Timelines", "WidgetModel"]
+        ),
+        suite(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
+                "Ownership", "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
                 "TransportSupport", "WidgetModel", logging, metrics, nioCore,
                 nioPosix, tracing, yams,
             ]

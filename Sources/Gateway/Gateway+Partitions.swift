@@ -2,6 +2,7 @@ import Engine
 import Logging
 import NIOCore
 import NIOPosix
+import Ownership
 import ServiceLifecycle
 import Synchronization
 import WidgetModel
@@ -9,7 +10,7 @@ import WidgetModel
 extension Gateway {
     /// Starts the partitions side by side, each on its own event loop.
     ///
-    /// - Throws: ``OwnerFault/shutDown(partition:)`` if the gateway is told to end before they have started.
+    /// - Throws: ``OwnerError/shutDown(partition:)`` if the gateway is told to end before they have started.
     func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
         let logger = self.logs.logger(.partitions)
         let started = NIODeadline.now()
@@ -25,7 +26,7 @@ extension Gateway {
                 logger: logger,
                 tracing: self.tracing,
                 work: self.work.partitions[number],
-                outlets: self.outlets,
+                sinks: self.sinks,
                 outputBytesPerCommit: self.configuration.limits.outputCommitBytesMax
             )
         }
@@ -50,7 +51,7 @@ extension Gateway {
         return owners
     }
 
-    private var outlets: PartitionOwner.Outlets {
+    private var sinks: PartitionOwner.Sinks {
         let directory = self.directory
         let partitions = self.configuration.partitions
         let streams = self.streams
@@ -59,7 +60,7 @@ extension Gateway {
         let audit = self.audit
         let readiness = self.readiness
         let registry = self.registry
-        return PartitionOwner.Outlets(
+        return PartitionOwner.Sinks(
             effects: { [self] effects in
                 streams.publish(self.providers.withLock { $0 }?.take(effects) ?? effects)
                 // What comes before there is one is found when it starts.

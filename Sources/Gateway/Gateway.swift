@@ -8,6 +8,7 @@ import Logging
 import Metrics
 import NIOCore
 import NIOPosix
+import Ownership
 import ServiceLifecycle
 import Synchronization
 import TLS
@@ -197,7 +198,7 @@ package final class Gateway: Service {
             try await self.run(loops)
         } catch {
             await self.health.withLock { $0 }?.drain(within: .zero)
-            guard let fault = error as? OwnerFault, fault.isShutdown else {
+            guard let fault = error as? OwnerError, fault.isShutdown else {
                 try? await loops.shutDown()
                 throw error
             }
@@ -320,7 +321,7 @@ package final class Gateway: Service {
                 gate: gate,
                 use: { merged in
                     servers.useBounds(of: merged)
-                    for owner in owners { owner.use(outputBytesPerCommit: merged.limits.outputCommitBytesMax) }
+                    for owner in owners { owner.setOutputBytesPerCommit(merged.limits.outputCommitBytesMax) }
                     self.useBounds(of: merged)
                     outgoing.use(merged.deliveries)
                     self.use(merged, providers, connections)

@@ -1,5 +1,6 @@
 import Engine
 package import Journaling
+import Ownership
 package import WidgetModel
 
 /// Replays one partition of a log and holds it to its outputs: the same states, and the same effects to the byte. Where it
@@ -16,16 +17,15 @@ package struct ReplayCheck: ~Copyable {
     private let partition: PartitionID
     private let partitions: Int
     private var engine: Engine
-    private var output = EngineOutput()
     /// What came out since the last output.
     private var effects: [Effect] = []
     private let snapshots: (any SnapshotHistory)?
     /// Outputs that the next whole one completes.
-    private var pieces: [OutputEntry] = []
+    private var chunks: [OutputEntry] = []
     /// Whether the next output may hold effects of entries from before the replay began.
     private var isMidOutput = false
 
-    private static let chunk = 256
+    private static let entriesPerRead = 256
 
     /// Replays.
     ///
@@ -63,16 +63,16 @@ package struct ReplayCheck: ~Copyable {
         var compared = LogPosition.start
         while let output = try outputs.next(through: self.applied) {
             if output.record.ahead > 0 {
-                self.pieces.append(output)
+                self.chunks.append(output)
             } else {
-                (compared, self.pieces) = (output.record.through, [])
+                (compared, self.chunks) = (output.record.through, [])
             }
         }
         self.isMidOutput = compared != self.applied
         for id in all where id.position < self.applied { self.check(id) }
         var waiting = all.filter { $0.position > self.applied }[...]
         var walk = EntryWalk(history, partition, behind: self.applied)
-        reading: while case let entries = try walk.take(Self.chunk), !entries.isEmpty {
+        reading: while case let entries = try walk.take(Self.entriesPerRead), !entries.isEmpty {
             for entry in entries {
                 if let end, entry.position >= end { break reading }
                 guard self.apply(entry) else { break reading }
@@ -86,48 +86,42 @@ package struct ReplayCheck: ~Copyable {
 
     /// Applies an entry; false if the replay ends with it.
     private mutating func apply(_ entry: LogEntry) -> Bool {
-        let bytes = entry.bytes
-        var index = 0
-        for range in entry.records {
-            defer { index += 1 }
-            self.checkPlace(bytes, range, entry.position, index)
-            do throws(EngineError) {
-                self.output.removeAll()
-                try self.engine.apply(
-                    bytes,
-                    in: range,
-                    recordIndex: index,
-                    at: entry.position,
-                    logTime: entry.logTime,
-                    into: &self.output
-                )
-            } catch {
-                var code = LogFault.Code.record
-                if case .olderVersion = error { code = .version }
-                self.note(code, .entries, entry.position.rawValue, "record \(index): \(error)")
-                return false
-            }
-            self.effects += self.output.effects
-            if case .settingsTooNew(let version)? = self.output.answers.last?.result {
-                let sentence = "record \(index): decision rules version \(version), this program has \(Engine.version)"
-                self.note(.version, .entries, entry.position.rawValue, sentence)
-                return false
-            }
+        self.checkPlaces(entry)
+        var run = EntryRun(entry)
+        do throws(EngineError) {
+            try run.finish(&self.engine)
+        } catch {
+            var code = LogFault.Code.record
+            if case .olderVersion = error { code = .version }
+            self.note(code, .entries, entry.position.rawValue, "record \(run.recordsBegun - 1): \(error)")
+            return false
+        }
+        self.effects += run.effects.all
+        for answer in run.output.answers {
+            guard case .settingsTooNew(let version) = answer.result else { continue }
+            let sentence =
+                "record \(answer.recordIndex): decision rules version \(version), this program has \(Engine.version)"
+            self.note(.version, .entries, entry.position.rawValue, sentence)
+            return false
         }
         self.applied = entry.position
         return true
     }
 
     /// A host's registration stands in the partition that the host belongs to.
-    private mutating func checkPlace(_ bytes: [UInt8], _ range: Range<Int>, _ position: LogPosition, _ index: Int) {
-        guard let header = try? RecordHeader(bytes, in: range), header.kind == .register,
-            case .host(let place) = header.subject
-        else { return }
-        guard let host = HostKey(text: String(decoding: bytes[place], as: UTF8.self)) else { return }
-        let home = PartitionID(of: host, among: self.partitions)
-        guard home != self.partition else { return }
-        let sentence = "record \(index): host \(host) belongs to partition \(home)"
-        self.note(.partition, .entries, position.rawValue, sentence)
+    private mutating func checkPlaces(_ entry: LogEntry) {
+        var index = 0
+        for range in entry.records {
+            defer { index += 1 }
+            guard let header = try? RecordHeader(entry.bytes, in: range), header.kind == .register,
+                case .host(let place) = header.subject,
+                let host = HostKey(text: String(decoding: entry.bytes[place], as: UTF8.self))
+            else { continue }
+            let home = PartitionID(of: host, among: self.partitions)
+            guard home != self.partition else { continue }
+            let sentence = "record \(index): host \(host) belongs to partition \(home)"
+            self.note(.partition, .entries, entry.position.rawValue, sentence)
+        }
     }
 
     private mutating func compare(_ entry: OutputEntry) {
@@ -145,15 +139,15 @@ package struct ReplayCheck: ~Copyable {
             self.note(.state, .outputs, place, sentence)
             return self.letGo()
         }
-        // A piece comes before the entries that its effects are of.
-        if entry.record.ahead > 0 { return self.pieces.append(entry) }
+        // A chunk comes before the entries that its effects are of.
+        if entry.record.ahead > 0 { return self.chunks.append(entry) }
         defer {
             self.letGo()
             self.isMidOutput = false
         }
         guard !self.isMidOutput else { return }
         var first = 0
-        for output in self.pieces + [entry] {
+        for output in self.chunks + [entry] {
             var reader = ByteReader(output.record.effects)
             let count = (try? reader.readCount()) ?? 0
             let isLast = output.position == entry.position
@@ -172,7 +166,7 @@ package struct ReplayCheck: ~Copyable {
     /// Forgets what was to be compared.
     private mutating func letGo() {
         self.effects = []
-        self.pieces = []
+        self.chunks = []
     }
 
     /// Reads a snapshot, and compares it if the replay has come to its place.

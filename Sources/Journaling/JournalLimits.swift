@@ -13,7 +13,7 @@ package struct JournalLimits: Hashable, Sendable {
     /// The most bytes of effects in one output. Default 268,435,456. As many may wait for their commit; a single
     /// output is always let in, so that a busy log cannot lock its owners out.
     package var outputBytesMax: Int
-    /// The bytes of effects in one commit. Default 262,144. Owners cut what is larger into pieces, and outputs that would
+    /// The bytes of effects in one commit. Default 262,144. Owners cut what is larger into chunks, and outputs that would
     /// make a commit larger wait for the next one: no record waits for more than this beside its own kind. A single
     /// output is always let in.
     package var outputBytesPerCommit: Int

@@ -13,15 +13,15 @@ package struct OutputPosition: Hashable, Comparable, Sendable, CustomStringConve
     package var next: OutputPosition { OutputPosition(max(self.rawValue, self.rawValue &+ 1)) }
 }
 
-/// What an owner made of a partition's entries, or a piece of it.
+/// What an owner made of a partition's entries, or a chunk of it.
 ///
-/// What is too large for one commit is written in pieces, one output each. All but the last leave ``through`` where it was,
-/// so that only the last says that the entries are done; a replay knows from ``ahead`` where the pieces ended.
+/// What is too large for one commit is written in chunks, one output each. All but the last leave ``through`` where it was,
+/// so that only the last says that the entries are done; a replay knows from ``ahead`` where the chunks ended.
 package struct OutputRecord: Hashable, Sendable {
     /// The newest entry that the effects come from; the partition's commit offset.
     package let through: LogPosition
     /// How many effects of the entries behind ``through`` the output log holds, those of this output last: nothing but 0
-    /// unless it is a piece that others follow. 0 in logs from before there were pieces.
+    /// unless it is a chunk that others follow.
     package let ahead: UInt64
     /// The version of the engine that decided.
     package let engineVersion: UInt32

@@ -64,7 +64,7 @@ final class OwnerScene: Sendable {
         )
         self.audit = audit
         self.registry = registry
-        let outlets = PartitionOwner.Outlets(
+        let sinks = PartitionOwner.Sinks(
             effects: { effects in
                 for case .reload(let effect) in effects {
                     handed.reloads.withLock { $0.append(effect) }
@@ -96,7 +96,7 @@ final class OwnerScene: Sendable {
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 tracing: tracing,
                 work: work.partitions[number],
-                outlets: outlets,
+                sinks: sinks,
                 outputBytesPerCommit: outputBytesPerCommit
             )
         }

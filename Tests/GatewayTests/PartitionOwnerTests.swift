@@ -4,6 +4,7 @@ import Gateway
 import Journaling
 import NIOCore
 import NIOPosix
+import Ownership
 import Synchronization
 import TestSupport
 import Testing
@@ -175,7 +176,7 @@ import WidgetModel
             expected: nil,
             OutputRecord(through: LogPosition(1), engineVersion: 1, runningHash: 12, effects: [])
         ) { _ in }
-        await #expect(throws: OwnerFault.engineDisagrees(partition: Self.partition, position: LogPosition(1))) {
+        await #expect(throws: OwnerError.engineDisagrees(partition: Self.partition, position: LogPosition(1))) {
             try await again.start()
         }
     }
@@ -236,13 +237,13 @@ import WidgetModel
         }
         owner.stop()
         isTold.signal()
-        await #expect(throws: OwnerFault.shutDown(partition: Self.partition)) { try await waiter.futureResult.get() }
+        await #expect(throws: OwnerError.shutDown(partition: Self.partition)) { try await waiter.futureResult.get() }
         let after = try await owner.progress()
         #expect(after.hasFailed && after.applied == before && after.announced > before)
 
         let stopped = scene.restarted()
         stopped.owners[0].stop()
-        await #expect(throws: OwnerFault.shutDown(partition: Self.partition)) { try await stopped.start() }
+        await #expect(throws: OwnerError.shutDown(partition: Self.partition)) { try await stopped.start() }
         let again = scene.restarted()
         _ = try await again.start()
         for host in ["a", "b", "c"] { #expect(try await again.owners[0].query { $0.host(HostKey(host)) } != nil) }

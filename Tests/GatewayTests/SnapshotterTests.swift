@@ -3,6 +3,7 @@ import Gateway
 import History
 import Journaling
 import Logging
+import Ownership
 import TestSupport
 import Testing
 import WidgetModel
@@ -153,7 +154,7 @@ import WidgetModel
 
         store.damage(older) { $0.removeLast() }
         let refused = scene.restarted()
-        let fault = await #expect(throws: OwnerFault.self) { try await refused.start() }
+        let fault = await #expect(throws: OwnerError.self) { try await refused.start() }
         #expect(fault?.description.contains("the log was trimmed") == true, "\(String(describing: fault))")
 
         // With the whole log nothing is lost.
@@ -175,7 +176,7 @@ import WidgetModel
         store.damage(id) { $0[0][2] -= 1 }
         store.setFirstEntry(id.position.next)
         let refused = scene.restarted()
-        let fault = await #expect(throws: OwnerFault.self) { try await refused.start() }
+        let fault = await #expect(throws: OwnerError.self) { try await refused.start() }
         #expect(
             fault?.description.contains("decided by engine version \(Engine.version - 1)") == true,
             "\(String(describing: fault))"

@@ -152,7 +152,7 @@ final class CrashDirectory {
             snapshots: journal,
             clock: LogClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            outlets: PartitionOwner.Outlets(
+            sinks: PartitionOwner.Sinks(
                 effects: { _ in },
                 hosts: { _, _ in },
                 directory: { _, _ in },

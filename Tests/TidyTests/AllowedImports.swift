@@ -13,7 +13,8 @@ enum AllowedImports {
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
-        "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
+        "Ownership": ["Engine", "IntentMatching", "Journaling", "WidgetModel"],
+        "History": ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
         "Telemetry": ["WidgetModel"],
         "Scenarios": ["WidgetModel"],
         // Protocols without sockets.
@@ -26,11 +27,13 @@ enum AllowedImports {
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
         // Composition, and the programs.
         "Simulation": [
-            "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "ReportPages", "Scenarios", "Timelines",
+            "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Ownership", "ReportPages", "Scenarios",
+            "Timelines",
             "WidgetModel",
         ],
         "Gateway": [
             "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
+            "Ownership",
             "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],

@@ -1,5 +1,6 @@
 package import Engine
 package import IntentMatching
+import Ownership
 import Synchronization
 package import WidgetModel
 

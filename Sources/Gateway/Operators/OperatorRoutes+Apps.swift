@@ -152,7 +152,7 @@ extension OperatorRoutes {
                             ("lag", .unsigned(progress.lag)),
                             ("lagSeconds", .double(Double(progress.lagTime.milliseconds) / 1000)),
                             ("uncommittedEffects", .count(progress.uncommittedEffects)),
-                            ("outputPieces", .count(progress.outputPieces)),
+                            ("outputChunks", .count(progress.outputChunks)),
                             ("failed", .bool(progress.hasFailed)),
                             ("time", .instant(stats.time)),
                             ("hosts", .count(stats.hosts)),

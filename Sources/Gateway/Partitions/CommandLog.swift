@@ -1,6 +1,7 @@
 package import Engine
 package import Journaling
 import NIOCore
+import Ownership
 package import WidgetModel
 
 /// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
@@ -228,7 +229,7 @@ package struct CommandLog: Sendable {
             case .success(let receipts):
                 for wait in waits {
                     guard let receipt = receipts.first(where: { $0.partition == wait.ticket.partition }) else {
-                        wait.promise.fail(OwnerFault.stopped(partition: wait.ticket.partition))
+                        wait.promise.fail(OwnerError.stopped(partition: wait.ticket.partition))
                         continue
                     }
                     wait.owner.expectAnswer(

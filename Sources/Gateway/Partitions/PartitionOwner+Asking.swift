@@ -1,5 +1,6 @@
 package import Engine
 package import NIOCore
+import Ownership
 package import WidgetModel
 
 /// When a question to an engine may be answered.
@@ -26,7 +27,7 @@ extension PartitionOwner {
     ) {
         self.loop.execute {
             if self.state.value.hasFailed {
-                promise.fail(OwnerFault.stopped(partition: self.partition))
+                promise.fail(OwnerError.stopped(partition: self.partition))
             } else {
                 self.state.value.expected[AnswerKey(position: position, index: index)] = promise
             }
@@ -53,12 +54,13 @@ extension PartitionOwner {
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) {
         let isWaiting =
-            self.state.value.partial != nil && (moment == .betweenEntries || !self.state.value.engine.isAskable)
+            !self.state.value.machine.isBetweenEntries
+            && (moment == .betweenEntries || !self.state.value.engine.isAskable)
         guard isWaiting else {
             return promise.completeWith(Result { try body(self.state.value.engine) })
         }
         guard !self.state.value.hasFailed else {
-            return promise.fail(OwnerFault.stopped(partition: self.partition))
+            return promise.fail(OwnerError.stopped(partition: self.partition))
         }
         self.state.value.questions.append { self.answer(moment, promise, body) }
     }
@@ -75,11 +77,11 @@ extension PartitionOwner {
     func checkpoint() async throws -> OwnerCheckpoint {
         let promise = self.loop.makePromise(of: OwnerCheckpoint.self)
         self.loop.execute {
-            guard !self.state.value.hasFailed, self.state.value.applied > .start else {
-                return promise.fail(OwnerFault.stopped(partition: self.partition))
+            guard !self.state.value.hasFailed, self.state.value.machine.applied > .start else {
+                return promise.fail(OwnerError.stopped(partition: self.partition))
             }
             self.state.value.checkpoints.append(promise)
-            self.commit()
+            self.drive { machine in machine.askForCheckpoint() }
         }
         return try await promise.futureResult.get()
     }
@@ -90,11 +92,10 @@ extension PartitionOwner {
             let lag = self.work.lag(at: .now())
             return OwnerProgress(
                 partition: self.partition,
-                applied: self.state.value.applied,
-                announced: max(lag.announced, self.state.value.applied),
-                uncommittedEffects: self.state.value.uncommitted.count
-                    + (self.state.value.committing?.remaining ?? 0),
-                outputPieces: self.state.value.outputPieces,
+                applied: self.state.value.machine.applied,
+                announced: max(lag.announced, self.state.value.machine.applied),
+                uncommittedEffects: self.state.value.machine.uncommittedCount,
+                outputChunks: self.state.value.machine.chunksWritten,
                 appliedBytes: self.state.value.appliedBytes,
                 hasFailed: self.state.value.hasFailed,
                 lagTime: lag.time,

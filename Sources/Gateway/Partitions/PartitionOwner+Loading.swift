@@ -2,12 +2,13 @@ import Engine
 import Journaling
 import NIOCore
 import NIOPosix
+import Ownership
 import WidgetModel
 
 extension PartitionOwner {
     /// Reads the newest snapshot that can be read, if there are any, on threads of its own.
-    func load() async throws -> Handover<StateLoader.Loaded> {
-        let state = Handover<StateLoader.Loaded>()
+    func load() async throws -> Handover<LoadedState> {
+        let state = Handover<LoadedState>()
         guard let snapshots = self.snapshots else { return state }
         let threads = NIOThreadPool(numberOfThreads: 3)
         threads.start()
@@ -19,13 +20,13 @@ extension PartitionOwner {
         )
         loader.helper = (threads, self.loop)
         loader.directory = StateLoader.Directory(
-            hosts: { self.outlets.hosts(self.partition, $0) },
-            changes: { self.outlets.directory(self.partition, $0) }
+            hosts: { self.sinks.hosts(self.partition, $0) },
+            changes: { self.sinks.directory(self.partition, $0) }
         )
         do {
             try await threads.runIfActive { [loader] in
                 let last = try self.journal.lastOutput(self.partition)
-                state.give(try loader.load(notBehind: last?.record.through ?? .start))
+                state.give(try loader.load(notBeyond: last?.record.through ?? .start))
             }
         } catch {
             try? await threads.shutdownGracefully()

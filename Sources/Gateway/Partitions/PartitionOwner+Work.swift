@@ -1,20 +1,22 @@
 import Engine
 import Journaling
 import NIOCore
+import Ownership
 import WidgetModel
 
 /// What the owner does, as it is counted: whose work is done, and how fast.
 extension PartitionOwner {
-    func countWork(_ entry: PartialEntry) {
-        self.state.value.unitsDone += entry.unitsDone + WorkUnits.done(entry.output.answers[...])
-        if entry.output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
+    func countWork(_ run: EntryRun) {
+        self.state.value.unitsDone += run.unitsDone + WorkUnits.done(run.output.answers[...])
+        if run.output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
     }
 
     /// Tells of what was done, and how long that took. What an entry takes is told when all of it is applied.
     func tellWork(since begunAt: NIODeadline) {
         let now = NIODeadline.now()
         self.state.value.nanosecondsUntold += Int((now - begunAt).nanoseconds)
-        guard self.state.value.partial == nil || self.state.value.unitsDone > self.state.value.unitsTold else { return }
+        guard self.state.value.machine.isBetweenEntries || self.state.value.unitsDone > self.state.value.unitsTold
+        else { return }
         var turn = PartitionWork.Turn()
         turn.units = self.state.value.unitsDone - self.state.value.unitsTold
         turn.nanoseconds = self.state.value.nanosecondsUntold
@@ -25,6 +27,6 @@ extension PartitionOwner {
             self.state.value.hasNewAudience = false
             self.work.setAudiences(self.state.value.engine.audiences())
         }
-        self.work.advance(to: self.state.value.applied, turn)
+        self.work.advance(to: self.state.value.machine.applied, turn)
     }
 }

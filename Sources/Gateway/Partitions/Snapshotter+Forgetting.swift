@@ -1,6 +1,7 @@
 import Engine
 import Journaling
 import NIOPosix
+import Ownership
 package import WidgetModel
 
 /// Why the history is still there.
@@ -88,7 +89,7 @@ extension Snapshotter {
             let owner = self.owners[Int(receipt.partition.rawValue)]
             while true {
                 let progress = try await owner.progress()
-                if progress.hasFailed { throw OwnerFault.stopped(partition: owner.partition) }
+                if progress.hasFailed { throw OwnerError.stopped(partition: owner.partition) }
                 if progress.applied >= receipt.position { break }
                 try await Task.sleep(for: Self.lookSpacing)
             }

@@ -3,6 +3,7 @@ import Glibc
 package import Journaling
 package import Logging
 import NIOPosix
+import Ownership
 import Synchronization
 package import WidgetModel
 
@@ -205,37 +206,17 @@ package final class Snapshotter: Sendable {
             store: self.store,
             logger: self.logger
         )
-        let loaded = try loader.load(notBehind: checkpoint.through)
-        var applied = loaded.snapshot?.position ?? .start
-        var engine = loaded.engine
-        var output = EngineOutput()
-        while applied < checkpoint.through {
-            for entry in try self.journal.read(partition, from: applied.next, entriesMax: Self.entriesPerRead)
-            where entry.position <= checkpoint.through {
-                let bytes = entry.bytes
-                for range in entry.records {
-                    if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
-                    try engine.apply(
-                        bytes,
-                        in: range,
-                        recordIndex: 0,
-                        at: entry.position,
-                        logTime: entry.logTime,
-                        into: &output
-                    )
-                    output.removeAll()
-                }
-                applied = entry.position
-            }
-        }
-        guard engine.runningHash == checkpoint.runningHash else {
-            throw OwnerFault.engineDisagrees(partition: partition, position: checkpoint.through)
-        }
-        let id = SnapshotID(partition: partition, position: applied, logTime: engine.time)
+        var state = try loader.load(notBeyond: checkpoint.through)
+        try state.advance(
+            to: checkpoint,
+            read: { try self.journal.read(partition, from: $0, entriesMax: Self.entriesPerRead) },
+            checkStop: { if self.isStopping.load(ordering: .relaxed) { throw CancellationError() } }
+        )
+        let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)
         var encoder = EngineSnapshotEncoder()
         try self.store.write(id) {
             if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
-            return encoder.next(engine)
+            return encoder.next(state.engine)
         }
         return id
     }

@@ -3,19 +3,13 @@ import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import Ownership
 import WidgetModel
 
 /// Brings a partition's state back from the newest snapshot that can be read, or makes an empty one.
 ///
 /// Waits for the disk: for threads that may.
 struct StateLoader: Sendable {
-    /// A state, and where the log goes on behind it.
-    struct Loaded: ~Copyable, Sendable {
-        var engine: Engine
-        /// Nil if the log is to be replayed from its beginning.
-        let snapshot: SnapshotID?
-    }
-
     /// What is told what tokens stand for.
     struct Directory: Sendable {
         /// Takes the tokens of hosts from a state that has no instances yet. Called before the other.
@@ -33,37 +27,18 @@ struct StateLoader: Sendable {
     /// Is told what tokens stand for as soon as that is read, which is before the whole state is; nil if nobody wants to know.
     var directory: Directory?
 
-    /// The newest state that is not behind a position of the log.
+    /// The state of the newest snapshot that can be used, see ``LoadedState``; what cannot be is reported.
     ///
-    /// A snapshot that is damaged is reported, set aside, and the one before is taken. What another version wrote is left
-    /// where it is.
-    ///
-    /// - Throws: ``OwnerFault/noState(partition:reason:)`` if there is none and the log no longer begins with its first
-    ///   entry, ``JournalError`` if the disk cannot be read.
-    func load(notBehind last: LogPosition) throws -> Loaded {
-        var refusal = "there is no snapshot"
-        for id in try self.store.snapshots(self.partition) {
-            guard id.position <= last else {
-                refusal = "the \(id) is ahead of the log's outputs, which end at position \(last)"
-                self.logger.error("\(refusal)")
-                continue
-            }
-            do {
-                return Loaded(engine: try self.read(id), snapshot: id)
-            } catch let error as SnapshotError {
-                refusal = "the \(id) cannot be used: \(error)"
-                self.logger.error("\(refusal)")
-                if case .damaged = error { try? self.store.setAside(id) }
-            } catch let error as JournalError where error.code == .corrupt || error.code == .formatMismatch {
-                refusal = "the \(id) cannot be used: \(error)"
-                self.logger.error("\(refusal)")
-                if error.code == .corrupt { try? self.store.setAside(id) }
-            }
-        }
-        guard try self.store.firstEntry(self.partition) == LogPosition.start.next else {
-            throw OwnerFault.noState(partition: self.partition, reason: refusal)
-        }
-        return Loaded(engine: Engine(partition: self.partition, partitions: self.partitions), snapshot: nil)
+    /// - Parameter last: How far the newest output goes.
+    func load(notBeyond last: LogPosition) throws -> LoadedState {
+        try LoadedState.newest(
+            of: self.partition,
+            among: self.partitions,
+            in: self.store,
+            notBeyond: last,
+            read: { try self.read($0) },
+            refused: { self.logger.error("\($0)") }
+        )
     }
 
     private func read(_ id: SnapshotID) throws -> Engine {

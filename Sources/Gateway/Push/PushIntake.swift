@@ -4,6 +4,7 @@ import HTTP2
 import HTTPTransport
 import IntentMatching
 import Journaling
+import Ownership
 import WidgetModel
 
 /// What one event loop takes in between two submissions: judges pushes, packs their records for the journal, and

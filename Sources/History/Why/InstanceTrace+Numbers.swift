@@ -27,7 +27,7 @@ extension InstanceTrace {
             if let number = self.number(at: position, among: output.record.effects) { return number }
             place = output.position
         }
-        // The effects of one entry may be in several outputs: pieces that stand before the one that goes as far as the entry, and
+        // The effects of one entry may be in several outputs: chunks that stand before the one that goes as far as the entry, and
         // that say how far the outputs before them went.
         while place > .first {
             place = OutputPosition(place.rawValue - 1)

@@ -51,7 +51,7 @@ enum OwnerCrasher {
             ),
             clock: { clock.now() }
         )
-        let outlets = PartitionOwner.Outlets(
+        let sinks = PartitionOwner.Sinks(
             effects: { Self.send($0, journal) },
             hosts: { _, _ in },
             directory: { _, _ in },
@@ -68,7 +68,7 @@ enum OwnerCrasher {
                 snapshots: journal,
                 clock: clock,
                 logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() },
-                outlets: outlets,
+                sinks: sinks,
                 outputBytesPerCommit: Self.outputBytesPerCommit
             )
         }

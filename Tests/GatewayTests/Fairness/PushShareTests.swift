@@ -3,6 +3,7 @@ import Gateway
 import HTTPTransport
 import IntentMatching
 import Journaling
+import Ownership
 import Testing
 import WidgetModel
 

@@ -2,6 +2,7 @@ import Engine
 import Gateway
 import IntentMatching
 import Journaling
+import Ownership
 import TestSupport
 import Testing
 import WidgetModel

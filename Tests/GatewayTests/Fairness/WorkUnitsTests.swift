@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import Journaling
+import Ownership
 import Testing
 import WidgetModel
 

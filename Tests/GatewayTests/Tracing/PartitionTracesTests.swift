@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import Journaling
 import Logging
 import Telemetry
 import TestSupport

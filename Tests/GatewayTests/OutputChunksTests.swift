@@ -1,12 +1,13 @@
 import Engine
 import Gateway
 import Journaling
+import Ownership
 import Synchronization
 import Testing
 import WidgetModel
 
 /// What one commit of the output log may not hold is written in pieces.
-@Suite(.timeLimit(.minutes(60))) struct OutputPiecesTests {
+@Suite(.timeLimit(.minutes(60))) struct OutputChunksTests {
     private static let partition = PartitionID(0)
     private static let instances = 5
 
@@ -41,7 +42,7 @@ import WidgetModel
         let scene = try await Self.scene(bytes - excess)
         let counts = try scene.outputs().map(\.count)
         #expect(counts == (excess > 0 ? [Self.instances - 1, 1] : [Self.instances]))
-        #expect(try await scene.owners[0].progress().outputPieces == (excess > 0 ? 1 : 0))
+        #expect(try await scene.owners[0].progress().outputChunks == (excess > 0 ? 1 : 0))
     }
 
     @Test func `pieces leave the entries unfinished, and the last one ends them`() async throws {
@@ -133,7 +134,7 @@ import WidgetModel
         )
         journal.commitOutput(Self.partition, expected: nil, record) { _ in }
         let again = OwnerScene(journal, scene.time)
-        await #expect(throws: OwnerFault.engineDisagrees(partition: Self.partition, position: LogPosition(1))) {
+        await #expect(throws: OwnerError.engineDisagrees(partition: Self.partition, position: LogPosition(1))) {
             try await again.start()
         }
     }

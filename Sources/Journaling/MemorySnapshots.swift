@@ -1,12 +1,11 @@
-import Journaling
 import Synchronization
-import WidgetModel
+package import WidgetModel
 
-/// Snapshots in memory, which tests may damage, and a log that only says what it would let go of.
-final class MemorySnapshots: SnapshotStore {
-    struct Trim: Hashable {
-        let through: [LogPosition]
-        let loggedBefore: Instant
+/// Snapshots in memory, which tests and simulations may damage. What it would let go of the log is only remembered.
+package final class MemorySnapshots: SnapshotStore {
+    package struct Trim: Hashable {
+        package let through: [LogPosition]
+        package let loggedBefore: Instant
     }
 
     private struct State {
@@ -23,29 +22,31 @@ final class MemorySnapshots: SnapshotStore {
 
     private let state = Mutex(State())
 
-    var aside: [SnapshotID] { self.state.withLock { $0.aside } }
-    var trims: [Trim] { self.state.withLock { $0.trims } }
+    package init() {}
+
+    package var aside: [SnapshotID] { self.state.withLock { $0.aside } }
+    package var trims: [Trim] { self.state.withLock { $0.trims } }
 
     /// From now on the log begins behind what is gone.
-    func setFirstEntry(_ position: LogPosition) { self.state.withLock { $0.firstEntry = position } }
+    package func setFirstEntry(_ position: LogPosition) { self.state.withLock { $0.firstEntry = position } }
 
-    var mostAtOnce: Int { self.state.withLock { $0.mostAtOnce } }
+    package var mostAtOnce: Int { self.state.withLock { $0.mostAtOnce } }
 
     /// Called whenever some of the log is let go.
-    func whenTrimmed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenTrimmed = body } }
+    package func whenTrimmed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenTrimmed = body } }
 
     /// Counts from here on.
-    func forgetTrims() {
+    package func forgetTrims() {
         self.state.withLock { state in
             state.trims = []
             state.mostAtOnce = 0
         }
     }
 
-    func failWrites(with fault: JournalError?) { self.state.withLock { $0.writeFault = fault } }
+    package func failWrites(with fault: JournalError?) { self.state.withLock { $0.writeFault = fault } }
 
     /// Changes what a snapshot holds.
-    func damage(_ id: SnapshotID, _ body: (inout [[UInt8]]) -> Void) {
+    package func damage(_ id: SnapshotID, _ body: (inout [[UInt8]]) -> Void) {
         self.state.withLock { state in
             if var frames = state.frames[id] {
                 body(&frames)
@@ -54,11 +55,11 @@ final class MemorySnapshots: SnapshotStore {
         }
     }
 
-    func snapshots(_ partition: PartitionID) -> [SnapshotID] {
+    package func snapshots(_ partition: PartitionID) -> [SnapshotID] {
         self.state.withLock { $0.frames.keys.filter { $0.partition == partition }.sorted { $0.position > $1.position } }
     }
 
-    func read(_ id: SnapshotID, wanting isWanted: (UInt8) -> Bool, _ body: ([UInt8]) throws -> Void) throws {
+    package func read(_ id: SnapshotID, wanting isWanted: (UInt8) -> Bool, _ body: ([UInt8]) throws -> Void) throws {
         for frame in self.state.withLock({ $0.frames[id] }) ?? [] {
             // A store finds a frame out that is not what was written.
             guard let first = frame.first else { throw JournalError(.corrupt, "\(id) is damaged in a frame") }
@@ -66,7 +67,7 @@ final class MemorySnapshots: SnapshotStore {
         }
     }
 
-    func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+    package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
         if let fault = self.state.withLock({ $0.writeFault }) { throw fault }
         var frames: [[UInt8]] = []
         while let frame = try next() { frames.append(frame) }
@@ -76,29 +77,29 @@ final class MemorySnapshots: SnapshotStore {
         }
     }
 
-    func remove(_ id: SnapshotID) { self.state.withLock { _ = $0.frames.removeValue(forKey: id) } }
+    package func remove(_ id: SnapshotID) { self.state.withLock { _ = $0.frames.removeValue(forKey: id) } }
 
-    func setAside(_ id: SnapshotID) {
+    package func setAside(_ id: SnapshotID) {
         self.state.withLock { state in
             state.frames[id] = nil
             state.aside.append(id)
         }
     }
 
-    func firstEntry(_ partition: PartitionID) -> LogPosition { self.state.withLock { $0.firstEntry } }
+    package func firstEntry(_ partition: PartitionID) -> LogPosition { self.state.withLock { $0.firstEntry } }
 
-    var newestFile: Int { self.state.withLock { $0.newestFile } }
+    package var newestFile: Int { self.state.withLock { $0.newestFile } }
 
-    func endFile() { self.state.withLock { $0.newestFile += 1 } }
+    package func endFile() { self.state.withLock { $0.newestFile += 1 } }
 
-    func trimAll(through positions: [LogPosition]) -> Int {
+    package func trimAll(through positions: [LogPosition]) -> Int {
         self.note(Trim(through: positions, loggedBefore: Instant(milliseconds: .max)))
         return 1
     }
 
-    func removeDamaged() { self.state.withLock { $0.aside = [] } }
+    package func removeDamaged() { self.state.withLock { $0.aside = [] } }
 
-    func trim(through positions: [LogPosition], loggedBefore instant: Instant) -> Int {
+    package func trim(through positions: [LogPosition], loggedBefore instant: Instant) -> Int {
         self.note(Trim(through: positions, loggedBefore: instant))
         return 0
     }

@@ -3,7 +3,7 @@ package import WidgetModel
 
 extension PartitionOwner {
     /// What the owner hands on. Called on the owner's loop, but for what the directory is told while a snapshot is read.
-    package struct Outlets: Sendable {
+    package struct Sinks: Sendable {
         /// Reloads whose output record is durable.
         package let effects: @Sendable ([Effect]) -> Void
         /// The hosts of a snapshot, with their tokens; the state has nothing else yet that could be asked for.

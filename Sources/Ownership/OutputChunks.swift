@@ -5,22 +5,13 @@ import WidgetModel
 /// The effects of some entries on their way to the output log, cut so that no commit is large.
 ///
 /// A push to a million widgets makes a hundred megabytes of effects. As one output they would be one commit, and whatever
-/// is pushed meanwhile would wait for it. A piece holds at most so many bytes, or one effect; the last one alone says that
-/// the entries are done. Whoever replays the log makes the same effects again in the same order, so the number of those
-/// that are in pieces already (``OutputRecord/ahead``) is all that has to be known to go on.
-struct OutputPieces: Sendable {
-    /// One commit's worth.
-    struct Piece: Sendable {
-        let record: OutputRecord
-        let effects: [Effect]
-
-        /// Whether the entries are done with it.
-        var isLast: Bool { self.record.ahead == 0 }
-    }
-
-    /// What is in no piece yet.
+/// is pushed meanwhile would wait for it. A chunk holds at most so many bytes, or one effect; the last one alone says that
+/// the entries are done. A replay makes the same effects again in the same order, so the number of those that are in chunks
+/// already (``OutputRecord/ahead``) is all that has to be known to go on.
+struct OutputChunks {
+    /// What is in no chunk yet.
     private var effects: EffectQueue
-    /// How many effects are in pieces.
+    /// How many effects are in chunks.
     private var next = 0
     /// Effects of these entries that the output log held before the first of `effects`.
     private let ahead: Int
@@ -33,7 +24,7 @@ struct OutputPieces: Sendable {
     ///   - ahead: How many effects of the same entries are, from before a restart.
     ///   - before: The last output that was whole.
     ///   - end: What the effects come to.
-    ///   - bytesMax: The most bytes of a piece that holds more than one effect.
+    ///   - bytesMax: The most bytes of a chunk that holds more than one effect.
     init(_ effects: EffectQueue, ahead: Int, from before: OwnerCheckpoint, to end: OwnerCheckpoint, bytesMax: Int) {
         self.effects = effects
         self.ahead = ahead
@@ -42,11 +33,11 @@ struct OutputPieces: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// How many effects are in no piece yet.
+    /// How many effects are in no chunk yet.
     var remaining: Int { self.effects.count }
 
-    /// Cuts the next piece off; the last one has what remains. O(its bytes).
-    mutating func take() -> Piece {
+    /// Cuts the next chunk off; the last one has what remains. O(its bytes).
+    mutating func cutNext() -> OutputChunk {
         var taken: [Effect] = []
         var writer = ByteWriter(reserving: min(128 * self.remaining, self.bytesMax))
         while let effect = self.effects.first {
@@ -61,7 +52,7 @@ struct OutputPieces: Sendable {
         self.next += taken.count
         let isLast = self.remaining == 0
         let reached = isLast ? self.end : self.before
-        return Piece(
+        return OutputChunk(
             record: OutputRecord(
                 through: reached.through,
                 ahead: isLast ? 0 : UInt64(self.ahead + self.next),

@@ -1,35 +1,35 @@
-import Engine
+package import Engine
 
 /// Effects in their order, kept in the arrays in which they came: none is copied, and those that have gone give their memory
 /// back before the others go.
-struct EffectQueue: Sendable {
+package struct EffectQueue: Sendable {
     private var chunks: ArraySlice<[Effect]> = []
     /// Where the first effect is in the first chunk.
     private var place = 0
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init() {}
+    package init() {}
 
-    var isEmpty: Bool { self.count == 0 }
-    var first: Effect? { self.chunks.first.map { $0[self.place] } }
+    package var isEmpty: Bool { self.count == 0 }
+    package var first: Effect? { self.chunks.first.map { $0[self.place] } }
 
     /// All of them. O(effects).
-    var all: [Effect] { Array(self.chunks.joined().dropFirst(self.place)) }
+    package var all: [Effect] { Array(self.chunks.joined().dropFirst(self.place)) }
 
-    mutating func append(_ effects: [Effect]) {
+    package mutating func append(_ effects: [Effect]) {
         guard !effects.isEmpty else { return }
         self.chunks.append(effects)
         self.count += effects.count
     }
 
-    mutating func append(_ other: EffectQueue) {
+    package mutating func append(_ other: EffectQueue) {
         precondition(other.place == 0, "effects were taken from what is appended")
         self.chunks.append(contentsOf: other.chunks)
         self.count += other.count
     }
 
     /// Takes the first one out. Precondition: there is one.
-    mutating func removeFirst() -> Effect {
+    package mutating func removeFirst() -> Effect {
         precondition(!self.isEmpty, "no effect is left")
         let effect = self.chunks[self.chunks.startIndex][self.place]
         self.place += 1
@@ -43,7 +43,7 @@ struct EffectQueue: Sendable {
         return effect
     }
 
-    mutating func removeFirst(_ number: Int) {
+    package mutating func removeFirst(_ number: Int) {
         for _ in 0..<number { _ = self.removeFirst() }
     }
 }

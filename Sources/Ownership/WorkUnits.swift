@@ -32,9 +32,11 @@ package enum WorkUnits {
         Self.done(output.answers[...]) + Self.done(output.effects)
     }
 
-    static func done(_ answers: ArraySlice<RecordAnswer>) -> Int { answers.reduce(0) { $0 + Self.done($1.result) } }
+    package static func done(_ answers: ArraySlice<RecordAnswer>) -> Int {
+        answers.reduce(0) { $0 + Self.done($1.result) }
+    }
 
-    static func done(_ effects: [Effect]) -> Int {
+    package static func done(_ effects: [Effect]) -> Int {
         effects.reduce(0) { units, effect in
             switch effect {
             case .reload, .invalidation: units + 1
@@ -55,7 +57,7 @@ package enum WorkUnits {
 
 extension RecordAnswer.Result {
     /// Whether other instances may take pushes now.
-    var changesAudience: Bool {
+    package var changesAudience: Bool {
         switch self {
         case .registered, .unregistered, .settings, .signalled, .ticked: true
         default: false

@@ -1,0 +1,97 @@
+package import Engine
+package import Journaling
+package import WidgetModel
+
+/// A state to begin with, and the snapshot that held it.
+package struct LoadedState: ~Copyable, Sendable {
+    package var engine: Engine
+    /// Nil if the log is to be replayed from its beginning.
+    package let snapshot: SnapshotID?
+
+    package init(engine: consuming Engine, snapshot: SnapshotID?) {
+        self.engine = engine
+        self.snapshot = snapshot
+    }
+
+    /// An owner that begins with it.
+    package consuming func makeOwner(chunkBytesMax: Int) -> OwnerMachine {
+        OwnerMachine(self.engine, chunkBytesMax: chunkBytesMax)
+    }
+
+    /// The state of the newest snapshot that can be used, or an empty one.
+    ///
+    /// A snapshot that is damaged is set aside, and the one before is taken. What another version wrote is left where it
+    /// is, and so is one that is ahead of the log's outputs: what it has decided was never committed.
+    ///
+    /// - Parameters:
+    ///   - last: How far the newest output goes.
+    ///   - seed: Of an empty state: hides where its tables keep their rows.
+    ///   - read: Reads one.
+    ///   - refused: Told why one is not used.
+    /// - Throws: ``OwnerError/noState(partition:reason:)`` if there is none and the log no longer begins with its first
+    ///   entry, ``JournalError`` if the disk cannot be read.
+    package static func newest(
+        of partition: PartitionID,
+        among partitions: Int,
+        in store: any SnapshotStore,
+        notBeyond last: LogPosition,
+        seed: UInt64 = .random(in: .min ... .max),
+        read: (SnapshotID) throws -> Engine,
+        refused: (String) -> Void
+    ) throws -> LoadedState {
+        var refusal = "there is no snapshot"
+        for id in try store.snapshots(partition) {
+            guard id.position <= last else {
+                refusal = "the \(id) is ahead of the log's outputs, which end at position \(last)"
+                refused(refusal)
+                continue
+            }
+            do {
+                return LoadedState(engine: try read(id), snapshot: id)
+            } catch let error as SnapshotError {
+                refusal = "the \(id) cannot be used: \(error)"
+                refused(refusal)
+                if case .damaged = error { try? store.setAside(id) }
+            } catch let error as JournalError where error.code == .corrupt || error.code == .formatMismatch {
+                refusal = "the \(id) cannot be used: \(error)"
+                refused(refusal)
+                if error.code == .corrupt { try? store.setAside(id) }
+            }
+        }
+        guard try store.firstEntry(partition) == LogPosition.start.next else {
+            throw OwnerError.noState(partition: partition, reason: refusal)
+        }
+        return LoadedState(engine: Engine(partition: partition, partitions: partitions, seed: seed), snapshot: nil)
+    }
+
+    /// Replays the log behind it up to a checkpoint, which is proved by that.
+    ///
+    /// - Parameters:
+    ///   - read: Some entries from a position on, at least one.
+    ///   - checkStop: Called now and then; throws if it is not to go on.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it comes to another state.
+    package mutating func advance(
+        to checkpoint: OwnerCheckpoint,
+        read: (LogPosition) throws -> [LogEntry],
+        checkStop: () throws -> Void
+    ) throws {
+        var applied = self.engine.position
+        while applied < checkpoint.through {
+            for entry in try read(applied.next) where entry.position <= checkpoint.through {
+                var run = EntryRun(entry)
+                var units = 0
+                while try !run.advance(&self.engine, &units) {
+                    try checkStop()
+                    units = Self.unitsPerSlice
+                }
+                applied = entry.position
+            }
+        }
+        guard self.engine.runningHash == checkpoint.runningHash else {
+            throw OwnerError.engineDisagrees(partition: self.engine.partition, position: checkpoint.through)
+        }
+    }
+
+    /// How much is replayed before it is looked whether to go on.
+    private static let unitsPerSlice = 65_536
+}

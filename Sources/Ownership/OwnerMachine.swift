@@ -1,0 +1,336 @@
+package import Engine
+package import Journaling
+package import WidgetModel
+
+/// The owner of one partition, as a value: what to read, apply, commit and publish, in which order.
+///
+/// It is told what happened, and ``next(_:)`` says what is to be done, one ``OwnerAction`` after the other. It has no clock, no
+/// log and no thread: the gateway's owner runs it on its loop, and the fault simulator in virtual time.
+///
+/// What it keeps to:
+/// - Entries are applied in order, each whole before the next, and none that was not announced, so that those who wait for
+///   its answers were there first.
+/// - Effects are published once an output that holds them is durable, in the order in which the log gave them.
+/// - One output is written at a time. One whose outcome is unknown is looked up and never written again.
+/// - A replay publishes nothing that the output log holds. It comes to the state that the newest output names, or it ends.
+package struct OwnerMachine: ~Copyable {
+    /// How far its life is.
+    private enum Phase {
+        /// It has a state, and does not know the log.
+        case new
+        /// It applies what the log has; the newest output says which of the effects are known already.
+        case replaying(OutputEntry?)
+        case following
+        case stopped
+    }
+
+    /// Where the output is that is written. The chunk is the one that the journal has or is to have, the rest is not cut yet.
+    private enum Writing {
+        case idle
+        /// The journal is to have it.
+        case ready(OutputChunk, rest: OutputChunks)
+        /// The journal has it, and has not called back.
+        case underWay(OutputChunk, rest: OutputChunks)
+        /// It was refused for now.
+        case refused(OutputChunk, rest: OutputChunks)
+        /// It may have been written.
+        case unknown(OutputChunk, rest: OutputChunks, JournalError)
+    }
+
+    package let partition: PartitionID
+    /// The state. While ``isBetweenEntries`` is false, a part of an entry is in it.
+    package private(set) var engine: Engine
+    /// The last entry that was applied whole.
+    package private(set) var applied: LogPosition
+    /// The engine's running hash when it was.
+    private var appliedHash: UInt64
+    /// The newest entry that is known to exist.
+    package private(set) var announced: LogPosition
+    /// The most bytes of an output that holds more than one effect: a larger one is written in chunks.
+    package var chunkBytesMax: Int
+    /// Outputs that others had to complete, since they were too large for one commit.
+    package private(set) var chunksWritten = 0
+
+    private var phase = Phase.new
+    /// Entries that were read, and come next.
+    private var entries: ArraySlice<LogEntry> = []
+    /// The entry that is applied in part.
+    private var run: EntryRun?
+    /// Effects that no output holds yet.
+    private var uncommitted = EffectQueue()
+    private var writing = Writing.idle
+    /// The newest output.
+    private var lastOutput: OutputPosition?
+    /// What the newest whole output says of the state, once it is known.
+    private var committed: OwnerCheckpoint?
+    /// How many effects of entries behind the committed ones the output log held at the start.
+    private var ahead = 0
+    /// How far a checkpoint has to go that is asked for.
+    private var checkpointFrom: LogPosition?
+    /// What comes before everything else.
+    private var urgent: ArraySlice<OwnerAction> = []
+
+    /// - Parameters:
+    ///   - engine: An empty state, or one that a snapshot held: the log goes on behind its position.
+    ///   - chunkBytesMax: See ``chunkBytesMax``.
+    package init(_ engine: consuming Engine, chunkBytesMax: Int) {
+        self.partition = engine.partition
+        self.applied = engine.position
+        self.announced = engine.position
+        self.appliedHash = engine.runningHash
+        self.chunkBytesMax = chunkBytesMax
+        self.engine = engine
+    }
+
+    /// Whether no entry is applied in part: the state is what the log gives up to ``applied``.
+    package var isBetweenEntries: Bool { self.run == nil }
+
+    package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
+
+    /// Whether the log is replayed, and nothing is committed yet.
+    package var isReplaying: Bool {
+        switch self.phase {
+        case .new, .replaying: true
+        case .following, .stopped: false
+        }
+    }
+
+    /// How many effects are not durable yet.
+    package var uncommittedCount: Int {
+        switch self.writing {
+        case .idle: self.uncommitted.count
+        case .ready(let chunk, let rest), .underWay(let chunk, let rest), .refused(let chunk, let rest),
+            .unknown(let chunk, let rest, _):
+            self.uncommitted.count + rest.remaining + chunk.effects.count
+        }
+    }
+
+    /// When a tick is to be appended: nil if nothing will be due, or an entry is applied in part.
+    package var tickDue: Instant? {
+        guard case .following = self.phase, self.isBetweenEntries else { return nil }
+        return self.engine.nextTimer
+    }
+}
+
+// MARK: - What happened
+
+extension OwnerMachine {
+    /// The log is there: replays it, and follows it from then on.
+    ///
+    /// - Parameter newest: The newest output, nil if there is none.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with.
+    package mutating func start(newest: OutputEntry?) throws(OwnerError) {
+        self.lastOutput = newest?.position
+        self.phase = .replaying(newest)
+        if let newest, newest.record.through == self.applied { try self.compare(newest) }
+    }
+
+    /// There are entries up to a position, at least.
+    package mutating func announce(_ position: LogPosition) { self.announced = max(self.announced, position) }
+
+    /// Entries were read: all that come next, or the first of them; none if there are none.
+    ///
+    /// - Throws: ``OwnerError`` if the log has come to its end, and that is not where its outputs say it is.
+    package mutating func take(_ entries: [LogEntry]) throws(OwnerError) {
+        switch self.phase {
+        case .replaying(let newest):
+            if entries.isEmpty { try self.finishReplay(newest) }
+            self.entries = entries[...]
+        case .following:
+            self.entries = entries.prefix { $0.position <= self.announced }
+            if entries.isEmpty { self.announced = self.applied }
+        case .new, .stopped: break
+        }
+    }
+
+    /// The journal has called back about the output that it was given.
+    ///
+    /// - Throws: What the journal says, if it will not take any output from this owner: the machine has stopped.
+    package mutating func committed(_ result: Result<OutputPosition, JournalError>) throws(JournalError) {
+        guard case .underWay(let chunk, let rest) = self.writing else { return }
+        switch result {
+        case .success(let position) where position != (self.lastOutput?.next ?? .first): break
+        case .success(let position): self.written(chunk, rest, at: position)
+        case .failure(let error) where error.isRetriable:
+            // The effects stay unpublished until they are durable; the log keeps their cause.
+            self.writing = .refused(chunk, rest: rest)
+            self.urgent.append(.awaitRetry)
+        case .failure(let error) where error.code == .unknownOutcome:
+            self.writing = .unknown(chunk, rest: rest, error)
+            self.urgent.append(.readNewestOutput)
+        case .failure(let error):
+            self.stop()
+            throw error
+        }
+    }
+
+    /// The time to wait before another try is over.
+    package mutating func retryCommit() {
+        guard case .refused(let chunk, let rest) = self.writing else { return }
+        self.writing = .ready(chunk, rest: rest)
+    }
+
+    /// What became of an output whose outcome was unknown.
+    ///
+    /// If the newest output is the one that was tried, it was written. If it is not, it may still come to light at a
+    /// restart, and another that is written meanwhile could contradict it: the machine stops, and the replay settles it.
+    ///
+    /// - Throws: The error that left the outcome open.
+    package mutating func takeNewestOutput(_ newest: OutputEntry?) throws(JournalError) {
+        guard case .unknown(let chunk, let rest, let error) = self.writing else { return }
+        let tried = OutputEntry(position: self.lastOutput?.next ?? .first, record: chunk.record)
+        guard newest == tried else {
+            self.stop()
+            throw error
+        }
+        self.written(chunk, rest, at: tried.position)
+    }
+
+    /// Somebody wants an output that goes as far as now, or further: one without effects if there is none yet.
+    package mutating func askForCheckpoint() { self.checkpointFrom = self.applied }
+
+    /// Nothing is to be done any more. What is not committed is decided again at the next start.
+    package mutating func stop() {
+        self.phase = .stopped
+        self.urgent = []
+    }
+}
+
+// MARK: - What is to be done
+
+extension OwnerMachine {
+    /// What is to be done next; nil if there is nothing before something else happens, or no unit is left.
+    ///
+    /// - Parameter units: How much of the log may be applied before this returns, see ``WorkUnits``; left with what is not
+    ///   used up. How it is divided changes nothing.
+    /// - Throws: ``EngineError`` if an entry cannot be applied, ``OwnerError`` if a replay comes to another state than the
+    ///   log's outputs name. The machine has stopped.
+    package mutating func next(_ units: inout Int) throws -> OwnerAction? {
+        if let action = self.urgent.popFirst() { return action }
+        do {
+            switch self.phase {
+            case .new, .stopped: return nil
+            case .replaying: return try self.nextOfLog(&units)
+            case .following: return try self.nextOfLog(&units) ?? self.nextCommit()
+            }
+        } catch {
+            self.stop()
+            throw error
+        }
+    }
+
+    /// Whether there is more of the log to apply.
+    package var isBehind: Bool {
+        switch self.phase {
+        case .new, .stopped: false
+        case .replaying: true
+        case .following: self.run != nil || self.applied < self.announced
+        }
+    }
+
+    private mutating func nextOfLog(_ units: inout Int) throws -> OwnerAction? {
+        guard self.isBehind, units > 0 else { return nil }
+        if self.run == nil {
+            guard let entry = self.entries.popFirst() else { return .read(from: self.applied.next) }
+            precondition(entry.position == self.applied.next, "an entry was skipped")
+            self.run = EntryRun(entry)
+        }
+        guard try self.run?.advance(&self.engine, &units) ?? false, let run = self.run.take() else { return nil }
+        self.applied = run.entry.position
+        self.appliedHash = self.engine.runningHash
+        switch self.phase {
+        case .replaying(let newest?) where newest.record.through >= self.applied:
+            // Effects up to the newest output are in the output log already.
+            if newest.record.through == self.applied { try self.compare(newest) }
+        default: self.uncommitted.append(run.effects)
+        }
+        return .tell(run)
+    }
+
+    private mutating func nextCommit() -> OwnerAction? {
+        switch self.writing {
+        case .underWay, .refused, .unknown: return nil
+        case .ready(let chunk, let rest):
+            self.writing = .underWay(chunk, rest: rest)
+            return .commit(chunk.record, expected: self.lastOutput)
+        case .idle:
+            if self.uncommitted.isEmpty {
+                if let checkpoint = self.checkpointReached() { return .tellCheckpoint(checkpoint) }
+                guard self.checkpointFrom != nil else { return nil }
+            }
+            var chunks = OutputChunks(
+                self.uncommitted,
+                ahead: self.ahead,
+                from: self.committed ?? OwnerCheckpoint(through: .start, runningHash: 0),
+                to: OwnerCheckpoint(through: self.applied, runningHash: self.appliedHash),
+                bytesMax: self.chunkBytesMax
+            )
+            self.uncommitted = EffectQueue()
+            let chunk = chunks.cutNext()
+            self.writing = .underWay(chunk, rest: chunks)
+            return .commit(chunk.record, expected: self.lastOutput)
+        }
+    }
+
+    /// An output is durable.
+    private mutating func written(_ chunk: OutputChunk, _ rest: consuming OutputChunks, at position: OutputPosition) {
+        self.lastOutput = position
+        // Lets go of the rest, so that it is not copied when the next chunk is cut.
+        self.writing = .idle
+        if !chunk.effects.isEmpty { self.urgent.append(.publish(chunk.effects)) }
+        guard chunk.isLast else {
+            self.chunksWritten += 1
+            let next = rest.cutNext()
+            self.writing = .ready(next, rest: rest)
+            return
+        }
+        self.ahead = 0
+        self.committed = OwnerCheckpoint(through: chunk.record.through, runningHash: chunk.record.runningHash)
+        if let checkpoint = self.checkpointReached() { self.urgent.append(.tellCheckpoint(checkpoint)) }
+    }
+
+    /// The committed state, once, if it is what was asked for.
+    private mutating func checkpointReached() -> OwnerCheckpoint? {
+        guard let from = self.checkpointFrom, let committed = self.committed, committed.through >= from else {
+            return nil
+        }
+        self.checkpointFrom = nil
+        return committed
+    }
+}
+
+// MARK: - A replay
+
+extension OwnerMachine {
+    /// Whether the engine came to what the newest output says, and that as a checkpoint.
+    private mutating func compare(_ newest: OutputEntry) throws(OwnerError) {
+        guard newest.record.runningHash == self.engine.runningHash else {
+            throw .engineDisagrees(partition: self.partition, position: newest.record.through)
+        }
+        self.committed = OwnerCheckpoint(through: newest.record.through, runningHash: newest.record.runningHash)
+    }
+
+    private mutating func finishReplay(_ newest: OutputEntry?) throws(OwnerError) {
+        self.engine.finishLoading()
+        if let newest {
+            guard newest.record.through <= self.applied else {
+                throw .logEndsEarly(partition: self.partition, applied: self.applied, through: newest.record.through)
+            }
+            try self.dropKnownEffects(newest)
+        }
+        self.announced = max(self.announced, self.applied)
+        self.phase = .following
+    }
+
+    /// Leaves out what the chunks of an unfinished output hold already: a replay gives the same effects in the same order.
+    private mutating func dropKnownEffects(_ newest: OutputEntry) throws(OwnerError) {
+        guard newest.record.ahead > 0 else { return }
+        let effects = self.uncommitted.all
+        var reader = ByteReader(newest.record.effects)
+        guard let ahead = Int(exactly: newest.record.ahead), let count = try? reader.readCount(), count <= ahead,
+            ahead < effects.count, OutputChunks.pack(effects[(ahead - count)..<ahead]) == newest.record.effects
+        else { throw .engineDisagrees(partition: self.partition, position: newest.record.through.next) }
+        self.uncommitted.removeFirst(ahead)
+        self.ahead = ahead
+    }
+}

@@ -1,0 +1,118 @@
+import Engine
+import IntentMatching
+import Journaling
+import Ownership
+import Timelines
+import WidgetModel
+
+/// A partition's log and its outputs, in memory, and a machine's way with them: only what a test leaves to it is done.
+struct OwnerLog: ~Copyable {
+    static let partition = PartitionID(0)
+    static let app = BundleID("com.example.scores")
+    static let start = Instant(seconds: 1_793_638_800)
+
+    var entries: [LogEntry]
+    var outputs: [OutputRecord] = []
+    var machine: OwnerMachine
+    /// What was handed on.
+    var published: [Effect] = []
+    var checkpoints: [OwnerCheckpoint] = []
+    /// How much of the log is applied in one go.
+    var unitsPerSlice = Int.max
+
+    /// A log with the app's settings, and so many hosts that register with three widgets each, an entry each. A widget that
+    /// is registered reloads.
+    init(hosts: Int, chunkBytesMax: Int = 1 << 20) {
+        var records = [Record.settings(Self.settings)]
+        records += (0..<hosts).map { Record.register(Self.registration("host-\($0)")) }
+        self.entries = records.enumerated().map { Self.entry(UInt64($0.offset) + 1, $0.element) }
+        self.machine = Self.machine(chunkBytesMax: chunkBytesMax)
+    }
+
+    static func machine(chunkBytesMax: Int = 1 << 20) -> OwnerMachine {
+        OwnerMachine(Engine(partition: Self.partition, partitions: 1), chunkBytesMax: chunkBytesMax)
+    }
+
+    private static func entry(_ position: UInt64, _ record: Record) -> LogEntry {
+        var packed = PackedRecords()
+        packed.append(record.bytes)
+        return LogEntry(position: LogPosition(position), logTime: Self.start, packed: packed)
+    }
+
+    private static var settings: EngineSettings {
+        guard let schema = try? KindSchema(kind: WidgetKind("scores"), parameters: [ParameterSchema("team", .string)])
+        else {
+            preconditionFailure("the schema is a good one")
+        }
+        let kind = KindSettings(schema: schema, budget: .widgetkit)
+        return EngineSettings(apps: [AppSettings(app: Self.app, team: TeamID("ABCDE12345"), kinds: [kind])])
+    }
+
+    private static func registration(_ host: String) -> HostRegistration {
+        HostRegistration(
+            host: HostKey(app: Self.app, id: HostID(host)),
+            token: DeviceToken(bytes: Array("token of \(host)".utf8)),
+            revision: 1,
+            instances: (0..<3).map {
+                InstanceRegistration(
+                    id: InstanceID("w\($0)"),
+                    kind: WidgetKind("scores"),
+                    family: .systemSmall,
+                    configuration: Configuration([Configuration.Parameter(name: "team", value: .string("seahawks"))])
+                )
+            }
+        )
+    }
+
+    var newestOutput: OutputEntry? {
+        self.outputs.last.map { OutputEntry(position: OutputPosition(UInt64(self.outputs.count)), record: $0) }
+    }
+
+    /// The state after another process has begun with this log.
+    mutating func restart(chunkBytesMax: Int = 1 << 20) throws(OwnerError) {
+        self.machine = Self.machine(chunkBytesMax: chunkBytesMax)
+        self.published = []
+        try self.machine.start(newest: self.newestOutput)
+    }
+
+    /// Does what the machine wants done until it wants nothing, or wants what this leaves to the test.
+    ///
+    /// - Returns: What is left to the test: a commit, or what comes of one that failed.
+    mutating func run() throws -> OwnerAction? {
+        while true {
+            var units = self.unitsPerSlice
+            guard let action = try self.machine.next(&units) else {
+                if self.machine.isBehind { continue }
+                return nil
+            }
+            switch action {
+            case .read(let position):
+                // Two at a time, so that more than one reading is needed.
+                try self.machine.take(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
+            case .tell: continue
+            case .publish(let effects): self.published += effects
+            case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
+            case .commit, .awaitRetry, .readNewestOutput: return action
+            }
+        }
+    }
+
+    /// The output that the machine wants written next.
+    mutating func nextOutput() throws -> (record: OutputRecord, expected: OutputPosition?)? {
+        switch try self.run() {
+        case .commit(let record, let expected): (record, expected)
+        default: nil
+        }
+    }
+
+    /// Writes an output, and says so.
+    mutating func write(_ record: OutputRecord) throws {
+        self.outputs.append(record)
+        try self.machine.committed(.success(OutputPosition(UInt64(self.outputs.count))))
+    }
+
+    /// Writes all outputs that the machine wants written.
+    mutating func writeAll() throws {
+        while let (record, _) = try self.nextOutput() { try self.write(record) }
+    }
+}
