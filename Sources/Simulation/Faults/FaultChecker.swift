@@ -39,10 +39,9 @@ struct FaultChecker: Sendable {
     /// Pushes whose acceptance a gateway was told of, with the partitions that they went to.
     private(set) var accepted: [(id: PushID, partitions: [PartitionID])] = []
     private var acceptedIDs: Set<PushID> = []
-    /// By partition: the running hash after each position.
-    private var hashes: [[LogPosition: UInt64]]
+    private let partitions: Int
     /// Every reload that was ever issued, looked up only.
-    private var issued: [ReloadID: SimulatedOwner.Issued] = [:]
+    private var issued: [ReloadID: LogWitness.Issued] = [:]
     /// By partition.
     private var obligations: [FaultObligations]
     /// Whom senders mean.
@@ -60,7 +59,7 @@ struct FaultChecker: Sendable {
     private static let violationsMax = 20
 
     init(partitions: Int, policy: BudgetPolicy) {
-        self.hashes = Array(repeating: [:], count: partitions)
+        self.partitions = partitions
         self.outputsRead = Array(repeating: .first, count: partitions)
         self.obligations = Array(repeating: FaultObligations(), count: partitions)
         self.policy = policy
@@ -81,7 +80,7 @@ struct FaultChecker: Sendable {
     /// A push that may match so many only is appended, perhaps again.
     mutating func noteGuarded(_ push: PushID, matchedMax: Int) {
         guard self.guarded[push] == nil else { return }
-        self.guarded[push] = Guarded(matchedMax: matchedMax, matched: Array(repeating: 0, count: self.hashes.count))
+        self.guarded[push] = Guarded(matchedMax: matchedMax, matched: Array(repeating: 0, count: self.partitions))
     }
 
     /// A push was not accepted, and never appended before.
@@ -113,19 +112,17 @@ struct FaultChecker: Sendable {
 
     // MARK: What is applied and committed
 
-    /// An entry was applied, for the first time or again.
+    /// An entry is in the log.
     ///
-    /// - Parameter owner: Behind it.
-    mutating func noteApplied(_ entry: LogEntry, _ applied: SimulatedOwner.Applied, _ owner: SimulatedOwner) {
-        let partition = Int(owner.partition.rawValue)
-        let isNew = self.hashes[partition][entry.position] == nil
-        for issue in applied.issued { self.note(issue, partition) }
-        guard isNew else { return }
+    /// - Parameter witness: Behind it.
+    mutating func noteApplied(_ entry: LogEntry, _ applied: LogWitness.Applied, _ witness: LogWitness) {
+        let partition = Int(witness.partition.rawValue)
         let records = Self.bindingRecords(of: entry)
-        self.obligations[partition].follow(records, applied, owner)
+        for issue in applied.issued { self.note(issue) }
+        self.obligations[partition].follow(records, applied, witness)
         self.take(from: partition)
-        for push in applied.pushes { self.check(push, records, owner) }
-        for case .push(let push) in records where records.count == 1 { self.checkGuarded(push.id, owner) }
+        for push in applied.pushes { self.check(push, records, witness) }
+        for case .push(let push) in records where records.count == 1 { self.checkGuarded(push.id, witness) }
     }
 
     private mutating func take(from partition: Int) {
@@ -144,14 +141,9 @@ struct FaultChecker: Sendable {
         }
     }
 
-    private mutating func note(_ issue: SimulatedOwner.Issued, _ partition: Int) {
+    private mutating func note(_ issue: LogWitness.Issued) {
         let reload = issue.reload
-        if let before = self.issued[reload.id] {
-            if before.reload != reload || before.collateral != issue.collateral {
-                self.fault("\(reload.id) came out differently when its log was replayed")
-            }
-            return
-        }
+        if self.issued[reload.id] != nil { self.fault("\(reload.id) came out twice") }
         self.issued[reload.id] = issue
         self.checkTarget(of: issue)
         guard issue.isCharged, let budget = issue.budget else { return }
@@ -168,7 +160,7 @@ struct FaultChecker: Sendable {
     }
 
     /// A push reloads what its sender meant: a control by its own token, widgets by their host's.
-    private mutating func checkTarget(of issue: SimulatedOwner.Issued) {
+    private mutating func checkTarget(of issue: LogWitness.Issued) {
         guard issue.collateral == nil, let push = issue.reload.push else { return }
         if self.turnedAway.contains(push) {
             self.fault("\(issue.reload.id) is for push \(push), which was turned away")
@@ -179,7 +171,7 @@ struct FaultChecker: Sendable {
     }
 
     /// One push through APNs: a control alone, or all push-enabled widgets of a host, each of which it counts for.
-    private mutating func check(_ push: TokenPush, _ records: [Record], _ owner: SimulatedOwner) {
+    private mutating func check(_ push: TokenPush, _ records: [Record], _ owner: LogWitness) {
         self.note(push.isControl ? .controlPush : .tokenPush)
         let addresses = push.members.map(\.reload.address)
         let controls = addresses.count { $0.instance == FaultWorld.control }
@@ -209,7 +201,7 @@ struct FaultChecker: Sendable {
     }
 
     /// A push matches no more than it may over all partitions, whatever was registered between the question and its record.
-    private mutating func checkGuarded(_ push: PushID, _ owner: SimulatedOwner) {
+    private mutating func checkGuarded(_ push: PushID, _ owner: LogWitness) {
         guard var guarded = self.guarded[push],
             let view = owner.engine.push(push, team: FaultWorld.team).first, view.position == owner.applied
         else { return }
@@ -221,30 +213,38 @@ struct FaultChecker: Sendable {
         }
     }
 
-    /// An entry was applied to its end: the same log has the same hash every time.
-    mutating func noteEntry(_ partition: PartitionID, _ position: LogPosition, hash: UInt64) {
-        let before = self.hashes[Int(partition.rawValue)].updateValue(hash, forKey: position)
-        if let before, before != hash {
-            self.fault("partition \(partition): another state at position \(position) than the first time")
+    /// Reads what was committed since the last call: each reload is in the output log once, and behind each output there is
+    /// the state that it says.
+    mutating func readOutputs(_ journal: MemoryJournal, _ witnesses: [LogWitness]) {
+        for (partition, witness) in witnesses.enumerated() {
+            let first = self.outputsRead[partition]
+            guard let outputs = try? journal.readOutputs(witness.partition, from: first, outputsMax: .max) else {
+                continue
+            }
+            for output in outputs {
+                self.outputsRead[partition] = output.position.next
+                let (position, through) = (output.position, output.record.through)
+                guard let effects = Effect.all(in: output.record) else {
+                    self.fault("output \(position) of partition \(witness.partition) cannot be read")
+                    continue
+                }
+                for (reload, _) in effects.flatMap(\.reloads) where !self.committed.insert(reload.id).inserted {
+                    self.fault("\(reload.id) was committed twice: one charge would be two")
+                }
+                if through > .start, witness.hash(at: through) != output.record.runningHash {
+                    self.fault("output \(position) of partition \(witness.partition) says another state at \(through)")
+                }
+            }
         }
     }
 
-    /// Reads what was committed since the last call: each reload is in the output log once.
-    mutating func readOutputs(_ journal: MemoryJournal) {
-        for partition in self.outputsRead.indices {
-            let id = PartitionID(UInt16(partition))
-            guard
-                let outputs = try? journal.readOutputs(id, from: self.outputsRead[partition], outputsMax: .max)
-            else { continue }
-            for output in outputs {
-                self.outputsRead[partition] = output.position.next
-                guard let reloads = SimulatedOwner.reloads(of: output.record) else {
-                    self.fault("output \(output.position) of partition \(id) cannot be read")
-                    continue
-                }
-                for reload in reloads where !self.committed.insert(reload.id).inserted {
-                    self.fault("\(reload.id) was committed twice: one charge would be two")
-                }
+    /// The output log holds what the log gives, all of it and in its order.
+    mutating func checkOutputs(_ journal: MemoryJournal, _ witnesses: [LogWitness]) {
+        for witness in witnesses {
+            let outputs = (try? journal.readOutputs(witness.partition, from: .first, outputsMax: .max)) ?? []
+            let written = outputs.flatMap { Effect.all(in: $0.record) ?? [] }
+            if written != witness.effects.flatMap(\.self) {
+                self.fault("partition \(witness.partition): the output log does not hold what the log gives")
             }
         }
     }
@@ -318,7 +318,7 @@ struct FaultChecker: Sendable {
 
     private mutating func checkWindows(_ charges: [Charge], of address: InstanceAddress) {
         let allowanceMax = self.policy.learning.factor.roundedDown(of: self.policy.frequent) * 25 / 24 + 1
-        let obligations = self.obligations[Int(PartitionID(of: address.host, among: self.hashes.count).rawValue)]
+        let obligations = self.obligations[Int(PartitionID(of: address.host, among: self.partitions).rawValue)]
         var windows: [Instant: (count: Int, allowance: ClosedRange<Int>)] = [:]
         for charge in charges {
             // A window's allowance is fixed when it opens: its limit is that and what was granted since.
@@ -337,8 +337,8 @@ struct FaultChecker: Sendable {
     }
 
     /// The engines' books, against what came out of them.
-    mutating func checkBooks(_ owners: [SimulatedOwner]) {
-        for owner in owners {
+    mutating func checkBooks(_ owners: [SimulatedOwner], _ witnesses: [LogWitness]) {
+        for (owner, witness) in zip(owners, witnesses) {
             for sentence in owner.engine.checkInvariants() { self.fault("partition \(owner.partition): \(sentence)") }
             let stats = owner.engine.stats()
             let issued = self.issued.values.filter { $0.reload.id.partition == owner.partition }
@@ -353,7 +353,7 @@ struct FaultChecker: Sendable {
             if stats.matched != stats.outcomes.total {
                 self.fault("partition \(owner.partition): \(stats.matched) matched, \(stats.outcomes.total) outcomes")
             }
-            self.obligations[Int(owner.partition.rawValue)].checkPushes(owner)
+            self.obligations[Int(owner.partition.rawValue)].checkPushes(witness)
             self.take(from: Int(owner.partition.rawValue))
         }
     }

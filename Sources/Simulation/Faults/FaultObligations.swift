@@ -46,7 +46,7 @@ struct FaultObligations: Sendable {
     ///   - records: The entry's, without those that cannot bind to anything.
     ///   - applied: What it gave.
     ///   - owner: Behind it.
-    mutating func follow(_ records: [Record], _ applied: SimulatedOwner.Applied, _ owner: SimulatedOwner) {
+    mutating func follow(_ records: [Record], _ applied: LogWitness.Applied, _ owner: LogWitness) {
         let before = self.pauses
         let orders = records.compactMap { record in
             if case .order(let order) = record { order } else { nil }
@@ -68,7 +68,7 @@ struct FaultObligations: Sendable {
     }
 
     private mutating func check(
-        _ issue: SimulatedOwner.Issued,
+        _ issue: LogWitness.Issued,
         _ pausesBefore: [OrderScope: Instant],
         _ records: [Record]
     ) {
@@ -104,7 +104,7 @@ struct FaultObligations: Sendable {
 
     // MARK: Leases
 
-    private mutating func take(_ registration: HostRegistration, _ owner: SimulatedOwner) {
+    private mutating func take(_ registration: HostRegistration, _ owner: LogWitness) {
         // One that is older than what is applied changes nothing.
         guard let view = owner.engine.host(registration.host), view.revision == registration.revision else { return }
         self.leases[view.host] = registration.lease.map { owner.engine.time + $0 }
@@ -118,7 +118,7 @@ struct FaultObligations: Sendable {
     }
 
     /// A lease ends with the second in which it runs out, at the latest.
-    private mutating func checkLeases(_ owner: SimulatedOwner) {
+    private mutating func checkLeases(_ owner: LogWitness) {
         for host in self.leases.keys.sorted() {
             guard let ends = self.leases[host], ends + .seconds(1) <= owner.engine.time else { continue }
             self.leases[host] = nil
@@ -131,7 +131,7 @@ struct FaultObligations: Sendable {
 
     // MARK: Pushes
 
-    private mutating func take(_ push: PushRecord, _ owner: SimulatedOwner) {
+    private mutating func take(_ push: PushRecord, _ owner: LogWitness) {
         self.notBefore[push.id] = push.notBefore
         let isPaused = self.pauses.values.contains { $0 > owner.engine.time }
         guard isPaused, let view = owner.engine.push(push.id, team: push.team).first else { return }
@@ -139,7 +139,7 @@ struct FaultObligations: Sendable {
     }
 
     /// Whether what pushes say of themselves, or others said of them, holds in an engine's books.
-    mutating func checkPushes(_ owner: SimulatedOwner) {
+    mutating func checkPushes(_ owner: LogWitness) {
         for (id, taken) in self.cancelled.sorted(by: { $0.value.at < $1.value.at }) {
             guard let view = owner.engine.push(id, team: FaultWorld.team).first else { continue }
             if view.counts[.deferred] > 0 || view.counts[.cancelled] != taken.count {
@@ -160,7 +160,7 @@ struct FaultObligations: Sendable {
     // MARK: Orders
 
     /// - Parameter isLast: Whether the engine is right behind it, and has not read on.
-    private mutating func take(_ order: OperatorOrder, _ owner: SimulatedOwner, isLast: Bool) {
+    private mutating func take(_ order: OperatorOrder, _ owner: LogWitness, isLast: Bool) {
         switch order.action {
         case .pause(let until): self.pauses[order.scope] = until ?? .distantFuture
         case .resume: self.pauses[order.scope] = nil
@@ -179,7 +179,7 @@ struct FaultObligations: Sendable {
         }
     }
 
-    private mutating func take(cancelOf scope: OrderScope, _ owner: SimulatedOwner) {
+    private mutating func take(cancelOf scope: OrderScope, _ owner: LogWitness) {
         switch scope {
         case .push(let id, _, _):
             guard let view = owner.engine.push(id, team: FaultWorld.team).first else { return }
@@ -202,7 +202,7 @@ struct FaultObligations: Sendable {
     /// The instances that an order is about, with their budgets.
     private static func budgets(
         in scope: OrderScope,
-        _ owner: SimulatedOwner
+        _ owner: LogWitness
     ) -> [(InstanceAddress, BudgetView)] {
         var found: [(InstanceAddress, BudgetView)] = []
         for host in 0..<FaultWorld.hosts {

@@ -27,6 +27,14 @@ package struct FaultPlan: Hashable, Sendable {
     package var leases = 0.0
     /// How likely it is, whenever somebody does something, that it is an operator who gives an order.
     package var orders = 0.0
+    /// How likely it is then that snapshots are made, and that one of them is damaged once it is there.
+    package var snapshots = 0.0
+    package var damagedSnapshots = 0.0
+    /// How likely it is then that another gateway takes the log over, that the disk is full for a while, and that the clock
+    /// is put forward or back.
+    package var takeovers = 0.0
+    package var fullDisks = 0.0
+    package var clockSteps = 0.0
 
     /// Nothing goes wrong.
     package static let quiet = FaultPlan()
@@ -49,6 +57,11 @@ package struct FaultPlan: Hashable, Sendable {
         self.controls = some(1, &dice)
         self.leases = some(1, &dice)
         self.orders = some(0.3, &dice)
+        self.snapshots = some(0.3, &dice)
+        self.damagedSnapshots = some(0.5, &dice)
+        self.takeovers = some(0.1, &dice)
+        self.fullDisks = some(0.1, &dice)
+        self.clockSteps = some(0.2, &dice)
     }
 }
 
@@ -78,6 +91,21 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case ignoresOrders
     case ignoresLeases
     case ignoresDates
+    /// An output in chunks says that one effect more is written.
+    case miscountsChunks
+    /// An output of which it is not known whether it was written is written again.
+    case retriesUnknown
+    /// An output is put behind one that is not the newest any more.
+    case expectsStale
+    /// A snapshot holds less than it says, and one what was never committed.
+    case snapshotsWithinEntries
+    case snapshotsAhead
+    /// Time is read before the entry's, for ticks.
+    case stampsTicksEarly
+    /// The end of a slice ends its entry.
+    case endsEntriesEarly
+    /// An owner does not hear of new entries now and then.
+    case losesHints
 }
 
 /// Something that has to happen in some runs, since a check of what never happens shows nothing.
@@ -106,4 +134,15 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     case scheduled
     /// A push was not accepted, since it matched too many.
     case turnedAway
+    /// An output was written in chunks, and one may have been written or not.
+    case chunk
+    case unknownOutput
+    /// A start read a snapshot, passed one by that was damaged, or one could not be written.
+    case snapshotRead
+    case snapshotRefused
+    case snapshotFailed
+    /// Another gateway took over, and an earlier one was kept from writing.
+    case takeover
+    case fenced
+    case fullDisk
 }

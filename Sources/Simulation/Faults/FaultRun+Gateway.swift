@@ -1,5 +1,6 @@
 import Engine
 import Journaling
+import Ownership
 import Scenarios
 import WidgetModel
 
@@ -8,96 +9,99 @@ extension FaultRun {
     private static let tickSpacing: Int64 = 250
 
     /// Whether the gateway dies here. Everything in its memory is gone, and so is what the journal had not written.
-    private mutating func dies() -> Bool {
-        guard self.dice.chance(self.plan.crashes) else { return false }
+    ///
+    /// - Parameter share: How likely that is here, measured by other points.
+    private mutating func dies(share: Double = 1) -> Bool {
+        // One that dies again and again before it has read its log would never come to anything.
+        guard self.isStarted || self.deathsAtStart < 2, self.dice.chance(self.plan.crashes * share) else {
+            return false
+        }
+        if !self.isStarted { self.deathsAtStart += 1 }
         self.crash()
         return true
     }
 
     mutating func crash() {
         self.isDown = true
+        self.isStarted = false
         self.crashes += 1
         self.journal = self.journal.reopened()
         self.isHeld = false
+        self.rivals = []
         _ = self.inbox.take()
+        self.disconnectHosts()
+    }
+
+    /// Another gateway takes the log over, and this one does not know: it goes on until the journal refuses its outputs.
+    mutating func takeOver() {
+        self.checker.note(.takeover)
+        self.rivals += self.owners
+        self.isStarted = false
+        self.disconnectHosts()
+        self.boot()
+    }
+
+    private mutating func disconnectHosts() {
         for host in self.hosts.indices {
             self.hosts[host].session = nil
             self.queue.put(.connect(host), at: self.now + 10 + Int64(self.dice.below(3000)))
         }
     }
 
-    /// The gateway starts: the engines are made of the log, and nothing else.
+    /// The gateway starts: its engines are made of snapshots and the log, and nothing else.
     mutating func boot() {
         self.isDown = false
         self.start += 1
         self.owners = []
         self.directory = [:]
         // What was committed just before the end counts, although nobody was called back any more.
-        self.checker.readOutputs(self.journal)
-        for number in 0..<FaultWorld.partitions {
-            let partition = PartitionID(UInt16(number))
-            let owner = SimulatedOwner(
-                partition: partition,
-                partitions: FaultWorld.partitions,
-                seed: UInt64(self.start) &* 0x9E37_79B9
-            )
-            self.recover(owner)
-            self.owners.append(owner)
-        }
+        self.readLog()
+        self.checker.readOutputs(self.journal, self.witnesses)
+        for number in 0..<FaultWorld.partitions where !self.isDown { self.recover(PartitionID(UInt16(number))) }
+        guard !self.isDown else { return self.boot() }
+        (self.isStarted, self.deathsAtStart) = (true, 0)
         for owner in self.owners { self.sendOutstanding(of: owner) }
-        self.checker.checkBooks(self.owners)
+        self.checker.checkBooks(self.owners, self.witnesses)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
     }
 
-    private mutating func recover(_ owner: SimulatedOwner) {
-        let partition = owner.partition
-        guard let entries = try? self.journal.read(partition, from: .start, entriesMax: .max),
-            let outputs = try? self.journal.readOutputs(partition, from: .first, outputsMax: .max)
-        else { return self.checker.fault("partition \(partition): the log cannot be read") }
-        var next = outputs[...]
-        for entry in entries {
-            self.apply(entry, owner)
-            while let output = next.first, output.record.through == entry.position {
-                next = next.dropFirst()
-                if output.record.runningHash != owner.engine.runningHash {
-                    self.checker.fault("partition \(partition): position \(entry.position) gives another state now")
-                }
-                if self.mutation != .repeatsOutputs { owner.uncommitted = [] }
-            }
-        }
-        owner.lastOutput = outputs.last?.position
-    }
-
-    private mutating func apply(_ entry: LogEntry, _ owner: SimulatedOwner) {
-        let logTime = self.mutation == .readsClock ? Instant(milliseconds: self.now) : entry.logTime
-        do throws(EngineError) {
-            let applied = try owner.apply(self.mutated(entry), logTime: logTime)
-            self.note(applied.directory)
-            self.checker.noteApplied(entry, applied, owner)
+    private mutating func recover(_ partition: PartitionID) {
+        do {
+            let newest = try self.journal.lastOutput(partition)
+            let state = try self.loadState(of: partition, notBeyond: newest?.record.through ?? .start)
+            let chunkBytesMax = self.dice.pick([1, 200, 2000, 262_144])
+            let owner = SimulatedOwner(state.makeOwner(chunkBytesMax: chunkBytesMax), start: self.start)
+            let (start, inbox) = (self.start, self.inbox)
+            self.journal.observeAppends(partition) { inbox.put(.announced(start: start, partition, $0)) }
+            self.owners.append(owner)
+            // Tokens that a snapshot holds; the log behind it tells of the others.
+            self.learnTokens(of: owner)
+            try owner.machine.start(newest: self.mutated(newest, owner))
+            while owner.machine.isReplaying, !self.isDown { _ = try self.step(owner) }
+            guard !self.isDown else { return }
+            let through = newest?.record.through ?? .start
+            let known = Int(clamping: newest?.record.ahead ?? 0)
+            let effects = self.witnesses[Int(partition.rawValue)].effects.dropFirst(Int(through.rawValue)).joined()
+            owner.unpublished = Set(effects.dropFirst(known).flatMap { $0.reloads.map(\.reload.id) })
         } catch {
-            self.checker.fault("\(error)")
+            self.checker.fault("partition \(partition) does not start: \(error)")
         }
-        self.checker.noteEntry(owner.partition, entry.position, hash: owner.engine.runningHash)
     }
 
-    /// An entry as an owner with a bug reads it.
-    func mutated(_ entry: LogEntry) -> LogEntry {
-        guard [.ignoresOrders, .ignoresLeases, .ignoresDates].contains(self.mutation) else { return entry }
-        var packed = PackedRecords()
-        for range in entry.records {
-            var reader = ByteReader(entry.bytes, in: range)
-            switch (try? Record(from: &reader), self.mutation) {
-            case (.order, .ignoresOrders): packed.append(Record.tick.bytes)
-            case (.register(var registration), .ignoresLeases):
-                registration.lease = nil
-                packed.append(Record.register(registration).bytes)
-            case (.push(var push), .ignoresDates):
-                push.notBefore = nil
-                packed.append(Record.push(push).bytes)
-            default: packed.append(Array(entry.bytes[range]))
+    /// The witnesses read what is new in the log, and the checker with them.
+    mutating func readLog() {
+        for witness in self.witnesses {
+            guard let entries = try? self.journal.read(witness.partition, from: witness.applied.next, entriesMax: .max)
+            else { return self.checker.fault("partition \(witness.partition): the log cannot be read") }
+            for entry in entries {
+                do throws(EngineError) {
+                    let applied = try witness.read(self.mutated(entry))
+                    self.checker.noteApplied(entry, applied, witness)
+                } catch {
+                    self.checker.fault("\(error)")
+                }
             }
         }
-        return LogEntry(position: entry.position, logTime: entry.logTime, packed: packed)
     }
 
     // MARK: Requests
@@ -124,7 +128,10 @@ extension FaultRun {
             }
             return Submission.Batch(partition: partition, records: packed)
         }
-        if self.dice.chance(self.plan.failedWrites) {
+        if self.now < self.isFullUntil {
+            self.checker.note(.fullDisk)
+            self.journal.failNextAppend(with: JournalError(.full, "a fault of the simulation"))
+        } else if self.dice.chance(self.plan.failedWrites) {
             self.journal.failNextAppend(with: JournalError(.unavailable, "a fault of the simulation"))
         } else if self.dice.chance(self.plan.unknownWrites) {
             let error = JournalError(.unknownOutcome, "a fault of the simulation")
@@ -189,9 +196,9 @@ extension FaultRun {
         self.transmit(.answer(number))
     }
 
-    // MARK: Applying and committing
+    // MARK: Following the log
 
-    /// Follows up what the journal called back and what is new in the log, until nothing is.
+    /// Follows up what the journal called back, until nothing is left to do.
     mutating func settle() {
         var isBusy = true
         while isBusy, !self.isDown {
@@ -201,8 +208,9 @@ extension FaultRun {
                 self.take(message)
                 if self.isDown { break }
             }
-            for number in self.owners.indices where !self.isDown {
-                if self.catchUp(number) { isBusy = true }
+            self.readLog()
+            for owner in self.owners + self.rivals where !self.isDown {
+                if self.follow(owner) { isBusy = true }
             }
         }
         if self.isDown {
@@ -219,87 +227,131 @@ extension FaultRun {
             // After the commit, before the answer.
             guard !self.dies() else { return }
             if self.mutation != .acknowledgesEarly { self.answer(request) }
-        case .committed(let start, let partition, let record, let effects, let result):
-            guard start == self.start else { return }
-            self.committed(partition, record, effects, result)
-        }
-    }
-
-    /// Applies what an owner has not applied yet, and commits; whether there was anything to do.
-    private mutating func catchUp(_ number: Int) -> Bool {
-        let (partition, next) = (self.owners[number].partition, self.owners[number].applied.next)
-        guard let entries = try? self.journal.read(partition, from: next, entriesMax: .max) else { return false }
-        if !entries.isEmpty {
-            let owner = self.owners[number]
-            for entry in entries {
-                if self.mutation == .skipsEntries, self.dice.chance(0.05) {
-                    owner.applied = entry.position
-                } else {
-                    self.apply(entry, owner)
-                }
+        case .announced(let start, let partition, let position):
+            if self.mutation == .losesHints, self.dice.chance(0.2) { return }
+            self.owner(partition, start: start)?.machine.announce(position)
+        case .committed(let start, let partition, let result):
+            guard let owner = self.owner(partition, start: start) else { return }
+            do {
+                try owner.machine.committed(self.mutated(result))
+                // A journal that calls back twice says what is known.
+                if case .success = result, self.dice.chance(self.plan.doubled) { try owner.machine.committed(result) }
+            } catch {
+                self.stopped(owner, error)
             }
-            if self.mutation == .deliversEarly { self.hand(self.owners[number].uncommitted) }
-            // Between applying and committing.
-            if self.dies() { return true }
         }
-        return self.commit(number) || !entries.isEmpty
     }
 
-    private mutating func commit(_ number: Int) -> Bool {
-        guard !self.owners[number].isCommitting, !self.owners[number].uncommitted.isEmpty else { return false }
-        let record = self.owners[number].outputRecord()
-        let effects = self.owners[number].uncommitted
-        let partition = self.owners[number].partition
-        self.owners[number].uncommitted = []
-        self.owners[number].committing = effects
-        self.owners[number].isCommitting = true
-        if self.dice.chance(self.plan.failedWrites) {
+    /// The owner of a partition in a start of the gateway that is still alive.
+    func owner(_ partition: PartitionID, start: Int) -> SimulatedOwner? {
+        (self.owners + self.rivals).first { $0.partition == partition && $0.start == start }
+    }
+
+    /// Does what a machine wants done until it wants nothing; whether it wanted anything.
+    private mutating func follow(_ owner: SimulatedOwner) -> Bool {
+        var isBusy = false
+        do {
+            while !self.isDown, !owner.machine.isStopped, try self.step(owner) { isBusy = true }
+        } catch {
+            self.stopped(owner, error)
+        }
+        return isBusy
+    }
+
+    /// One slice or action of a machine; false if there is nothing to do.
+    private mutating func step(_ owner: SimulatedOwner) throws -> Bool {
+        var units = self.dice.pick([1, 7, 64, 4096])
+        guard let action = try owner.machine.next(&units) else {
+            // Between two slices of an entry.
+            if owner.machine.isBehind { _ = self.dies(share: 0.1) }
+            return owner.machine.isBehind
+        }
+        try self.perform(action, owner)
+        // Behind whatever was done.
+        if !self.isDown { _ = self.dies() }
+        return true
+    }
+
+    private mutating func perform(_ action: OwnerAction, _ owner: SimulatedOwner) throws {
+        switch action {
+        case .read(let position):
+            let entries = try self.journal.read(owner.partition, from: position, entriesMax: 1 + self.dice.below(8))
+            try owner.machine.take(entries.map { self.misread(self.mutated($0)) })
+        case .tell(let run): self.tell(run, owner)
+        case .commit(let record, let expected): self.commit(record, expected: expected, owner)
+        case .awaitRetry: self.queue.put(.commitAgain(owner.partition, start: owner.start), at: self.now + 50)
+        case .readNewestOutput:
+            self.checker.note(.unknownOutput)
+            try owner.machine.takeNewestOutput(try self.journal.lastOutput(owner.partition))
+        case .publish(let effects): self.publish(effects, owner)
+        case .tellCheckpoint(let checkpoint):
+            let at = self.now + Int64(self.dice.below(5000))
+            self.queue.put(.snapshot(owner.partition, checkpoint), at: at)
+        }
+    }
+
+    /// An entry was applied: it has given what it gives anybody.
+    private mutating func tell(_ run: EntryRun, _ owner: SimulatedOwner) {
+        let position = run.entry.position
+        let witness = self.witnesses[Int(owner.partition.rawValue)]
+        if witness.applied < position { self.readLog() }
+        if witness.effects(at: position) != run.effects.all {
+            self.checker.fault("partition \(owner.partition): position \(position) gave other effects")
+        }
+        if witness.hash(at: position) != owner.engine.runningHash {
+            self.checker.fault("partition \(owner.partition): position \(position) gave another state")
+        }
+        if owner.start == self.start { self.learnTokens(run.output.directory) }
+        guard !owner.machine.isReplaying else { return }
+        if self.mutation == .snapshotsAhead, self.dice.chance(0.1) {
+            let ahead = OwnerCheckpoint(through: owner.applied, runningHash: owner.engine.runningHash)
+            self.makeSnapshot(owner.partition, ahead)
+        }
+        owner.unpublished.formUnion(run.effects.all.flatMap { $0.reloads.map(\.reload.id) })
+    }
+
+    private mutating func commit(_ record: OutputRecord, expected: OutputPosition?, _ owner: SimulatedOwner) {
+        if record.ahead > 0 { self.checker.note(.chunk) }
+        if self.mutation == .deliversEarly { self.hand(Effect.all(in: record) ?? [], from: owner) }
+        if self.now < self.isFullUntil {
+            self.journal.failNextOutput(with: JournalError(.full, "a fault of the simulation"))
+        } else if self.dice.chance(self.plan.failedWrites) {
             self.journal.failNextOutput(with: JournalError(.unavailable, "a fault of the simulation"))
         } else if self.dice.chance(self.plan.unknownWrites) {
             let error = JournalError(.unknownOutcome, "a fault of the simulation")
             self.journal.failNextOutput(with: error, isStored: self.dice.chance(0.5))
         }
-        let (start, inbox) = (self.start, self.inbox)
-        self.journal.commitOutput(partition, expected: self.owners[number].lastOutput, record) { result in
-            inbox.put(.committed(start: start, partition, record, effects, result))
+        let (start, inbox, partition) = (owner.start, self.inbox, owner.partition)
+        let isStale = self.mutation == .expectsStale && self.dice.chance(0.2)
+        let known = isStale ? expected.map { OutputPosition($0.rawValue - 1) } : expected
+        self.journal.commitOutput(partition, expected: known, self.mutated(record)) { result in
+            inbox.put(.committed(start: start, partition, result))
         }
-        return true
     }
 
-    private mutating func committed(
-        _ partition: PartitionID,
-        _ record: OutputRecord,
-        _ effects: [Effect],
-        _ result: Result<OutputPosition, JournalError>
-    ) {
-        let number = Int(partition.rawValue)
-        var position: OutputPosition?
-        switch result {
-        case .success(let written): position = written
-        case .failure(let error) where error.isRetriable:
-            self.owners[number].uncommitted = effects + self.owners[number].uncommitted
-            self.owners[number].committing = []
-            self.queue.put(.commitAgain(partition, start: self.start), at: self.now + 50)
-            return
-        case .failure(let error) where error.code == .unknownOutcome:
-            // The newest output tells: if it is the one that was tried, it was written.
-            let tried = self.owners[number].lastOutput?.next ?? .first
-            let newest = try? self.journal.lastOutput(partition)
-            guard newest == OutputEntry(position: tried, record: record) else { return self.crash() }
-            position = tried
-        case .failure(let error): return self.checker.fault("partition \(partition): \(error)")
-        }
-        self.owners[number].lastOutput = position
-        self.owners[number].isCommitting = false
-        self.owners[number].committing = []
-        self.checker.readOutputs(self.journal)
+    private mutating func publish(_ effects: [Effect], _ owner: SimulatedOwner) {
+        self.checker.readOutputs(self.journal, self.witnesses)
+        for effect in effects { owner.unpublished.subtract(effect.reloads.map(\.reload.id)) }
         // Between the commit of an output and its delivery.
         guard !self.dies() else { return }
-        if self.mutation == .losesEffects, self.dice.chance(0.25) { return self.hand([], owed: effects) }
-        if self.mutation != .deliversEarly { self.hand(effects, owed: effects) }
+        if self.mutation == .losesEffects, self.dice.chance(0.25) { return self.hand([], owed: effects, from: owner) }
+        if self.mutation != .deliversEarly { self.hand(effects, owed: effects, from: owner) }
     }
 
-    private mutating func hand(_ effects: [Effect], owed: [Effect] = []) {
+    /// An owner does not go on: the other one that there is has written, or it cannot know what the log has.
+    private mutating func stopped(_ owner: SimulatedOwner, _ error: any Error) {
+        owner.machine.stop()
+        let code = (error as? JournalError)?.code
+        guard owner.start == self.start else {
+            self.checker.note(.fenced)
+            return self.rivals.removeAll { $0 === owner }
+        }
+        let isPlanned = code == .unknownOutcome || (code == .fenced && self.wasTakenOver)
+        guard isPlanned else { return self.checker.fault("partition \(owner.partition) stopped: \(error)") }
+        self.crash()
+    }
+
+    private mutating func hand(_ effects: [Effect], owed: [Effect] = [], from owner: SimulatedOwner) {
         let due = self.now + Int64(self.plan.delayMax) + 1000
         for effect in owed {
             switch effect {
@@ -308,7 +360,7 @@ extension FaultRun {
                     let session = self.hosts[host].session
                 else { continue }
                 self.checker.expect(reload.id, from: .session(session, of: host), by: due)
-            case .push(let push): self.checker.expect(push.id, from: .start(self.start), by: due)
+            case .push(let push): self.checker.expect(push.id, from: .start(owner.start), by: due)
             case .invalidation: continue
             }
         }
@@ -340,8 +392,8 @@ extension FaultRun {
 
     /// Plans the tick that the engine's next timer asks for.
     private mutating func planTick(_ number: Int) {
-        guard let due = self.owners[number].engine.nextTimer else { return }
-        let at = max(due.milliseconds, self.now + Self.tickSpacing)
+        guard let due = self.owners[number].machine.tickDue else { return }
+        let at = self.now + max((due - self.clock.now).milliseconds, Self.tickSpacing)
         if let planned = self.owners[number].tickAt, planned <= at { return }
         self.owners[number].tickAt = at
         self.queue.put(.tick(self.owners[number].partition, start: self.start), at: at)

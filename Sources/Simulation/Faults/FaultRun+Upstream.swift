@@ -34,8 +34,9 @@ extension FaultRun {
 
     /// What was committed before a gateway's start, and of whose end nothing is known.
     mutating func sendOutstanding(of owner: SimulatedOwner) {
-        let pending = owner.uncommittedReloads
-        for push in owner.engine.outstandingTokenPushes() where !pending.contains(push.id) { self.dispatch(push) }
+        for push in owner.engine.outstandingTokenPushes() where !owner.unpublished.contains(push.id) {
+            self.dispatch(push)
+        }
     }
 
     mutating func sendAgain(_ push: TokenPush) {
@@ -66,7 +67,7 @@ extension FaultRun {
     }
 
     /// Takes in what the log says of tokens.
-    mutating func note(_ changes: [DirectoryChange]) {
+    mutating func learnTokens(_ changes: [DirectoryChange]) {
         for change in changes {
             switch change {
             case .bound(let token, let host, let instance):
@@ -75,6 +76,21 @@ extension FaultRun {
             case .forgotten(let token): self.directory[token] = nil
             }
         }
+    }
+
+    /// Takes in the tokens that a state holds.
+    mutating func learnTokens(of owner: SimulatedOwner) {
+        for number in 0..<FaultWorld.hosts {
+            guard let view = owner.engine.host(FaultWorld.host(number)) else { continue }
+            for token in view.tokens { self.directory[token] = FaultToken(host: view.host, instance: nil) }
+            for instance in view.instances {
+                guard let token = instance.controlToken else { continue }
+                self.directory[token] = FaultToken(host: view.host, instance: instance.id)
+            }
+        }
+        var removed: [DirectoryChange] = []
+        owner.engine.removedTokens { removed += $0 }
+        self.learnTokens(removed)
     }
 
     // MARK: APNs and the phones

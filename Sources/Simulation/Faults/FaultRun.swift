@@ -1,15 +1,17 @@
 import Engine
 import Journaling
+import Ownership
 import Scenarios
 import Timelines
 import WidgetModel
 
 /// A gateway's heart, its journal, its hosts and senders, with everything that can go wrong between them, from one seed.
 ///
-/// The engines are the product's, and so is the journal's contract; owner, deliverer and network are small models of the
-/// gateway's, in virtual time. A gateway may die at every point where it could have written something or told somebody:
-/// before and after a commit, between an output's commit and its delivery, between an answer's making and its sending. It
-/// starts again from the log alone. When the faults are over, everything has to come to its end.
+/// Engines, owners and snapshots are the product's, and so is the journal's contract; deliverer and network are small models
+/// of the gateway's, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and
+/// after a commit, between an output's commit and its delivery, between an answer's making and its sending. It starts again
+/// from snapshots and the log alone, or another one starts while it does not know. When the faults are over, everything has
+/// to come to its end.
 package struct FaultRun {
     enum Event: Sendable {
         /// A request reaches the gateway.
@@ -30,6 +32,7 @@ package struct FaultRun {
         case act
         case tick(PartitionID, start: Int)
         case commitAgain(PartitionID, start: Int)
+        case snapshot(PartitionID, OwnerCheckpoint)
         case release
     }
 
@@ -45,11 +48,24 @@ package struct FaultRun {
     var journal: MemoryJournal
     var isHeld = false
     var owners: [SimulatedOwner] = []
+    /// Owners of gateways that do not know yet that there is another one.
+    var rivals: [SimulatedOwner] = []
+    var wasTakenOver: Bool { self.checker.occurrences[.takeover, default: 0] > 0 }
+    let witnesses: [LogWitness]
+    let snapshots = MemorySnapshots()
+    /// How many snapshots were damaged.
+    var damages = 0
+    /// Until when the disk is full, and how far the gateway's clock is off, in milliseconds.
+    var isFullUntil: Int64 = 0
+    var clockError: Int64 = 0
     /// What push tokens stand for, as the gateway knows it of its logs; nil for those that stood for something.
     var directory: [DeviceToken: FaultToken?] = [:]
     /// Counts the gateway's starts: what an earlier one was called back for is nobody's business any more.
     var start = 0
     var isDown = true
+    /// Whether the gateway has read its log, and how often it died before it had.
+    var isStarted = false
+    var deathsAtStart = 0
     var hosts: [FaultHost]
     var requests: [ClientRequest] = []
     var sessions = 0
@@ -76,6 +92,9 @@ package struct FaultRun {
         self.now = FaultWorld.start.milliseconds
         self.journal = MemoryJournal(partitions: FaultWorld.partitions) { clock.now }
         self.checker = FaultChecker(partitions: FaultWorld.partitions, policy: FaultWorld.policy)
+        self.witnesses = (0..<FaultWorld.partitions).map {
+            LogWitness(partition: PartitionID(UInt16($0)), partitions: FaultWorld.partitions, seed: ~seed)
+        }
         self.hosts = (0..<FaultWorld.hosts).map { FaultHost(id: FaultWorld.host($0)) }
     }
 
@@ -95,6 +114,7 @@ package struct FaultRun {
         }
         self.work(until: at + 60_000)
         self.plan = .quiet
+        (self.isFullUntil, self.clockError) = (0, 0)
         if self.isHeld { self.release() }
         for host in self.hosts.indices { self.queue.put(.connect(host), at: self.now + 1) }
         // Nothing waits for longer than its expiration, a not-before, and the time to acknowledge.
@@ -128,13 +148,13 @@ package struct FaultRun {
                 break
             }
             self.now = max(self.now, at)
-            self.clock.now = Instant(milliseconds: self.now)
+            self.clock.now = Instant(milliseconds: self.now + self.clockError)
             self.steps += 1
             self.handle(event)
             if self.isDown { self.boot() }
             self.settle()
             if self.steps % 32 == 0 {
-                self.checker.checkBooks(self.owners)
+                self.checker.checkBooks(self.owners, self.witnesses)
                 self.checker.checkDebts(at: self.now, debtors: self.debtors)
             }
         }
@@ -161,9 +181,8 @@ package struct FaultRun {
             guard start == self.start else { return }
             self.owners[Int(partition.rawValue)].tickAt = nil
             self.append(.tick, to: [partition], request: nil)
-        case .commitAgain(let partition, let start):
-            guard start == self.start else { return }
-            self.owners[Int(partition.rawValue)].isCommitting = false
+        case .commitAgain(let partition, let start): self.owner(partition, start: start)?.machine.retryCommit()
+        case .snapshot(let partition, let checkpoint): self.makeSnapshot(partition, checkpoint)
         case .release: self.release()
         }
     }
@@ -209,6 +228,10 @@ package struct FaultRun {
         if self.dice.chance(self.plan.orders) {
             return self.ask(.operators, FaultWorld.order(latest: self.pushes, at: now, &self.dice))
         }
+        if self.dice.chance(self.plan.snapshots) { self.askForSnapshots() }
+        if self.dice.chance(self.plan.takeovers) { self.takeOver() }
+        if self.dice.chance(self.plan.fullDisks) { self.isFullUntil = self.now + Int64(self.dice.below(120_000)) }
+        if self.dice.chance(self.plan.clockSteps) { self.clockError = Int64(self.dice.below(1_200_000)) - 600_000 }
         switch self.dice.below(12) {
         case 0: self.register(host)
         case 1, 2: self.ask(.host(host), FaultWorld.signal(self.hosts[host], &self.dice))
@@ -255,8 +278,7 @@ package struct FaultRun {
         let id = self.hosts[host].id
         let owner = self.owners[Int(PartitionID(of: id, among: FaultWorld.partitions).rawValue)]
         // What is not committed yet follows when it is.
-        let pending = owner.uncommittedReloads
-        for reload in owner.engine.outstandingReloads(host: id) where !pending.contains(reload.id) {
+        for reload in owner.engine.outstandingReloads(host: id) where !owner.unpublished.contains(reload.id) {
             self.deliver(reload, to: host)
         }
     }
@@ -288,7 +310,7 @@ package struct FaultRun {
     /// The faults are over, and time has run on: what has to be true now?
     private mutating func judge() {
         guard self.checker.violations.isEmpty else { return }
-        self.checker.checkBooks(self.owners)
+        self.checker.checkBooks(self.owners, self.witnesses)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
         self.checker.checkTurnedAway(self.owners, team: FaultWorld.team)
         self.checker.checkDebts(at: self.now, debtors: self.debtors)
@@ -304,8 +326,11 @@ package struct FaultRun {
                         + " \(stats.outcomes[.issued]) issued at the end"
                 )
             }
-            if !owner.uncommitted.isEmpty { self.checker.fault("partition \(owner.partition): effects not committed") }
+            if owner.machine.uncommittedCount > 0 {
+                self.checker.fault("partition \(owner.partition): effects not committed")
+            }
         }
+        self.checker.checkOutputs(self.journal, self.witnesses)
         self.replay()
     }
 
@@ -320,7 +345,7 @@ package struct FaultRun {
     /// The whole log once more, in an engine whose tables are hashed otherwise.
     private mutating func replay() {
         for owner in self.owners {
-            let fresh = SimulatedOwner(partition: owner.partition, partitions: FaultWorld.partitions, seed: self.seed)
+            let fresh = LogWitness(partition: owner.partition, partitions: FaultWorld.partitions, seed: self.seed)
             guard let entries = try? self.journal.read(owner.partition, from: .start, entriesMax: .max) else {
                 continue
             }
@@ -329,7 +354,7 @@ package struct FaultRun {
                 let brought = collateral[entry.position] ?? [:]
                 let before = brought.keys.sorted().map { fresh.engine.instance($0)?.budget }
                 do throws(EngineError) {
-                    _ = try fresh.apply(self.mutated(entry), logTime: entry.logTime)
+                    _ = try fresh.read(self.mutated(entry))
                 } catch {
                     self.checker.fault("\(error)")
                 }
@@ -354,7 +379,7 @@ package struct FaultRun {
         of address: InstanceAddress,
         before budget: BudgetView,
         _ entry: LogEntry,
-        _ fresh: SimulatedOwner
+        _ fresh: LogWitness
     ) {
         // An entry of another kind may have changed the budget itself before the push went out.
         let plain: [Record.Tag] = [.push, .appReload, .tick]

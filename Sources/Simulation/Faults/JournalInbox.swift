@@ -1,4 +1,3 @@
-import Engine
 import Journaling
 import Synchronization
 import WidgetModel
@@ -8,7 +7,9 @@ final class JournalInbox: Sendable {
     enum Message: Sendable {
         /// A submission of a gateway's start of that number, for a client's request if it is one.
         case appended(start: Int, request: Int?, Result<[AppendReceipt], JournalError>)
-        case committed(start: Int, PartitionID, OutputRecord, [Effect], Result<OutputPosition, JournalError>)
+        case committed(start: Int, PartitionID, Result<OutputPosition, JournalError>)
+        /// There are entries up to a position.
+        case announced(start: Int, PartitionID, LogPosition)
     }
 
     private let messages = Mutex<[Message]>([])

@@ -1,0 +1,86 @@
+import Engine
+import Journaling
+import Scenarios
+import WidgetModel
+
+/// The bugs that are put in on purpose: at the seams of the machines, which stay what they are.
+extension FaultRun {
+    /// An entry as an engine with a bug reads it, whoever runs it.
+    func mutated(_ entry: LogEntry) -> LogEntry {
+        guard [.ignoresOrders, .ignoresLeases, .ignoresDates].contains(self.mutation) else { return entry }
+        var packed = PackedRecords()
+        for range in entry.records {
+            var reader = ByteReader(entry.bytes, in: range)
+            switch (try? Record(from: &reader), self.mutation) {
+            case (.order, .ignoresOrders): packed.append(Record.tick.bytes)
+            case (.register(var registration), .ignoresLeases):
+                registration.lease = nil
+                packed.append(Record.register(registration).bytes)
+            case (.push(var push), .ignoresDates):
+                push.notBefore = nil
+                packed.append(Record.push(push).bytes)
+            default: packed.append(Array(entry.bytes[range]))
+            }
+        }
+        return LogEntry(position: entry.position, logTime: entry.logTime, packed: packed)
+    }
+
+    /// An entry as an owner with a bug reads it.
+    mutating func misread(_ entry: LogEntry) -> LogEntry {
+        switch self.mutation {
+        case .readsClock:
+            return LogEntry(position: entry.position, logTime: Instant(milliseconds: self.now), packed: entry.packed)
+        case .stampsTicksEarly:
+            guard entry.packed == Self.tick else { return entry }
+            return LogEntry(position: entry.position, logTime: entry.logTime - .hours(1), packed: entry.packed)
+        case .skipsEntries:
+            guard self.dice.chance(0.05) else { return entry }
+            return LogEntry(position: entry.position, logTime: entry.logTime, packed: Self.tick)
+        case .endsEntriesEarly:
+            var packed = PackedRecords()
+            let ranges = Array(entry.records)
+            guard ranges.count > 1, self.dice.chance(0.2) else { return entry }
+            for range in ranges.dropLast() { packed.append(Array(entry.bytes[range])) }
+            return LogEntry(position: entry.position, logTime: entry.logTime, packed: packed)
+        default: return entry
+        }
+    }
+
+    private static let tick: PackedRecords = {
+        var packed = PackedRecords()
+        packed.append(Record.tick.bytes)
+        return packed
+    }()
+
+    /// The newest output as an owner with a bug reads it.
+    func mutated(_ newest: OutputEntry?, _ owner: SimulatedOwner) -> OutputEntry? {
+        guard self.mutation == .repeatsOutputs, let newest else { return newest }
+        let nothing = OutputRecord(
+            through: owner.applied,
+            engineVersion: newest.record.engineVersion,
+            runningHash: owner.engine.runningHash,
+            effects: []
+        )
+        return OutputEntry(position: newest.position, record: nothing)
+    }
+
+    /// An output as an owner with a bug writes it.
+    func mutated(_ record: OutputRecord) -> OutputRecord {
+        guard self.mutation == .miscountsChunks, record.ahead > 0 else { return record }
+        return OutputRecord(
+            through: record.through,
+            ahead: record.ahead + 1,
+            engineVersion: record.engineVersion,
+            runningHash: record.runningHash,
+            effects: record.effects
+        )
+    }
+
+    /// What the journal said as an owner with a bug takes it.
+    func mutated(_ result: Result<OutputPosition, JournalError>) -> Result<OutputPosition, JournalError> {
+        guard self.mutation == .retriesUnknown, case .failure(let error) = result, error.code == .unknownOutcome else {
+            return result
+        }
+        return .failure(JournalError(.unavailable, error.message))
+    }
+}

@@ -1,0 +1,74 @@
+import Engine
+import Journaling
+import Ownership
+import Scenarios
+import WidgetModel
+
+/// Snapshots, made and read as a gateway does it, on a disk that fails.
+extension FaultRun {
+    /// The state that a start begins with, or that the next snapshot is made of.
+    mutating func loadState(of partition: PartitionID, notBeyond last: LogPosition) throws -> LoadedState {
+        let seed = self.dice.next()
+        let snapshots = self.snapshots
+        var refusals: [String] = []
+        let state = try LoadedState.newest(
+            of: partition,
+            among: FaultWorld.partitions,
+            in: snapshots,
+            notBeyond: self.mutation == .snapshotsAhead ? LogPosition(.max) : last,
+            seed: seed,
+            read: { id in
+                var decoder = EngineSnapshotDecoder(partition: partition, partitions: FaultWorld.partitions, seed: seed)
+                try snapshots.read(id) { try decoder.take($0) }
+                let engine = try decoder.finish()
+                guard engine.position == id.position else { throw SnapshotError.otherPartition }
+                return engine
+            },
+            refused: { refusals.append($0) }
+        )
+        if state.snapshot != nil { self.checker.note(.snapshotRead) }
+        for refusal in refusals {
+            if self.damages > 0 { self.checker.note(.snapshotRefused) } else { self.checker.fault(refusal) }
+        }
+        return state
+    }
+
+    /// Somebody wants snapshots of the partitions.
+    mutating func askForSnapshots() {
+        for owner in self.owners where owner.applied > .start { owner.machine.askForCheckpoint() }
+    }
+
+    /// Replays the log to a checkpoint, and writes what comes out.
+    mutating func makeSnapshot(_ partition: PartitionID, _ checkpoint: OwnerCheckpoint) {
+        let (journal, snapshots) = (self.journal, self.snapshots)
+        // Snapshots are made one after the other; one that was asked for before a restart comes too late.
+        if let newest = snapshots.snapshots(partition).first, newest.position >= checkpoint.through { return }
+        do {
+            var state = try self.loadState(of: partition, notBeyond: checkpoint.through)
+            try state.advance(
+                to: checkpoint,
+                read: { position in
+                    try journal.read(partition, from: position, entriesMax: 16).map { self.mutated($0) }
+                },
+                checkStop: {}
+            )
+            let isMisplaced = self.mutation == .snapshotsWithinEntries
+            let id = SnapshotID(
+                partition: partition,
+                position: isMisplaced ? checkpoint.through.next : checkpoint.through,
+                logTime: state.engine.time
+            )
+            if self.dice.chance(self.plan.failedWrites) { return self.checker.note(.snapshotFailed) }
+            var encoder = EngineSnapshotEncoder()
+            try snapshots.write(id) { encoder.next(state.engine) }
+            let all = snapshots.snapshots(partition)
+            let kept = SnapshotRetention.kept(of: all, now: state.engine.time, history: .zero)
+            for old in all where !kept.contains(old) { snapshots.remove(old) }
+            guard self.dice.chance(self.plan.damagedSnapshots) else { return }
+            self.damages += 1
+            snapshots.damage(id) { frames in frames[self.dice.below(frames.count)] = [] }
+        } catch {
+            self.checker.fault("partition \(partition): no snapshot: \(error)")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Engine
+import Journaling
+import WidgetModel
+
+/// A reading of one partition's log that nothing disturbs: an engine of its own, record by record and each whole.
+///
+/// What an owner makes of the log, in whatever slices and after whatever restarts, has to be this.
+final class LogWitness {
+    let partition: PartitionID
+    private(set) var engine: Engine
+    /// By position from 1: what the entries gave, and the engine's hash behind them.
+    private(set) var effects: [[Effect]] = []
+    private(set) var hashes: [UInt64] = []
+
+    /// - Parameter seed: Hides where tables keep their rows, on which nothing may depend.
+    init(partition: PartitionID, partitions: Int, seed: UInt64) {
+        self.partition = partition
+        self.engine = Engine(partition: partition, partitions: partitions, seed: seed)
+    }
+
+    var applied: LogPosition { LogPosition(UInt64(self.effects.count)) }
+
+    /// What an entry gave.
+    struct Applied: Sendable {
+        var issued: [Issued] = []
+        /// The pushes to tokens, whose reloads are among ``issued``.
+        var pushes: [TokenPush] = []
+    }
+
+    /// A reload that came out of a record.
+    struct Issued: Sendable {
+        let reload: ReloadEffect
+        /// What it was to the push of another instance, if it was brought along by one.
+        let collateral: Collateral?
+        /// Whether it is a reload of its own, and not one that shares the push of another.
+        let isTrigger: Bool
+        /// The budget right behind it, nil if the reload is exempt.
+        let budget: BudgetView?
+
+        /// Whether the instance's budget pays for it.
+        var isCharged: Bool { self.reload.isCharged && self.collateral != .over }
+    }
+
+    /// Reads the entry after the last.
+    func read(_ entry: LogEntry) throws(EngineError) -> Applied {
+        var output = EngineOutput()
+        var applied = Applied()
+        var index = 0
+        for range in entry.records {
+            let before = output.effects.count
+            try self.engine.apply(
+                entry.bytes,
+                in: range,
+                recordIndex: index,
+                at: entry.position,
+                logTime: entry.logTime,
+                into: &output
+            )
+            for effect in output.effects.dropFirst(before) {
+                if case .push(let push) = effect { applied.pushes.append(push) }
+                for (reload, collateral) in effect.reloads {
+                    let budget = reload.isCharged ? self.engine.instance(reload.address)?.budget : nil
+                    let issued = Issued(
+                        reload: reload,
+                        collateral: collateral,
+                        isTrigger: reload.id == effect.trigger,
+                        budget: budget
+                    )
+                    applied.issued.append(issued)
+                }
+            }
+            index += 1
+        }
+        self.effects.append(output.effects)
+        self.hashes.append(self.engine.runningHash)
+        return applied
+    }
+
+    /// The engine's hash behind an entry; nil for one that was not read.
+    func hash(at position: LogPosition) -> UInt64? {
+        position == .start || position > self.applied ? nil : self.hashes[Int(position.rawValue) - 1]
+    }
+
+    /// What an entry gave; nil for one that was not read.
+    func effects(at position: LogPosition) -> [Effect]? {
+        position == .start || position > self.applied ? nil : self.effects[Int(position.rawValue) - 1]
+    }
+}
+
+extension Effect {
+    /// The reloads that it tells of, each with what it is to a push for another instance.
+    var reloads: [(reload: ReloadEffect, collateral: Collateral?)] {
+        switch self {
+        case .reload(let reload): [(reload, nil)]
+        case .push(let push): push.members.map { ($0.reload, $0.collateral) }
+        case .invalidation: []
+        }
+    }
+
+    /// The reload that is told of, or that a push goes out for.
+    var trigger: ReloadID? {
+        switch self {
+        case .reload(let reload): reload.id
+        case .push(let push): push.id
+        case .invalidation: nil
+        }
+    }
+
+    /// The effects that an output record holds, nil if it is damaged.
+    static func all(in record: OutputRecord) -> [Effect]? {
+        var reader = ByteReader(record.effects)
+        return try? reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+    }
+}
