@@ -20,8 +20,9 @@ import Yams
                 timelineProvider: {url: "http://127.0.0.1:9/"}
         """
 
-    /// The same requests in APNSwift's shapes, which this client has in Apple's.
-    private static let others: Set<String> = ["channelByPath", "deleteChannelByPath"]
+    /// The same requests in APNSwift's shapes, which this client has in Apple's; and pushes in bulk, for those who cannot keep
+    /// a connection: this client's pushes share one.
+    private static let others: Set<String> = ["channelByPath", "deleteChannelByPath", "pushBulkToApp"]
 
     /// The operations of senders and hosts in the document: their ids by method and path.
     private static func operations() throws -> [String: (method: String, path: [Substring])] {
