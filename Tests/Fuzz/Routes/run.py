@@ -158,7 +158,7 @@ class Run:
                     self.report(f"no answer ({answer.cut}) to {request}", [request])
             elif answer.status >= 500 and answer.status not in ALLOWED and not (is_relayed(request) and answer.status < 600):
                 self.report(f"{answer.status} {answer.body[:200]!r} to {request}", [request])
-            elif 200 <= answer.status < 300 and is_foreign(request):
+            elif is_taken(request, answer) and is_foreign(request):
                 self.report(f"another team's is answered with {answer.status} {answer.body[:200]!r}: {request}", [request])
             self.grammar.learn(request, answer)
         return True
@@ -267,6 +267,13 @@ class Run:
         where = "in memory" if self.target.is_in_memory else f"on disk, {self.restarts} restarts"
         return (f"seed {self.seed} ({where}): {total:,} requests: {counts}; services asked {self.services.asked:,} times; "
                 f"{1000 * self.cpu / max(total, 1):.2f} ms of CPU a request; {len(self.findings)} findings")
+
+
+def is_taken(request: Request, answer: Answer) -> bool:
+    """Whether something was granted: a bulk is answered with 200, and each of its lines for itself."""
+    if not 200 <= answer.status < 300:
+        return False
+    return not request.path.split("?")[0].endswith("/pushes/bulk") or b'"status":200' in answer.body
 
 
 def register(target: Target, team: str, token: str, app: str, host: str, count: int, text: str) -> None:
