@@ -9,17 +9,6 @@ import Yams
         let wrong: [String]
     }
 
-    /// A second app, whose kind has a timeline provider that is away, and a sample.
-    private static let provided = "com.example.panels"
-    private static let apps = """
-          - bundleID: \(provided)
-            team: \(TestGateway.team)
-            kinds:
-              - kind: panel
-                sample: {text: nothing yet}
-                timelineProvider: {url: "http://127.0.0.1:9/"}
-        """
-
     /// The same requests in APNSwift's shapes, which this client has in Apple's; and pushes in bulk, for those who cannot keep
     /// a connection: this client's pushes share one.
     private static let others: Set<String> = ["channelByPath", "deleteChannelByPath", "pushBulkToApp"]
@@ -50,7 +39,7 @@ import Yams
 
     @Test(.enabled { try await PageTests.isTried() })
     func `the client drives every operation of senders and hosts`() async throws {
-        let gateway = try await TestGateway.start(partitions: 2, extra: Self.apps)
+        let gateway = try await TestGateway.start(partitions: 2, extra: TestGateway.providedApps)
         let driver = URL(filePath: TestGateway.program).deletingLastPathComponent().appending(path: "ClientDriver").path
         let token = TestGateway.token(1)
         let result = try await Command.run(
@@ -61,7 +50,7 @@ import Yams
                 "--push", gateway.pushURL, "--host", gateway.hostURL, "--app", TestGateway.app,
                 "--provider-token", try await gateway.providerToken(),
                 "--push-token", token, "--credential", try await gateway.hostCredential(token),
-                "--provided", Self.provided,
+                "--provided", TestGateway.providedApp,
             ]
         )
         try #require(result.status == 0, "\(result.output)\(result.errors)")

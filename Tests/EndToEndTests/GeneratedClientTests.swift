@@ -9,17 +9,6 @@ import Testing
         let wrong: [String]
     }
 
-    /// A second app, whose kind has a timeline provider that is away, and a sample.
-    private static let provided = "com.example.panels"
-    private static let apps = """
-          - bundleID: \(provided)
-            team: \(TestGateway.team)
-            kinds:
-              - kind: panel
-                sample: {text: nothing yet}
-                timelineProvider: {url: "http://127.0.0.1:9/"}
-        """
-
     enum Generator: String, CaseIterable {
         case openapiPythonClient = "generated_client.py"
         case openapiGenerator = "openapi_generator_client.py"
@@ -53,7 +42,7 @@ import Testing
 
     @Test(arguments: Generator.allCases)
     func `a generated client drives every operation`(generator: Generator) async throws {
-        let gateway = try await TestGateway.start(partitions: 2, extra: Self.apps)
+        let gateway = try await TestGateway.start(partitions: 2, extra: TestGateway.providedApps)
         let folder = "\(gateway.folder)/generated"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let command = try generator.command(folder)
@@ -66,7 +55,7 @@ import Testing
                 "--push", gateway.pushURL, "--host", gateway.hostURL, "--ops", gateway.opsURL, "--ca", gateway.ca,
                 "--bearer", try await gateway.providerToken(),
                 "--operator", try #require(gateway.operatorToken), "--app", TestGateway.app,
-                "--topic", TestGateway.topic, "--provided", Self.provided,
+                "--topic", TestGateway.topic, "--provided", TestGateway.providedApp,
             ]
         )
         try #require(result.status == 0, "\(result.output)\(result.errors)")

@@ -7,6 +7,16 @@ final class TestGateway: Sendable {
     static let app = "com.example.scores"
     static let topic = "com.example.scores.push-type.widgets"
     static let team = "TESTTEAM01"
+    /// A second app, whose kind has a timeline provider that is away, and a sample; for `extra`.
+    static let providedApp = "com.example.panels"
+    static let providedApps = """
+          - bundleID: \(providedApp)
+            team: \(team)
+            kinds:
+              - kind: panel
+                sample: {text: nothing yet}
+                timelineProvider: {url: "http://127.0.0.1:9/"}
+        """
     static let kid = "TESTKEY001"
 
     let folder: String
