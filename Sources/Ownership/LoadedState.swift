@@ -79,11 +79,11 @@ package struct LoadedState: ~Copyable, Sendable {
         while applied < checkpoint.through {
             for entry in try read(applied.next) where entry.position <= checkpoint.through {
                 var run = EntryRun(entry)
-                var units = 0
-                while try !run.advance(&self.engine, &units) {
+                var units: Int
+                repeat {
                     try checkStop()
                     units = Self.unitsPerSlice
-                }
+                } while try !run.advance(&self.engine, &units)
                 applied = entry.position
             }
         }

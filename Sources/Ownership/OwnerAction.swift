@@ -4,18 +4,18 @@ package import WidgetModel
 
 /// What an ``OwnerMachine`` wants done next.
 package enum OwnerAction: Sendable {
-    /// Read entries from here on, and give them to ``OwnerMachine/take(_:)``, also if there are none.
+    /// Read entries from here on, and give them to ``OwnerMachine/takeEntries(_:)``, also if there are none.
     case read(from: LogPosition)
-    /// An entry was applied whole: whoever waits for its answers may have them.
+    /// An entry was applied whole: those who wait for its answers may have them.
     case tell(EntryRun)
     /// Append an output behind the one that is expected to be the newest, and tell ``OwnerMachine/committed(_:)``.
     case commit(OutputRecord, expected: OutputPosition?)
     /// The output was not written and nothing is wrong with it: call ``OwnerMachine/retryCommit()`` after a while.
     case awaitRetry
     /// The output may have been written or not: read the newest one, and give it to ``OwnerMachine/takeNewestOutput(_:)``.
-    case readNewestOutput
+    case readNewestOutput(JournalError)
     /// Hand on effects, which are durable.
     case publish([Effect])
-    /// Whoever asked for a checkpoint may have it.
+    /// Those who asked for a checkpoint may have it.
     case tellCheckpoint(OwnerCheckpoint)
 }

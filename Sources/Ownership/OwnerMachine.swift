@@ -131,7 +131,7 @@ extension OwnerMachine {
     /// Entries were read: all that come next, or the first of them; none if there are none.
     ///
     /// - Throws: ``OwnerError`` if the log has come to its end, and that is not where its outputs say it is.
-    package mutating func take(_ entries: [LogEntry]) throws(OwnerError) {
+    package mutating func takeEntries(_ entries: [LogEntry]) throws(OwnerError) {
         switch self.phase {
         case .replaying(let newest):
             if entries.isEmpty { try self.finishReplay(newest) }
@@ -157,7 +157,7 @@ extension OwnerMachine {
             self.urgent.append(.awaitRetry)
         case .failure(let error) where error.code == .unknownOutcome:
             self.writing = .unknown(chunk, rest: rest, error)
-            self.urgent.append(.readNewestOutput)
+            self.urgent.append(.readNewestOutput(error))
         case .failure(let error):
             self.stop()
             throw error

@@ -88,7 +88,7 @@ struct OwnerLog: ~Copyable {
             switch action {
             case .read(let position):
                 // Two at a time, so that more than one reading is needed.
-                try self.machine.take(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
+                try self.machine.takeEntries(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
             case .tell: continue
             case .publish(let effects): self.published += effects
             case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)

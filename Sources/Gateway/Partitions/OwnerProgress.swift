@@ -1,4 +1,3 @@
-import Ownership
 package import WidgetModel
 
 /// How far an owner is with its partition's log.

@@ -25,7 +25,7 @@ extension PartitionOwner {
     }
 
     /// Tells the machine something, and does what it wants done before more of the log is applied.
-    func drive(_ event: (inout OwnerMachine) throws -> Void = { _ in }) {
+    func drive(_ event: (inout OwnerMachine) throws -> Void) {
         guard !self.state.value.hasFailed else { return }
         do {
             try event(&self.state.value.machine)
@@ -87,7 +87,7 @@ extension PartitionOwner {
         switch action {
         case .read(let position):
             let entries = try self.journal.read(self.partition, from: position, entriesMax: Self.entriesPerRead)
-            try self.state.value.machine.take(entries)
+            try self.state.value.machine.takeEntries(entries)
         case .tell(let run): self.tell(run)
         case .commit(let record, let expected):
             self.journal.commitOutput(self.partition, expected: expected, record) { result in
@@ -95,10 +95,11 @@ extension PartitionOwner {
             }
         case .awaitRetry:
             self.loop.scheduleTask(in: Self.commitRetryDelay) { self.drive { machine in machine.retryCommit() } }
-        case .readNewestOutput:
+        case .readNewestOutput(let unknown):
             let newest = try self.journal.lastOutput(self.partition)
             try self.state.value.machine.takeNewestOutput(newest)
-            self.logger.warning("partition \(self.partition): output was written after all, which was unknown")
+            let place = newest?.position.description ?? ""
+            self.logger.warning("partition \(self.partition): output \(place) was written after all: \(unknown)")
         case .publish(let effects): self.publish(effects)
         case .tellCheckpoint(let checkpoint): self.tell(checkpoint)
         }

@@ -5,7 +5,7 @@ import WidgetModel
 
 /// The bugs that are put in on purpose: at the seams of the machines, which stay what they are.
 extension FaultRun {
-    /// An entry as an engine with a bug reads it, whoever runs it.
+    /// An entry as an engine with a bug reads it: every owner, and the witness.
     func mutated(_ entry: LogEntry) -> LogEntry {
         guard [.ignoresOrders, .ignoresLeases, .ignoresDates].contains(self.mutation) else { return entry }
         var packed = PackedRecords()

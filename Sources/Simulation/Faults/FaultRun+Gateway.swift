@@ -128,14 +128,8 @@ extension FaultRun {
             }
             return Submission.Batch(partition: partition, records: packed)
         }
-        if self.now < self.isFullUntil {
-            self.checker.note(.fullDisk)
-            self.journal.failNextAppend(with: JournalError(.full, "a fault of the simulation"))
-        } else if self.dice.chance(self.plan.failedWrites) {
-            self.journal.failNextAppend(with: JournalError(.unavailable, "a fault of the simulation"))
-        } else if self.dice.chance(self.plan.unknownWrites) {
-            let error = JournalError(.unknownOutcome, "a fault of the simulation")
-            self.journal.failNextAppend(with: error, isStored: self.dice.chance(0.5))
+        if let fault = self.drawWriteFault() {
+            self.journal.failNextAppend(with: fault.error, isStored: fault.isStored)
         }
         if !self.isHeld, self.dice.chance(self.plan.heldWrites) {
             self.isHeld = true
@@ -146,6 +140,19 @@ extension FaultRun {
         self.journal.append(Submission(batches)) { result in
             inbox.put(.appended(start: start, request: request, result))
         }
+    }
+
+    /// What goes wrong with a write, and whether it is stored all the same; nil if nothing does.
+    private mutating func drawWriteFault() -> (error: JournalError, isStored: Bool)? {
+        if self.now < self.isFullUntil {
+            self.checker.note(.fullDisk)
+            return (JournalError(.full, "a fault of the simulation"), false)
+        }
+        if self.dice.chance(self.plan.failedWrites) {
+            return (JournalError(.unavailable, "a fault of the simulation"), false)
+        }
+        guard self.dice.chance(self.plan.unknownWrites) else { return nil }
+        return (JournalError(.unknownOutcome, "a fault of the simulation"), self.dice.chance(0.5))
     }
 
     mutating func release() {
@@ -276,7 +283,7 @@ extension FaultRun {
         switch action {
         case .read(let position):
             let entries = try self.journal.read(owner.partition, from: position, entriesMax: 1 + self.dice.below(8))
-            try owner.machine.take(entries.map { self.misread(self.mutated($0)) })
+            try owner.machine.takeEntries(entries.map { self.misread(self.mutated($0)) })
         case .tell(let run): self.tell(run, owner)
         case .commit(let record, let expected): self.commit(record, expected: expected, owner)
         case .awaitRetry: self.queue.put(.commitAgain(owner.partition, start: owner.start), at: self.now + 50)
@@ -313,13 +320,8 @@ extension FaultRun {
     private mutating func commit(_ record: OutputRecord, expected: OutputPosition?, _ owner: SimulatedOwner) {
         if record.ahead > 0 { self.checker.note(.chunk) }
         if self.mutation == .deliversEarly { self.hand(Effect.all(in: record) ?? [], from: owner) }
-        if self.now < self.isFullUntil {
-            self.journal.failNextOutput(with: JournalError(.full, "a fault of the simulation"))
-        } else if self.dice.chance(self.plan.failedWrites) {
-            self.journal.failNextOutput(with: JournalError(.unavailable, "a fault of the simulation"))
-        } else if self.dice.chance(self.plan.unknownWrites) {
-            let error = JournalError(.unknownOutcome, "a fault of the simulation")
-            self.journal.failNextOutput(with: error, isStored: self.dice.chance(0.5))
+        if let fault = self.drawWriteFault() {
+            self.journal.failNextOutput(with: fault.error, isStored: fault.isStored)
         }
         let (start, inbox, partition) = (owner.start, self.inbox, owner.partition)
         let isStale = self.mutation == .expectsStale && self.dice.chance(0.2)
