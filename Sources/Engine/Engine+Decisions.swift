@@ -34,7 +34,7 @@ extension Engine {
         self.arm(instance)
     }
 
-    /// The timeline's next request is due; where nobody sees the instance, or its host is in low power, the reload is held.
+    /// The timeline's next request is due; where the instance is hidden, or its host is in low power, the reload is held.
     private mutating func wantPolicy(_ instance: InstanceNumber) {
         let due = self.instances[instance].timelineDue
         self.instances[instance].timelineDue = .max

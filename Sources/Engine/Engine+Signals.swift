@@ -121,7 +121,7 @@ extension Engine {
         self.decideIfWaiting(instance)
     }
 
-    /// What low power alone held of a host is decided; what nobody sees is held on.
+    /// What low power alone held of a host is decided; what is hidden is held on.
     private mutating func endLowPower(of host: HostNumber) {
         for instance in self.instances(of: host) where self.instances[active: instance].heldUntil > self.now {
             self.openWindow(of: instance)

@@ -110,7 +110,7 @@ final class BulkExchange: HTTPConnectionBackend {
                 let line = try BulkLine(text, bytesMax: self.lineBytesMax, reader: self.reader)
                 batch.append(line, Int32(number), to: self.path, common: self.common)
             } catch {
-                self.note(number, Self.answer(number, error.code.status, body: error.json.jsonText, "problem"))
+                self.setAnswer(of: number, Self.answer(number, error.code.status, body: error.json.jsonText, "problem"))
             }
             self.lines[self.next] = []
             self.next += 1
@@ -143,7 +143,7 @@ final class BulkExchange: HTTPConnectionBackend {
         self.connection.flush()
     }
 
-    private func note(_ number: Int, _ answer: [UInt8]) {
+    private func setAnswer(of number: Int, _ answer: [UInt8]) {
         let place = number - 1 - self.written
         guard self.answers.indices.contains(place) else { return }
         self.answers[place] = answer
@@ -182,7 +182,7 @@ extension BulkExchange {
             case let other: members.append((other, .string(value)))
             }
         }
-        self.note(Int(streamID), Self.answer(Int(streamID), status, members, body: Array(copying: body), name))
+        self.setAnswer(of: Int(streamID), Self.answer(Int(streamID), status, members, body: Array(copying: body), name))
         return self.own != nil
     }
 
