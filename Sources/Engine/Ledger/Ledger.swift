@@ -235,16 +235,6 @@ extension Ledger {
         stats.decisions = self.decisions.count
     }
 
-    /// Takes the pushes by which repeats are recognised into a digest, the oldest first.
-    func digestRepeats(into hash: inout StableHash) {
-        self.repeats.forEach { entry in
-            hash.combine(entry.id.high)
-            hash.combine(entry.id.low)
-            hash.combine(entry.key)
-            hash.combine(UInt64(entry.matched))
-        }
-    }
-
     /// Every push that is kept, in the order of its number. O(pushes).
     func usedNumbers() -> [PushNumber] { self.pushes.usedNumbers() }
 

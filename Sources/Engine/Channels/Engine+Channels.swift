@@ -19,14 +19,4 @@ extension Engine {
 
     /// The ids of an app's channels in their order, if this partition is the app's home.
     package func channelIDs(app: BundleID) -> [ChannelID] { self.channels.channels(of: app).map(\.id) }
-
-    /// All channels in their order, for the digest of the state.
-    func digestChannels(into hash: inout StableHash) {
-        for app in self.channels.apps {
-            var writer = ByteWriter()
-            writer.write(app.id.rawValue)
-            writer.write(each: app.channels) { $1.encode(into: &$0) }
-            hash.combine(writer.bytes.span)
-        }
-    }
 }

@@ -1,0 +1,12 @@
+import WidgetModel
+
+extension Engine {
+    /// A hash of the whole state: of what a snapshot of it says. Two engines that applied the same records have the same, in
+    /// whatever process. O(state). Precondition: the last record was applied whole.
+    package func stateDigest() -> UInt64 {
+        var encoder = EngineSnapshotEncoder()
+        var hash = StableHash()
+        while let frame = encoder.next(self) { hash.combine(frame.span) }
+        return hash.value
+    }
+}
