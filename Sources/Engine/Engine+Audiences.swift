@@ -8,7 +8,7 @@ extension Engine {
         for app in self.catalogue.apps {
             for kind in app.kinds {
                 let name = self.catalogue[kind].name
-                let count = self.index.count(app: app.id, kind: name)
+                let count = self.registry.pushEnabledCount(app: app.id, kind: name)
                 if count > 0 { audiences[app.id, default: [:]][name] = count }
             }
         }

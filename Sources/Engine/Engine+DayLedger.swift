@@ -9,7 +9,7 @@ extension Engine {
     func dayLedger(of instance: InstanceNumber) -> DayLedger {
         let from = self.time - .day
         var issued: [Ledger.Decision] = []
-        var number = self.instances[instance].lastDecision
+        var number = self.schedule[instance].lastDecision
         var looked = 0
         var isWhole = true
         while number != Ledger.noDecision {

@@ -11,11 +11,11 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: InstanceNumber, isOnce: Bool = false) {
-        if !isOnce, self.instances[active: instance].minExpiry <= self.now { self.expirePending(of: instance) }
-        if self.instances[instance].timelineDue <= self.now {
+        if !isOnce, self.schedule[active: instance].minExpiry <= self.now { self.expirePending(of: instance) }
+        if self.schedule[instance].timelineDue <= self.now {
             self.wantPolicy(instance)
         }
-        if self.instances[active: instance].isWaiting {
+        if self.schedule.phase(of: instance).isWaiting {
             self.openWindow(of: instance)
             var plan = self.plan(instance, self.demand(of: instance))
             if case .issue(let exemption, let isPush) = plan {
@@ -25,34 +25,33 @@ extension Engine {
             guard case .wait(let until, let reason) = plan else {
                 preconditionFailure("an instance reloads twice at one instant")
             }
-            self.instances[active: instance].wait(until: until, reason)
+            self.schedule[active: instance].wait(until: until, reason)
         } else {
-            if self.instances[instance].isActive { self.instances[active: instance].endWaiting() }
-            self.instances[instance].hasPendingDigest = false
+            self.schedule.endWaiting(instance)
         }
-        self.instances.rest(instance)
-        self.arm(instance)
+        self.schedule.rest(instance)
+        self.schedule.arm(instance)
     }
 
     /// The timeline's next request is due; where the instance is hidden, or its host is in low power, the reload is held.
     private mutating func wantPolicy(_ instance: InstanceNumber) {
-        let due = self.instances[instance].timelineDue
-        self.instances[instance].timelineDue = .max
-        if self.instances[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
-        self.instances[active: instance].waiting.insert(ReloadCauses(.policy))
+        let due = self.schedule[instance].timelineDue
+        self.schedule[instance].timelineDue = .max
+        if self.registry[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
+        self.schedule[active: instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
         var until = self.slowedUntil(instance)
         if self.isThinned(instance) {
-            let intervals = Int64(self.catalogue[self.instances[instance].kind].bare.thinning)
+            let intervals = Int64(self.catalogue[self.registry[instance].kind].bare.thinning)
             until = max(until, due + (self.terms(of: instance).interval * intervals).milliseconds)
         }
-        if until > self.now { self.instances[active: instance].heldUntil = until }
+        if until > self.now { self.schedule[active: instance].heldUntil = until }
     }
 
     /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before or a sender is paused.
     @inline(__always)
     func demand(of instance: InstanceNumber) -> Demand {
-        let active = self.instances[active: instance]
+        let active = self.schedule[active: instance]
         var demand = Demand(
             high: active.high > 0,
             normal: active.normal > 0,
@@ -64,7 +63,7 @@ extension Engine {
             demand.heldUntil = active.heldUntil
             demand.hold = self.slowedUntil(instance) > self.now ? .lowPower : .hidden
         }
-        guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
+        guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
         demand.high = false
         demand.normal = false
         var slot = active.pending.head
@@ -86,19 +85,20 @@ extension Engine {
     /// Why a reload of an instance is not charged now, or nil.
     @inline(__always)
     func exemption(of instance: InstanceNumber, waiting: ReloadCauses) -> Exemption? {
-        let host = self.instances[instance].host
-        if self.hosts[host].exemptUntil > self.now {
-            if self.hosts[host].foregroundUntil > self.now { return .appForeground }
-            for session in HostSession.allCases where self.hosts[host].sessionsUntil[Int(session.rawValue)] > self.now {
+        let host = self.registry[instance].host
+        if self.registry[host].exemptUntil > self.now {
+            if self.registry[host].foregroundUntil > self.now { return .appForeground }
+            for session in HostSession.allCases
+            where self.registry[host].sessionsUntil[Int(session.rawValue)] > self.now {
                 return session.exemption
             }
         }
-        let kind = self.instances[instance].kind
+        let kind = self.registry[instance].kind
         if self.catalogue[self.catalogue[kind].app].developerMode { return .developerMode }
         if !waiting.isDisjoint(with: .free) { return waiting.exemption }
         guard !waiting.isDisjoint(with: .setup) else { return nil }
         let interval = self.catalogue[kind].bare.minimumInterval.milliseconds
-        let before = self.instances[instance].freeSetupAt
+        let before = self.schedule[cold: instance].freeSetupAt
         guard before == .min || before + interval <= self.now else { return nil }
         return waiting.contains(.added) ? .added : .configured
     }
@@ -120,23 +120,24 @@ extension Engine {
         waiting: ReloadCauses,
         _ funds: BudgetFunds?
     ) -> DecisionGrounds {
-        let row = self.instances[instance]
+        let (owner, row) = (self.registry[instance], self.schedule[instance])
+        let policy = self.catalogue[owner.kind].bare
         let terms = funds?.terms ?? self.terms(of: instance)
         return DecisionGrounds(
             now: self.time,
-            pausedUntil: self.catalogue[row.kind].pausedUntil,
-            held: row.isHostDriven ? self.heldByToken(instance) : nil,
+            pausedUntil: self.catalogue[owner.kind].pausedUntil,
+            held: owner.isHostDriven ? self.heldByToken(instance) : nil,
             exemption: self.exemption(of: instance, waiting: waiting),
             lastReload: row.budget.lastReload,
-            exemptEarliest: row.budget.exemptEarliest(now: self.time, policy: self.catalogue[row.kind].bare),
-            freeSetupAt: row.freeSetupAt,
-            minimumInterval: self.catalogue[row.kind].bare.minimumInterval,
+            exemptEarliest: row.budget.exemptEarliest(now: self.time, policy: policy),
+            freeSetupAt: waiting.isDisjoint(with: .setup) ? .min : self.schedule[cold: instance].freeSetupAt,
+            minimumInterval: policy.minimumInterval,
             terms: terms,
             budget: funds?.budget ?? self.budget(of: instance),
             rollingEarliest: terms.isRolling ? self.rollingEarliest(of: instance, terms).milliseconds : nil,
             timelineDue: row.timelineDue,
             isPolicyPaced: row.isPolicyPaced,
-            isHostDriven: row.isHostDriven
+            isHostDriven: owner.isHostDriven
         )
     }
 
@@ -150,12 +151,12 @@ extension Engine {
         exemption: Exemption? = nil,
         until: Int64 = .max
     ) {
-        self.instances[instance].lastDecision = self.ledger.recordDecision(
+        self.schedule[instance].lastDecision = self.ledger.recordDecision(
             Ledger.Decision(
                 at: self.time,
                 position: self.position,
                 push: push ?? PushID(high: 0, low: 0),
-                previous: self.instances[instance].lastDecision,
+                previous: self.schedule[instance].lastDecision,
                 until: until,
                 instance: instance,
                 cause: cause,

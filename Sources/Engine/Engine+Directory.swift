@@ -7,7 +7,7 @@ extension Engine {
     private static let directoryBatch = 4096
 
     /// How many tokens stand for something, or are answered as removed. O(1).
-    package var tokenCount: Int { self.tokens.boundCount + self.tokens.removedCount }
+    package var tokenCount: Int { self.registry.boundTokenCount + self.registry.removedTokenCount }
 
     /// The apps, by number.
     package var appIDs: [BundleID] { self.catalogue.apps.map(\.id) }
@@ -16,11 +16,11 @@ extension Engine {
     /// is made for it: such tokens are by far the most. Known before the instances are. O(hosts + tokens).
     package func forEachHostToken(_ body: (_ token: Span<UInt8>, _ host: Span<UInt8>, _ app: Int) -> Void) {
         // A number that is free has no token.
-        for host in self.hosts.rows.numbers {
-            let row = self.hosts[host]
+        for host in self.registry.hostNumbers {
+            let row = self.registry[host]
             guard !row.firstToken.isNone else { continue }
-            self.hosts.withID(of: host) { name in
-                self.tokens.forEach(from: row.firstToken) { body($0, name, row.app.index) }
+            self.registry.withID(of: host) { name in
+                self.registry.forEachToken(of: host) { body($0, name, row.app.index) }
             }
         }
     }
@@ -28,7 +28,7 @@ extension Engine {
     /// Gives the removed tokens that are still answered to `body`. Known before the instances are. O(removals).
     package func removedTokens(_ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
-        for removal in self.tokens.removalsInOrder where self.tokens.isLast(removal) {
+        for removal in self.registry.removedTokens {
             let app = self.catalogue[removal.app].id
             Self.add(.removed(removal.token, app: app, removal.reason, at: removal.at), to: &changes, body)
         }
@@ -41,11 +41,11 @@ extension Engine {
     package func controlTokens(of instances: [InstanceNumber], _ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for instance in instances {
-            guard self.instances[instance].isLive, let token = self.instances[particulars: instance].controlToken else {
+            guard self.registry[instance].isLive, let token = self.registry[particulars: instance].controlToken else {
                 continue
             }
-            let host = self.instances[instance].host
-            let id = self.instances.id(of: instance)
+            let host = self.registry[instance].host
+            let id = self.registry.id(of: instance)
             Self.add(.bound(token, host: self.hostKey(of: host), instance: id), to: &changes, body)
         }
         if !changes.isEmpty { body(changes) }

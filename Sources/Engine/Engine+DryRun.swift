@@ -79,14 +79,11 @@ extension Engine {
             let matched = self.matching(host: host, asked.head, audience, asked.bytes)
             body(matched.span)
         case .app(let app):
-            return self.index.explain(
+            return self.registry.explain(
                 app: self.catalogue[app].id,
                 kind: audience.kind.map { self.catalogue[$0].name },
-                pattern: audience.pattern,
-                hosts: self.hosts,
-                attributes: audience.attributes,
-                // No order is asked for, so that none is made.
-                order: .asFound,
+                audience.pattern,
+                audience.attributes,
                 body
             )
         }
@@ -97,7 +94,7 @@ extension Engine {
     fileprivate func decision(of push: IncomingPush, _ instance: InstanceNumber) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
         if !push.isOnce,
-            Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
+            Int(self.schedule[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
         {
             if self.isServed(push, instance) { return .deferred }
             guard self.hastens(push, instance) else { return .failed }
@@ -111,8 +108,8 @@ extension Engine {
 
     /// The widgets of an instance's host that a push matches and that have one token with it.
     fileprivate func matchedBesides(_ instance: InstanceNumber, _ asked: AskedPush) -> [InstanceNumber] {
-        self.matching(host: self.instances[instance].host, asked.head, asked.audience, asked.bytes)
-            .filter { $0 != instance && !self.instances[$0].isControl }
+        self.matching(host: self.registry[instance].host, asked.head, asked.audience, asked.bytes)
+            .filter { $0 != instance && !self.registry[$0].isControl }
     }
 }
 
@@ -138,7 +135,7 @@ private struct DryRunDecisions {
     /// - Returns: false if that would take more decisions than may be made; then it is not counted.
     mutating func decide(_ instance: InstanceNumber, in engine: borrowing Engine) -> Bool {
         guard var decision = self.decision(of: instance, in: engine) else { return false }
-        let row = engine.instances[instance]
+        let row = engine.registry[instance]
         if decision == .deferred || decision == .expired, row.isHostDriven, !row.isControl {
             guard let goes = self.goes(to: row.host, besides: instance, in: engine) else { return false }
             if goes { decision = engine.exemption(of: instance, waiting: []) == nil ? .reload : .exempt }

@@ -6,40 +6,39 @@ import WidgetModel
 extension Engine {
     /// The environment of a host's app.
     func environment(of host: HostNumber) -> PushEnvironment {
-        self.catalogue[self.hosts[host].app].environment
+        self.catalogue[self.registry[host].app].environment
     }
 
     /// Whether a control has a token that does not belong to the app's environment.
     func isOfOtherEnvironment(controlOf instance: InstanceNumber) -> Bool {
-        guard let particulars = self.instances.details.particulars(of: instance) else { return false }
+        guard let particulars = self.registry.particulars(of: instance) else { return false }
         return particulars.controlToken != nil
-            && particulars.controlEnvironment != self.environment(of: self.instances[instance].host)
+            && particulars.controlEnvironment != self.environment(of: self.registry[instance].host)
     }
 
     /// The token through which an instance is reached: a control's own, or its host's newest; nil if there is none of the
     /// app's environment.
     func token(of instance: InstanceNumber) -> DeviceToken? {
-        let host = self.instances[instance].host
-        if let own = self.instances[particulars: instance].controlToken {
+        let host = self.registry[instance].host
+        if let own = self.registry[particulars: instance].controlToken {
             return self.isOfOtherEnvironment(controlOf: instance) ? nil : own
         }
-        return self.tokens.newest(from: self.hosts[host].firstToken, in: self.environment(of: host)).map {
-            self.tokens.token($0)
-        }
+        return self.registry.newestToken(of: host, in: self.environment(of: host))
     }
 
     /// Tells the directory which tokens of an app stand for something in its new environment, and which do not. O(hosts).
     mutating func changeEnvironment(of app: AppNumber) {
         let environment = self.catalogue[app].environment
-        for host in self.hosts.sortedSlots() where self.hosts[host].app == app && self.hosts[host].isRegistered {
-            for token in self.tokens(of: host) {
+        for host in self.registry.sortedHosts() where self.registry[host].app == app && self.registry[host].isRegistered
+        {
+            for token in self.registry.tokens(of: host) {
                 self.announce(token.token, token.environment == environment, host: host, instance: nil)
             }
-            for instance in self.instances(of: host) where self.instances[instance].isLive {
-                let particulars = self.instances[particulars: instance]
+            for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
+                let particulars = self.registry[particulars: instance]
                 guard let token = particulars.controlToken else { continue }
                 let isKnown = particulars.controlEnvironment == environment
-                self.announce(token, isKnown, host: host, instance: self.instances.id(of: instance))
+                self.announce(token, isKnown, host: host, instance: self.registry.id(of: instance))
             }
         }
     }

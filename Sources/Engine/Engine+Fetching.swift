@@ -16,22 +16,22 @@ extension Engine {
             let reload = self.findReload(id.position, of: slot)
         else { return nil }
         let row = self.reloads[reload]
-        let instance = self.instances[slot]
+        let instance = self.registry[slot]
         let kind = self.catalogue[instance.kind]
         return FetchSubject(
             reload: id,
             address: self.address(of: slot),
             kind: kind.name,
-            family: self.instances.family(of: slot),
-            configuration: self.instances.configuration(of: slot),
-            context: self.hosts.context(of: instance.host),
+            family: self.registry.family(of: slot),
+            configuration: self.registry.configuration(of: slot),
+            context: self.registry.context(of: instance.host),
             causes: row.causes,
             push: row.push,
             priority: self.priority(of: row),
             issuedAt: row.issuedAt,
             expiresAt: row.expiresAt,
-            isVisible: instance.visibleUntil > self.now,
-            digest: self.instances[content: slot].timeline?.timeline.digest
+            isVisible: self.schedule[cold: slot].visibleUntil > self.now,
+            digest: self.registry[content: slot].timeline?.timeline.digest
         )
     }
 
@@ -50,8 +50,8 @@ extension Engine {
     /// Whether an instance shows the timeline that a reload gave, in this state, for the configuration that it has now.
     package func isShown(_ digest: [UInt8], from reload: ReloadID) -> Bool {
         guard let slot = self.liveInstance(of: reload),
-            let shown = self.instances[content: slot].timeline?.timeline.digest
+            let shown = self.registry[content: slot].timeline?.timeline.digest
         else { return false }
-        return shown == digest && reload.position >= self.instances[slot].configuredAt
+        return shown == digest && reload.position >= self.registry[slot].configuredAt
     }
 }

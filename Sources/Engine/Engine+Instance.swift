@@ -8,23 +8,24 @@ extension Engine {
     ///   - decisions: How many of its last decisions to show at most.
     ///   - pending: How many of the causes that wait to show at most.
     package func instance(_ address: InstanceAddress, decisions: Int = 100, pending: Int = .max) -> InstanceView? {
-        guard let slot = self.liveInstance(address) else { return nil }
-        let row = self.instances[slot]
-        let active = self.instances[active: slot]
+        guard let slot = self.registry.liveInstance(address) else { return nil }
+        let row = self.registry[slot]
+        let active = self.schedule[active: slot]
         let kind = self.catalogue[row.kind]
         var outstanding: [ReloadEffect] = []
         self.reloads.forEach(in: active.outstanding) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
             address: address,
             kind: kind.name,
-            family: self.instances.family(of: slot),
-            configuration: self.instances.configuration(of: slot),
+            family: self.registry.family(of: slot),
+            configuration: self.registry.configuration(of: slot),
             pushEnabled: row.pushEnabled,
-            tags: self.instances[particulars: slot].tags,
+            tags: self.registry[particulars: slot].tags,
             generation: Int(row.generation),
             isOrphaned: row.isOrphaned,
-            isVisible: self.hosts[row.host].tellsVisibility ? row.visibleUntil > self.now : nil,
-            shownEntry: self.instances[content: slot].shownEntry,
+            isVisible: self.registry[row.host].tellsVisibility
+                ? self.schedule[cold: slot].visibleUntil > self.now : nil,
+            shownEntry: self.registry[content: slot].shownEntry,
             budget: self.budgetView(of: slot),
             timeline: self.timeline(of: slot),
             pending: self.pending(of: slot, pending),
@@ -38,7 +39,7 @@ extension Engine {
     }
 
     private func budgetView(of instance: InstanceNumber) -> BudgetView {
-        let row = self.instances[instance]
+        let row = self.registry[instance]
         let funds = self.funds(of: instance)
         let (terms, budget) = (funds.terms, funds.budget)
         func next(_ reloadClass: ReloadClass, isPush: Bool) -> Instant {
@@ -61,43 +62,43 @@ extension Engine {
             pushesCharged: budget.pushesCharged(in: terms.window),
             burst: terms.burst,
             interval: terms.interval,
-            exemptReloads: Int(row.exemptReloads),
-            observedReloads: Int(self.instances[observed: instance].observedReloads),
-            collateralReloads: Int(self.instances[observed: instance].collateralReloads),
-            collateralOverReloads: Int(self.instances[observed: instance].collateralOverReloads),
+            exemptReloads: Int(self.schedule[cold: instance].exemptReloads),
+            observedReloads: Int(self.registry[observed: instance].observedReloads),
+            collateralReloads: Int(self.registry[observed: instance].collateralReloads),
+            collateralOverReloads: Int(self.registry[observed: instance].collateralOverReloads),
             viewRate: Int(funds.rate.scaled),
             isLearning: self.catalogue[row.kind].bare.isLearning(
                 windowFrom: terms.window.start,
-                firstRegisteredAt: self.hosts[row.host].firstRegisteredAt
+                firstRegisteredAt: self.registry[row.host].firstRegisteredAt
             ),
             lastReload: budget.lastReload,
             nextHigh: next(.urgent, isPush: true),
             nextNormal: next(.paced, isPush: true),
             nextPolicy: next(.urgent, isPush: false),
-            exemption: self.exemption(of: instance, waiting: self.instances[active: instance].waiting)
+            exemption: self.exemption(of: instance, waiting: self.schedule[active: instance].waiting)
         )
     }
 
     /// A stable hash of an instance's address. O(bytes).
     func addressHash(of instance: InstanceNumber) -> UInt64 {
         var hash = StableHash()
-        hash.combine(self.hostKey(of: self.instances[instance].host))
-        hash.combine(self.instances.id(of: instance).rawValue)
+        hash.combine(self.hostKey(of: self.registry[instance].host))
+        hash.combine(self.registry.id(of: instance).rawValue)
         return hash.value
     }
 
     /// The key of a host by its number.
     @inline(__always)
     func hostKey(of host: HostNumber) -> HostKey {
-        HostKey(app: self.catalogue[self.hosts[host].app].id, id: self.hosts.id(of: host))
+        HostKey(app: self.catalogue[self.registry[host].app].id, id: self.registry.id(of: host))
     }
 
     /// The address of an instance by its number.
     @inline(__always)
     func address(of instance: InstanceNumber) -> InstanceAddress {
         InstanceAddress(
-            host: self.hostKey(of: self.instances[instance].host),
-            instance: self.instances.id(of: instance)
+            host: self.hostKey(of: self.registry[instance].host),
+            instance: self.registry.id(of: instance)
         )
     }
 
@@ -106,22 +107,23 @@ extension Engine {
     /// An engine that was given one host's records only, as `freshet why` has it, numbers instances otherwise: there the
     /// check alone has to tell. O(1), or O(instances of the host) if the number is not right.
     func liveInstance(of reload: ReloadID, on host: HostNumber) -> InstanceNumber? {
-        if let instance = self.liveInstance(of: reload), self.instances[instance].host == host { return instance }
-        return self.instances(of: host).first { instance in
+        if let instance = self.liveInstance(of: reload), self.registry[instance].host == host { return instance }
+        return self.registry.instances(of: host).first { instance in
             self.liveInstance(of: reload.numbered(instance)) != nil
         }
     }
 
     /// Whether the id of a reload is about the instance of an address.
     package func isAbout(_ reload: ReloadID, _ address: InstanceAddress) -> Bool {
-        guard let instance = self.liveInstance(address) else { return false }
-        return self.liveInstance(of: reload, on: self.instances[instance].host) == instance
+        guard let instance = self.registry.liveInstance(address) else { return false }
+        return self.liveInstance(of: reload, on: self.registry[instance].host) == instance
     }
 
     /// The live instance that the id of a reload is about, by its number; nil if it is gone, or the id is of another log.
     func liveInstance(of reload: ReloadID) -> InstanceNumber? {
         let instance = reload.instance
-        guard reload.partition == self.partition, instance.index < self.instances.end, self.instances[instance].isLive,
+        guard reload.partition == self.partition, instance.index < self.registry.instanceEnd,
+            self.registry[instance].isLive,
             reload == self.reloadID(at: reload.position, of: instance)
         else { return nil }
         return instance
@@ -139,8 +141,8 @@ extension Engine {
     }
 
     private func timeline(of instance: InstanceNumber) -> TimelineView? {
-        guard let shown = self.instances[content: instance].timeline else { return nil }
-        let due = self.instances[instance].timelineDue
+        guard let shown = self.registry[content: instance].timeline else { return nil }
+        let due = self.schedule[instance].timelineDue
         return TimelineView(
             entries: shown.timeline.entries.count,
             firstDate: shown.timeline.entries.map(\.date).min(),
@@ -154,7 +156,7 @@ extension Engine {
     }
 
     private func pending(of instance: InstanceNumber, _ limit: Int) -> [PendingView] {
-        let active = self.instances[active: instance]
+        let active = self.schedule[active: instance]
         var views = active.waiting.list.prefix(limit).map {
             PendingView(cause: $0, push: nil, priority: nil, notBefore: nil, expiresAt: nil)
         }
@@ -178,7 +180,7 @@ extension Engine {
 
     private func decisions(of instance: InstanceNumber, _ limit: Int) -> [DecisionView] {
         var views: [DecisionView] = []
-        var number = self.instances[instance].lastDecision
+        var number = self.schedule[instance].lastDecision
         while views.count < limit, let entry = self.ledger.decision(number), entry.instance == instance {
             views.append(entry.view)
             number = entry.previous

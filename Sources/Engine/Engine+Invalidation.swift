@@ -19,10 +19,14 @@ extension Engine {
             return self.countInvalidations(kinds.count)
         case .relevance:
             guard let id = request.host else {
-                self.work.push(.invalidation(InvalidationWork(app: app, kinds: kinds, hostsBelow: self.hosts.end)))
+                self.work.push(
+                    .invalidation(
+                        InvalidationWork(app: app, kinds: kinds, hostsBelow: self.registry.hostNumbers.upperBound.index)
+                    )
+                )
                 return nil
             }
-            guard let host = self.hosts.find(HostKey(app: request.app, id: id)) else { return .unknownHost }
+            guard let host = self.registry.findHost(HostKey(app: request.app, id: id)) else { return .unknownHost }
             return self.countInvalidations(self.invalidateRelevance(of: kinds, app: app, host: host))
         }
     }
@@ -32,13 +36,14 @@ extension Engine {
     /// - Returns: Of how many kinds.
     mutating func invalidateRelevance(of kinds: [KindNumber], app: AppNumber, host: HostNumber) -> Int {
         // A number that is free keeps its last row, which is not registered.
-        guard self.hosts[host].isRegistered, self.hosts[host].app == app, self.hosts[host].delivery != .apns else {
+        guard self.registry[host].isRegistered, self.registry[host].app == app, self.registry[host].delivery != .apns
+        else {
             return 0
         }
-        let shown = self.instances(of: host).filter { self.instances[$0].isLive }
+        let shown = self.registry.liveInstances(of: host)
         var count = 0
-        for kind in kinds where shown.contains(where: { self.instances[$0].kind == kind }) {
-            self.invalidate(.relevance, kind, host: self.hosts.id(of: host))
+        for kind in kinds where shown.contains(where: { self.registry[$0].kind == kind }) {
+            self.invalidate(.relevance, kind, host: self.registry.id(of: host))
             count += 1
         }
         return count
@@ -52,8 +57,8 @@ extension Engine {
     private mutating func invalidate(_ subject: InvalidationRequest.Subject, _ kind: KindNumber, host: HostID?) {
         let app = self.catalogue[self.catalogue[kind].app].id
         let name = self.catalogue[kind].name
-        if let host { self.combine(ByteHash.of(host.rawValue, seed: 5)) }
-        self.combine(ByteHash.of(name.rawValue, seed: 6) ^ UInt64(subject.rawValue))
+        if let host { self.combine(ReplayHash.of(host.rawValue, seed: 5)) }
+        self.combine(ReplayHash.of(name.rawValue, seed: 6) ^ UInt64(subject.rawValue))
         let invalidation = Invalidation(subject, app: app, kind: name, host: host, at: self.time)
         self.output.effects.append(.invalidation(invalidation))
     }

@@ -12,7 +12,7 @@ extension Engine {
         var faults: [String] = []
         let slots = self.ledger.usedNumbers()
         var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.catalogue.apps.count)
-        for host in self.hosts.sortedSlots() { self.check(host: host, &held, &faults) }
+        for host in self.registry.sortedHosts() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
         if held.nodes != self.reloads.causeCount {
             faults.append("\(self.reloads.causeCount) nodes, \(held.nodes) of them in lists")
@@ -20,19 +20,19 @@ extension Engine {
         if held.reloads != self.reloads.count {
             faults.append("\(self.reloads.count) reloads, \(held.reloads) of them in lists")
         }
-        if held.instances != self.instances.count {
-            faults.append("\(self.instances.count) instances, \(held.instances) of them in lists")
+        if held.instances != self.registry.instanceCount {
+            faults.append("\(self.registry.instanceCount) instances, \(held.instances) of them in lists")
         }
-        if held.tokens != self.tokens.boundCount {
-            faults.append("\(self.tokens.boundCount) tokens bound, \(held.tokens) of them at hosts")
+        if held.tokens != self.registry.boundTokenCount {
+            faults.append("\(self.registry.boundTokenCount) tokens bound, \(held.tokens) of them at hosts")
         }
         for (app, count) in held.pushEnabled.enumerated() {
-            let indexed = self.index.count(app: self.catalogue.apps[app].id)
+            let indexed = self.registry.pushEnabledCount(app: self.catalogue.apps[app].id)
             if indexed != count { faults.append("app \(app): \(count) push-enabled instances, \(indexed) indexed") }
         }
         faults += self.ledger.checkInvariants(isRecordDone: self.isRecordDone)
         faults += self.channels.checkInvariants()
-        faults += self.instances.details.checkInvariants(of: self.instances.usedNumbers())
+        faults += self.registry.checkInvariants()
         return faults + self.checkCounts()
     }
 
@@ -40,7 +40,7 @@ extension Engine {
         let counted = self.counted()
         let usages = self.countedUsages()
         let apps = self.catalogue.apps.indices.compactMap { app -> String? in
-            let (running, real) = (self.usages[AppNumber(app)], usages[AppNumber(app)])
+            let (running, real) = (self.registry[usage: AppNumber(app)], usages[AppNumber(app)])
             return running == real ? nil : "app \(app): has \(real), but \(running) is counted"
         }
         let members: [(String, KeyPath<EngineStats, Int>)] = [
@@ -73,41 +73,41 @@ extension Engine {
     }
 
     private func check(host: HostNumber, _ held: inout Held, _ faults: inout [String]) {
-        let row = self.hosts[host]
+        let row = self.registry[host]
         let id = self.hostKey(of: host)
-        let instances = self.instances(of: host)
-        let ids = instances.map { self.instances.id(of: $0) }
+        let instances = self.registry.instances(of: host)
+        let ids = instances.map { self.registry.id(of: $0) }
         if zip(ids, ids.dropFirst()).contains(where: { $0 >= $1 }) {
             faults.append("\(id): instances out of order")
         }
-        let live = instances.count { self.instances[$0].isLive }
+        let live = instances.count { self.registry[$0].isLive }
         if live != Int(row.liveInstances) {
             faults.append("\(id): \(live) live instances, not \(row.liveInstances)")
         }
-        let tokens = self.tokens(of: host)
+        let tokens = self.registry.tokens(of: host)
         if !row.isRegistered, live > 0 || !tokens.isEmpty { faults.append("\(id): removed, but not empty") }
         if !row.isRegistered, instances.isEmpty { faults.append("\(id): nothing remembered, but not forgotten") }
-        for token in tokens where self.tokens.binding(of: token.token)?.host != host {
+        for token in tokens where self.registry.binding(of: token.token)?.host != host {
             faults.append("\(id): \(token.token) stands for something else")
         }
         held.tokens += tokens.count
         for instance in instances {
-            if self.instances[instance].host != host { faults.append("\(id): holds another host's instance") }
+            if self.registry[instance].host != host { faults.append("\(id): holds another host's instance") }
             self.check(instance: instance, &held, &faults)
         }
     }
 
     private func check(instance: InstanceNumber, _ held: inout Held, _ faults: inout [String]) {
-        let row = self.instances[instance]
-        let active = self.instances[active: instance]
+        let row = self.registry[instance]
+        let active = self.schedule[active: instance]
         let name = self.address(of: instance).description
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[self.catalogue[row.kind].app.index] += 1 }
         let host = row.isLive && row.pushEnabled ? row.host : nil
-        if self.index.host(of: instance) != host {
+        if self.registry.indexedHost(of: instance) != host {
             faults.append("\(name): indexed as another host's")
         }
-        if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }
+        if self.registry[particulars: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, active.pending.head)
         var previous = CauseNumber.none
         while !slot.isNone {
@@ -119,7 +119,9 @@ extension Engine {
             if node.priority == .high { high += 1 }
             if node.priority == .normal { normal += 1 }
             minExpiry = min(minExpiry, node.expiresAt)
-            if node.isScheduled, !row.hasScheduled { faults.append("\(name): has a scheduled push unawares") }
+            if node.isScheduled, !self.schedule[instance].hasScheduled {
+                faults.append("\(name): has a scheduled push unawares")
+            }
             (previous, slot) = (slot, node.next)
         }
         held.nodes += Int(count)
@@ -131,11 +133,11 @@ extension Engine {
         if active.minExpiry != minExpiry {
             faults.append("\(name): earliest expiry is \(minExpiry), not \(active.minExpiry)")
         }
-        if row.isActive, active.isBlank { faults.append("\(name): at rest, with an active row") }
+        if self.schedule[instance].isActive, active.isBlank { faults.append("\(name): at rest, with an active row") }
         if !row.isLive, count > 0 || !active.waiting.isEmpty || !active.outstanding.isEmpty {
             faults.append("\(name): removed, but something waits")
         }
-        if row.isLive, row.isHostDriven != (self.hosts[row.host].delivery == .apns) {
+        if row.isLive, row.isHostDriven != (self.registry[row.host].delivery == .apns) {
             faults.append("\(name): who drives its timelines is not what its delivery says")
         }
         if row.isHostDriven, !active.waiting.isSubset(of: ReloadCauses(.appRequest)) || active.heldUntil != .min {
@@ -148,7 +150,7 @@ extension Engine {
 
     private func check(reloadsOf instance: InstanceNumber, _ name: String, _ held: inout Held, _ faults: inout [String])
     {
-        let list = self.instances[active: instance].outstanding
+        let list = self.schedule[active: instance].outstanding
         faults += self.reloads.checkInvariants(of: list, instance).map { "\(name): \($0)" }
         self.reloads.forEach(in: list) { reload in
             held.reloads += 1
@@ -165,17 +167,16 @@ extension Engine {
         let funds = self.funds(of: instance)
         let (terms, budget) = (funds.terms, funds.budget)
         // A policy that became stricter in the window keeps what was charged before.
-        let isSettled = self.catalogue[self.instances[instance].kind].replaced.isEmpty
+        let isSettled = self.catalogue[self.registry[instance].kind].replaced.isEmpty
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
             faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.limit)")
         }
     }
 
     private func check(timerOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {
-        let row = self.instances[instance]
-        guard row.isLive, self.isRecordDone else { return }
-        let at = self.instances.nextDate(of: instance)
-        let armed = self.instanceTimers.armed(instance)
+        guard self.registry[instance].isLive, self.isRecordDone else { return }
+        let at = self.schedule.nextDate(of: instance)
+        let armed = self.schedule.armed(instance)
         if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
         // What is due after all time is armed for its end.
         let due = min(at, (Self.latest + .seconds(1)).milliseconds)

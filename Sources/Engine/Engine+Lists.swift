@@ -19,20 +19,20 @@ extension Engine {
         scanMax: Int
     ) -> ListPage<InstanceSummary, InstanceNumber> {
         var page = ListPage<InstanceSummary, InstanceNumber>()
-        let range = self.instances.rows.numbers(from: start, atMost: scanMax)
+        let range = self.registry.instanceNumbers(from: start, atMost: scanMax)
         var slot = range.lowerBound
         while slot < range.upperBound, page.rows.count < limit {
             if let row = self.summary(ofInstance: slot, filter) { page.rows.append(row) }
             slot = slot.advanced(by: 1)
         }
-        page.next = slot.index < self.instances.end ? slot : nil
+        page.next = slot.index < self.registry.instanceEnd ? slot : nil
         return page
     }
 
     /// The live instances of a host, in the order of their ids.
     package func instances(of host: HostKey, _ filter: InstanceFilter) -> [InstanceSummary] {
-        guard let slot = self.hosts.find(host) else { return [] }
-        return self.instances(of: slot).compactMap { self.summary(ofInstance: $0, filter) }
+        guard let slot = self.registry.findHost(host) else { return [] }
+        return self.registry.instances(of: slot).compactMap { self.summary(ofInstance: $0, filter) }
     }
 
     /// How many live instances from a number on fit now and would not under other settings, and where the next step begins; nil
@@ -46,45 +46,47 @@ extension Engine {
         for app in settings.apps {
             for kind in app.kinds { schemas[app.app, default: [:]][kind.schema.kind] = kind.schema }
         }
-        let range = self.instances.rows.numbers(from: start, atMost: scanMax)
+        let range = self.registry.instanceNumbers(from: start, atMost: scanMax)
         var (slot, count) = (range.lowerBound, 0)
         while slot < range.upperBound {
-            let row = self.instances[slot]
+            let row = self.registry[slot]
             if row.isLive, !row.isOrphaned {
                 let kind = self.catalogue[row.kind]
                 let schema = schemas[self.catalogue[kind.app].id]?[kind.name]
-                if schema?.accepts(self.instances.configuration(of: slot)) != true { count += 1 }
+                if schema?.accepts(self.registry.configuration(of: slot)) != true { count += 1 }
             }
             slot = slot.advanced(by: 1)
         }
-        return (count, slot.index < self.instances.end ? slot : nil)
+        return (count, slot.index < self.registry.instanceEnd ? slot : nil)
     }
 
     private func summary(ofInstance slot: InstanceNumber, _ filter: InstanceFilter) -> InstanceSummary? {
-        let row = self.instances[slot]
+        let row = self.registry[slot]
         guard row.isLive else { return nil }
         let kind = self.catalogue[row.kind]
         if let wanted = filter.kind, kind.name != wanted { return nil }
         let app = self.catalogue[kind.app].id
         if let wanted = filter.app, app != wanted { return nil }
         let use = self.use(of: slot)
-        let active = self.instances[active: slot]
+        let active = self.schedule[active: slot]
+        let phase = self.schedule.phase(of: slot)
+        let isVisible = self.schedule[cold: slot].visibleUntil > self.now
         switch filter.state {
         case nil: break
-        case .waiting: guard active.isWaiting else { return nil }
-        case .outstanding: guard !active.outstanding.isEmpty else { return nil }
+        case .waiting: guard phase.isWaiting else { return nil }
+        case .outstanding: guard phase.isOutstanding else { return nil }
         case .exhausted: guard use.isExhausted else { return nil }
-        case .visible: guard row.visibleUntil > self.now else { return nil }
+        case .visible: guard isVisible else { return nil }
         case .orphaned: guard row.isOrphaned else { return nil }
         }
-        let host = self.hosts[row.host]
+        let host = self.registry[row.host]
         return InstanceSummary(
             address: self.address(of: slot),
             kind: kind.name,
-            family: self.instances.family(of: slot),
+            family: self.registry.family(of: slot),
             pushEnabled: row.pushEnabled,
             isOrphaned: row.isOrphaned,
-            isVisible: host.tellsVisibility ? row.visibleUntil > self.now : nil,
+            isVisible: host.tellsVisibility ? isVisible : nil,
             allowance: use.isUnlimited ? nil : use.allowance,
             charged: use.charged,
             waiting: Int(active.pending.count) + active.waiting.list.count,
@@ -95,7 +97,7 @@ extension Engine {
     }
 
     private func outstanding(of instance: InstanceNumber) -> Int {
-        self.reloads.count(of: self.instances[active: instance].outstanding)
+        self.reloads.count(of: self.schedule[active: instance].outstanding)
     }
 
     /// Registered hosts from a number on, in the order of their numbers. O(`scanMax` + instances of those listed).
@@ -117,16 +119,16 @@ extension Engine {
         _ row: (HostNumber) -> Row
     ) -> ListPage<Row, HostNumber> {
         var page = ListPage<Row, HostNumber>()
-        let range = self.hosts.rows.numbers(from: start, atMost: scanMax)
+        let range = self.registry.hostNumbers(from: start, atMost: scanMax)
         var slot = range.lowerBound
         while slot < range.upperBound, page.rows.count < limit {
-            if self.hosts[slot].isRegistered {
-                let id = self.catalogue[self.hosts[slot].app].id
+            if self.registry[slot].isRegistered {
+                let id = self.catalogue[self.registry[slot].app].id
                 if app == nil || app == id { page.rows.append(row(slot)) }
             }
             slot = slot.advanced(by: 1)
         }
-        page.next = slot.index < self.hosts.end ? slot : nil
+        page.next = slot.index < self.registry.hostNumbers.upperBound.index ? slot : nil
         return page
     }
 
@@ -143,11 +145,11 @@ extension Engine {
     }
 
     private func registrations(ofHost slot: HostNumber) -> [HostRegistration] {
-        let row = self.hosts[slot]
+        let row = self.registry[slot]
         let key = self.hostKey(of: slot)
         let instances = self.registeredInstances(of: slot)
-        let context = self.hosts.context(of: slot)
-        return self.tokens(of: slot).enumerated().map { index, token in
+        let context = self.registry.context(of: slot)
+        return self.registry.tokens(of: slot).enumerated().map { index, token in
             HostRegistration(
                 host: key,
                 token: token.token,
@@ -162,7 +164,7 @@ extension Engine {
     }
 
     private func summary(ofHost slot: HostNumber) -> HostSummary {
-        let row = self.hosts[slot]
+        let row = self.registry[slot]
         return HostSummary(
             host: self.hostKey(of: slot),
             delivery: row.delivery,
@@ -172,13 +174,13 @@ extension Engine {
             isInStandBy: row.isInStandBy,
             isInLowPower: row.isInLowPower,
             instances: Int(row.liveInstances),
-            outstanding: self.instances(of: slot).reduce(0) { $0 + self.outstanding(of: $1) }
+            outstanding: self.registry.instances(of: slot).reduce(0) { $0 + self.outstanding(of: $1) }
         )
     }
 
     /// Why the reloads of a host are not charged at this moment, in the order of raw values.
     func exemptions(ofHost slot: HostNumber) -> [Exemption] {
-        let row = self.hosts[slot]
+        let row = self.registry[slot]
         var exemptions: [Exemption] = []
         if row.foregroundUntil > self.now { exemptions.append(.appForeground) }
         for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.now {
@@ -258,7 +260,7 @@ extension Engine {
 
     /// Whom a decision was about; nil if the number of that instance is another's by now.
     private func address(ofDecision number: UInt64, _ entry: Ledger.Decision) -> InstanceAddress? {
-        var last = self.instances[entry.instance].lastDecision
+        var last = self.schedule[entry.instance].lastDecision
         while last != number {
             guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return nil }
             last = newer.previous

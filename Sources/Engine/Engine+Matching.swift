@@ -15,14 +15,14 @@ extension Engine {
             var count = 0
             // No order is asked for, so that none is made.
             var cursor = self.cursor(app, audience.kind, audience.pattern, audience.attributes, order: .asFound)
-            while self.index.next(&cursor, self.hosts) { count += cursor.batch.count }
+            while self.registry.findNext(&cursor) { count += cursor.batch.count }
             return count
         }
     }
 
     /// The instances of a host that a push to it is for. O(its instances).
     func matching(host: HostNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> [InstanceNumber] {
-        self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
+        self.registry.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
     }
 
     /// The push-enabled instances of an app that match, in the order of their numbers, whatever their conditions.
@@ -31,7 +31,7 @@ extension Engine {
     func matching(app: AppNumber, kind: KindNumber?, _ pattern: MatchPattern?) -> [InstanceNumber] {
         var found: [InstanceNumber] = []
         var cursor = self.cursor(app, kind, pattern, nil, order: .ascending)
-        while self.index.next(&cursor, self.hosts) { cursor.appendBatch(to: &found) }
+        while self.registry.findNext(&cursor) { cursor.appendBatch(to: &found) }
         return found
     }
 
@@ -43,23 +43,21 @@ extension Engine {
         _ attributes: Configuration?,
         order: MatchOrder
     ) -> MatchCursor {
-        self.index.cursor(
+        self.registry.cursor(
             app: self.catalogue[app].id,
             kind: kind.map { self.catalogue[$0].name },
-            pattern: pattern,
-            hosts: self.hosts,
-            attributes: attributes,
-            order: order,
-            batchLimit: 4096
+            pattern,
+            attributes,
+            order: order
         )
     }
 
     /// Whether a push to a host is for this instance of it.
     func isMatched(_ instance: InstanceNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
-        guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
-        guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
+        guard self.registry[instance].isLive, self.registry[instance].pushEnabled else { return false }
+        guard audience.kind == nil || audience.kind == self.registry[instance].kind else { return false }
         guard self.isAddressed(instance, head, bytes) else { return false }
-        if self.instances[instance].isConditional, !self.isFulfilled(instance, audience.attributes) { return false }
+        if self.registry[instance].isConditional, !self.isFulfilled(instance, audience.attributes) { return false }
         guard let pattern = audience.pattern else { return true }
         return self.matches(instance, pattern)
     }
@@ -67,22 +65,22 @@ extension Engine {
     /// A control has a token of its own; a host's token stands for all the others.
     @inline(__always)
     private func isAddressed(_ instance: InstanceNumber, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
-        guard head.target == .instance else { return !self.instances[instance].isControl }
-        return self.instances.id(of: instance).rawValue.equals(bytes, in: head.instance)
+        guard head.target == .instance else { return !self.registry[instance].isControl }
+        return self.registry.id(of: instance).rawValue.equals(bytes, in: head.instance)
     }
 
     private func isFulfilled(_ instance: InstanceNumber, _ attributes: Configuration) -> Bool {
-        self.instances[particulars: instance].when?.holds(for: attributes) ?? true
+        self.registry[particulars: instance].when?.holds(for: attributes) ?? true
     }
 
     func matches(_ instance: InstanceNumber, _ pattern: MatchPattern) -> Bool {
         pattern.matches(
             MatchSubject(
-                configuration: self.instances.configuration(of: instance),
-                family: self.instances.family(of: instance),
-                host: self.hosts.id(of: self.instances[instance].host),
-                tags: self.instances[particulars: instance].tags,
-                schema: self.catalogue[self.instances[instance].kind].schema
+                configuration: self.registry.configuration(of: instance),
+                family: self.registry.family(of: instance),
+                host: self.registry.id(of: self.registry[instance].host),
+                tags: self.registry[particulars: instance].tags,
+                schema: self.catalogue[self.registry[instance].kind].schema
             )
         )
     }

@@ -14,13 +14,13 @@ extension Engine {
     /// the first report after a reload that was booked without one is about that.
     mutating func observe(_ instance: InstanceNumber) {
         self.openWindow(of: instance)
-        let bookedAt = self.instances[observed: instance].awaitsReport
-        self.instances[observed: instance].awaitsReport = .min
+        let bookedAt = self.registry[observed: instance].awaitsReport
+        self.registry[observed: instance].awaitsReport = .min
         if bookedAt != .min, bookedAt + Self.reportMax.milliseconds >= self.now {
-            return self.instances[instance].budget.noteExempt(at: self.time)
+            return self.schedule[instance].budget.noteExempt(at: self.time)
         }
-        let row = self.instances[instance]
-        let earliest = row.budget.exemptEarliest(now: self.time, policy: self.catalogue[row.kind].bare)
+        let policy = self.catalogue[self.registry[instance].kind].bare
+        let earliest = self.schedule[instance].budget.exemptEarliest(now: self.time, policy: policy)
         guard earliest <= self.time else { return }
         self.bookObserved(instance, [])
         self.forgetContent(of: instance)
@@ -31,44 +31,44 @@ extension Engine {
     mutating func predict(_ causes: ReloadCauses, _ instance: InstanceNumber) {
         self.openWindow(of: instance)
         self.bookObserved(instance, causes)
-        self.instances[observed: instance].awaitsReport = self.now
+        self.registry[observed: instance].awaitsReport = self.now
         self.forgetContent(of: instance)
     }
 
     private mutating func bookObserved(_ instance: InstanceNumber, _ causes: ReloadCauses) {
         self.counters.reloadsObserved += 1
-        self.instances[observed: instance].observedReloads += 1
+        self.registry[observed: instance].observedReloads += 1
         let exemption = self.exemption(of: instance, waiting: causes)
-        guard exemption != nil || self.hosts[self.instances[instance].host].isInStandBy else {
+        guard exemption != nil || self.registry[self.registry[instance].host].isInStandBy else {
             return self.book(instance, isPush: false)
         }
-        self.instances[instance].budget.noteExempt(at: self.time)
-        if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
+        self.schedule[instance].budget.noteExempt(at: self.time)
+        if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.now }
     }
 
     /// What the instance shows now is not known to any sender.
     private mutating func forgetContent(of instance: InstanceNumber) {
-        self.instances[content: instance].confirmedDigest = nil
-        self.instances.setConfirmedBy(of: instance, self.position)
+        self.registry[content: instance].confirmedDigest = nil
+        self.registry.setConfirmedBy(of: instance, self.position)
     }
 
     /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the
     /// host now does; what pushes and the app asked for goes on waiting.
     mutating func adoptDelivery(of host: HostNumber) {
-        let isHostDriven = self.hosts[host].delivery == .apns
-        let live = self.instances(of: host).filter { self.instances[$0].isLive }
+        let isHostDriven = self.registry[host].delivery == .apns
+        let live = self.registry.liveInstances(of: host)
         // All of them first: a push for one that waits would take along what the others wait for.
         for instance in live {
-            self.instances[instance].isHostDriven = isHostDriven
+            self.registry[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }
-            let last = self.instances[active: instance].outstanding.last
+            let last = self.schedule[active: instance].outstanding.last
             // What the same entry issued, by the delivery before, counts as the one push of an instant.
             if !last.isNone, self.reloads[stored: last].position == self.position {
-                self.hosts[host].pushedAt = self.now
+                self.registry[host].pushedAt = self.now
             }
-            self.instances[active: instance].heldUntil = .min
-            let own = self.instances[active: instance].waiting.subtracting(ReloadCauses(.appRequest))
-            self.instances[active: instance].waiting.subtract(own)
+            self.schedule[active: instance].heldUntil = .min
+            let own = self.schedule[active: instance].waiting.subtracting(ReloadCauses(.appRequest))
+            self.schedule[active: instance].waiting.subtract(own)
             if !own.isEmpty { self.predict(own, instance) }
         }
         for instance in live { self.decide(instance) }

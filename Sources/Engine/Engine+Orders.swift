@@ -15,7 +15,7 @@ extension Engine {
         case .cancel, .grant: break
         }
         guard let audience = self.audience(of: order) else { return .order(matched: 0) }
-        self.work.push(.order(OrderWork(order, audience, instancesBelow: self.instances.end)))
+        self.work.push(.order(OrderWork(order, audience, instancesBelow: self.registry.instanceEnd)))
         return nil
     }
 
@@ -28,10 +28,10 @@ extension Engine {
         case .sender: return .waiting
         case .push: return order.action.isPause ? nil : .waiting
         case .host(let id):
-            guard !order.action.isPause, let host = self.hosts.find(id) else { return nil }
-            return .these(self.instances(of: host).filter { self.instances[$0].isLive })
+            guard !order.action.isPause, let host = self.registry.findHost(id) else { return nil }
+            return .these(self.registry.liveInstances(of: host))
         case .instance(let address):
-            return order.action.isPause ? nil : self.liveInstance(address).map { .these([$0]) }
+            return order.action.isPause ? nil : self.registry.liveInstance(address).map { .these([$0]) }
         }
     }
 
@@ -52,13 +52,13 @@ extension Engine {
     /// - Returns: How many pushes.
     mutating func cancel(_ scope: OrderScope, _ instance: InstanceNumber) -> Int {
         var cancelled = 0
-        var slot = self.instances[active: instance].pending.head
+        var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if self.isMeant(node, by: scope) {
                 cancelled += 1
-                self.reloads.remove(slot, from: &self.instances[active: instance].pending)
-                self.instances[active: instance].count(node.priority, -1)
+                self.reloads.remove(slot, from: &self.schedule[active: instance].pending)
+                self.schedule[active: instance].count(node.priority, -1)
                 let id = self.ledger[node.push].id
                 self.ledger.moveOutcome(of: node.push, from: .deferred, to: .cancelled, at: self.time)
                 self.note(instance, .cancelled, .cancelled, push: id)
@@ -68,12 +68,12 @@ extension Engine {
         switch scope {
         case .push, .sender: break
         case .app, .kind, .host, .instance:
-            guard self.instances[instance].isActive else { break }
-            self.instances[active: instance].waiting.remove(ReloadCauses(.appRequest))
+            guard self.schedule[instance].isActive else { break }
+            self.schedule[active: instance].waiting.remove(ReloadCauses(.appRequest))
         }
         if cancelled > 0 {
-            if self.instances[active: instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
-            self.instances[instance].hasPendingDigest = false
+            if self.schedule[active: instance].pending.count == 0 { self.schedule[instance].hasScheduled = false }
+            self.schedule[instance].hasPendingDigest = false
             self.refreshExpiry(of: instance)
         }
         self.decide(instance)
@@ -96,19 +96,19 @@ extension Engine {
     /// Grants an instance more charged reloads in its present window.
     mutating func grant(_ count: Int, _ instance: InstanceNumber) {
         self.openWindow(of: instance)
-        let granted = Int(self.instances[instance].granted) + count
-        self.instances[instance].granted = UInt16(clamping: min(granted, BudgetPolicy.allowanceMax))
+        let granted = Int(self.schedule[instance].granted) + count
+        self.schedule[instance].granted = UInt16(clamping: min(granted, BudgetPolicy.allowanceMax))
         self.decideIfWaiting(instance)
     }
 
     /// Whether an order is about an instance that is found by looking at all of them.
     func isIn(_ audience: OrderWork.Audience, _ instance: InstanceNumber) -> Bool {
         // A number that is free keeps its last row, which is not live.
-        guard self.instances[instance].isLive else { return false }
+        guard self.registry[instance].isLive else { return false }
         return switch audience {
-        case .app(let app): self.catalogue[self.instances[instance].kind].app == app
-        case .kind(let kind): self.instances[instance].kind == kind
-        case .waiting: self.instances[active: instance].pending.count > 0
+        case .app(let app): self.catalogue[self.registry[instance].kind].app == app
+        case .kind(let kind): self.registry[instance].kind == kind
+        case .waiting: self.schedule[active: instance].pending.count > 0
         case .these: false
         }
     }

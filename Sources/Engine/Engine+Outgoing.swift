@@ -41,7 +41,7 @@ extension Engine {
         guard let instance = self.liveInstance(of: id),
             let reload = self.findReload(id.position, of: instance)
         else { return nil }
-        let isControl = self.instances[particulars: instance].controlToken != nil
+        let isControl = self.registry[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
         let row = self.reloads[reload]
         var priority: Priority?
@@ -76,12 +76,12 @@ extension Engine {
     /// - Parameter limit: How many there may be; a last instance's are not torn apart.
     package func undeliveredReloads(limit: Int) -> [ReloadEffect] {
         // Where all hosts have streams there is no need to look at their instances, of which there are more.
-        guard self.hosts.rows.numbers.contains(where: { self.hosts[$0].delivery != .stream }) else { return [] }
+        guard self.registry.hostNumbers.contains(where: { self.registry[$0].delivery != .stream }) else { return [] }
         var found: [ReloadEffect] = []
-        for slot in self.instances.rows.numbers where found.count < limit {
+        for slot in self.registry.instanceNumbers where found.count < limit {
             // A number that is free keeps its last row, which is at rest.
-            let reloads = self.instances[active: slot].outstanding
-            guard !reloads.isEmpty, self.hosts[self.instances[slot].host].delivery != .stream else { continue }
+            let reloads = self.schedule[active: slot].outstanding
+            guard !reloads.isEmpty, self.registry[self.registry[slot].host].delivery != .stream else { continue }
             self.reloads.forEach(in: reloads) { found.append(self.effect(of: $0)) }
         }
         // In the order in which they were issued.

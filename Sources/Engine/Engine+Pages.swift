@@ -22,12 +22,12 @@ extension Engine {
         scanMax: Int
     ) -> ListPage<ListedWidget, InstanceNumber> {
         var page = ListPage<ListedWidget, InstanceNumber>()
-        let range = self.instances.rows.numbers(from: start, atMost: scanMax)
+        let range = self.registry.instanceNumbers(from: start, atMost: scanMax)
         var slot = range.lowerBound
         while slot < range.upperBound, page.rows.count < limit {
             let instance = slot
             slot = slot.advanced(by: 1)
-            let row = self.instances[instance]
+            let row = self.registry[instance]
             guard row.isLive, self.catalogue[self.catalogue[row.kind].app].id == app else { continue }
             if let kind, self.catalogue[row.kind].name != kind { continue }
             if let pattern, !self.matches(instance, pattern) { continue }
@@ -35,7 +35,7 @@ extension Engine {
                 ListedWidget(host: self.hostKey(of: row.host), registration: self.registration(of: instance))
             )
         }
-        page.next = slot.index < self.instances.end ? slot : nil
+        page.next = slot.index < self.registry.instanceEnd ? slot : nil
         return page
     }
 }

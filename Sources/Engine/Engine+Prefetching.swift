@@ -32,15 +32,15 @@ extension Engine {
             bytes[range.lowerBound + PushHead.Offset.target] != PushHead.Target.app.rawValue
         else { return }
         let id = PushID(
-            high: ByteHash.word(bytes.span, at: range.lowerBound + PushHead.Offset.id),
-            low: ByteHash.word(bytes.span, at: range.lowerBound + PushHead.Offset.id + 8)
+            high: bytes.span.word(at: range.lowerBound + PushHead.Offset.id),
+            low: bytes.span.word(at: range.lowerBound + PushHead.Offset.id + 8)
         )
         self.ledger.prefetchPush(id)
         let hostLength = teamLength + 1 + Int(bytes[teamLength])
         guard hostLength < range.upperBound else { return }
         let host = hostLength + 1..<hostLength + 1 + Int(bytes[hostLength])
         guard host.upperBound <= range.upperBound else { return }
-        self.prefetched.hashes.append(self.hosts.prefetch(bytes, in: host))
+        self.prefetched.hashes.append(self.registry.prefetchHost(bytes, in: host))
     }
 
     /// Follows what the records seem to be about to the rows of their hosts and instances. O(records).
@@ -48,28 +48,31 @@ extension Engine {
         self.prefetched.hosts.removeAll(keepingCapacity: true)
         self.prefetched.instances.removeAll(keepingCapacity: true)
         for hash in self.prefetched.hashes {
-            if let host = self.hosts.prefetch(hash: hash) { self.prefetched.hosts.append(host) }
+            if let host = self.registry.prefetchHost(hash: hash) { self.prefetched.hosts.append(host) }
         }
         self.prefetched.hashes.removeAll(keepingCapacity: true)
-        for host in self.prefetched.hosts { self.hosts.prefetchID(of: host) }
+        for host in self.prefetched.hosts { self.registry.prefetchID(of: host) }
         for host in self.prefetched.hosts {
-            let instance = self.hosts[host].firstInstance
+            let instance = self.registry[host].firstInstance
             guard !instance.isNone else { continue }
-            self.instances.rows.prefetch(instance)
+            self.registry.prefetch(instance)
+            self.schedule.prefetch(instance)
             self.prefetched.instances.append(instance)
         }
         for _ in 0..<Self.prefetchedInstances {
             for instance in self.prefetched.instances where !instance.isNone {
-                self.instances.prefetchActive(of: instance)
+                self.schedule.prefetchActive(of: instance)
             }
             for index in self.prefetched.instances.indices {
                 let instance = self.prefetched.instances[index]
                 guard !instance.isNone else { continue }
-                let last = self.instances[active: instance].pending.tail
+                let last = self.schedule[active: instance].pending.tail
                 if !last.isNone { self.reloads.prefetch(last) }
-                let next = self.instances[instance].nextOfHost
+                let next = self.registry[instance].nextOfHost
                 self.prefetched.instances[index] = next
-                if !next.isNone { self.instances.rows.prefetch(next) }
+                guard !next.isNone else { continue }
+                self.registry.prefetch(next)
+                self.schedule.prefetch(next)
             }
         }
     }
@@ -86,18 +89,18 @@ extension Engine {
     mutating func prefetch(_ matches: Span<InstanceNumber>, _ range: Range<Int>, ofDigest hasDigest: Bool) {
         for place in range {
             let instance = matches[place]
-            self.instances.rows.prefetch(instance)
-            if hasDigest { self.instances.details.prefetch(instance) }
-            self.instanceTimers.prefetch(instance)
+            self.registry.prefetch(instance)
+            if hasDigest { self.registry.prefetchDetails(of: instance) }
+            self.schedule.prefetch(instance)
         }
         for place in range {
             let instance = matches[place]
-            self.hosts.rows.prefetch(self.instances[instance].host)
-            self.instances.prefetchActive(of: instance)
-            if hasDigest { self.instances.details.prefetchContent(of: instance) }
+            self.registry.prefetch(self.registry[instance].host)
+            self.schedule.prefetchActive(of: instance)
+            if hasDigest { self.registry.prefetchContent(of: instance) }
         }
         for place in range {
-            let last = self.instances[active: matches[place]].pending.tail
+            let last = self.schedule[active: matches[place]].pending.tail
             if !last.isNone { self.reloads.prefetch(last) }
         }
     }

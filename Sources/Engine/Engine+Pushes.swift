@@ -25,7 +25,7 @@ extension Engine {
             }
             self.decidePush(push, on: host, head, audience, record.bytes)
         case .app(let app):
-            self.index.finishLoading()
+            self.registry.finishLoading()
             let cursor = self.cursor(app, audience.kind, audience.pattern, audience.attributes, order: .ascending)
             self.work.push(
                 .finding(
@@ -65,9 +65,9 @@ extension Engine {
     /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
     @inline(__always)
     func repeatKey(_ head: PushHead, team: TeamNumber, _ bytes: [UInt8]) -> UInt64 {
-        var key = ByteHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team.raw))
-        key = ByteHash.mix(key ^ ByteHash.of(bytes, in: head.targetName, seed: 1))
-        return head.instance.isEmpty ? key : ByteHash.mix(key ^ ByteHash.of(bytes, in: head.instance, seed: 2))
+        var key = ReplayHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team.raw))
+        key = ReplayHash.mix(key ^ ReplayHash.of(bytes, in: head.targetName, seed: 1))
+        return head.instance.isEmpty ? key : ReplayHash.mix(key ^ ReplayHash.of(bytes, in: head.instance, seed: 2))
     }
 
     /// Whom a push is for, in the engine's numbers.
@@ -83,12 +83,12 @@ extension Engine {
             audience.app = app
             audience.reach = .app(app)
         } else {
-            guard let host = self.hosts.find(bytes, in: head.targetName) else {
+            guard let host = self.registry.findHost(bytes, in: head.targetName) else {
                 audience.app = self.app(ofHost: bytes[head.targetName])
                 return audience
             }
-            audience.app = self.hosts[host].app
-            guard self.hosts[host].isRegistered else { return audience }
+            audience.app = self.registry[host].app
+            guard self.registry[host].isRegistered else { return audience }
             audience.reach = .host(host)
         }
         guard head.flags.contains(.kind), let app = audience.app else { return audience }
@@ -154,7 +154,7 @@ extension Engine {
         }
         let tag =
             head.collapseID.isEmpty
-            ? 0 : UInt32(truncatingIfNeeded: ByteHash.of(bytes, in: head.collapseID, seed: 3)) | 1
+            ? 0 : UInt32(truncatingIfNeeded: ReplayHash.of(bytes, in: head.collapseID, seed: 3)) | 1
         return IncomingPush(
             row: .none,
             id: head.id,
@@ -176,14 +176,14 @@ extension Engine {
         _ audience: PushAudience,
         _ bytes: [UInt8]
     ) {
-        if self.hosts[host].delivery == .apns {
+        if self.registry[host].delivery == .apns {
             let matched = self.matching(host: host, head, audience, bytes)
             for together in self.byToken(matched) { self.decidePush(push, throughToken: together) }
             return
         }
-        var instance = self.hosts[host].firstInstance
+        var instance = self.registry[host].firstInstance
         while !instance.isNone {
-            let next = self.instances[instance].nextOfHost
+            let next = self.registry[instance].nextOfHost
             if self.isMatched(instance, head, audience, bytes) { self.decidePush(push, for: instance) }
             instance = next
         }
@@ -192,7 +192,7 @@ extension Engine {
     /// Decides a push for one instance that it matches.
     mutating func decidePush(_ push: IncomingPush, for instance: InstanceNumber) {
         self.openWindow(of: instance)
-        let hasExpired = self.instances[active: instance].minExpiry <= self.now
+        let hasExpired = self.schedule[active: instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }
         self.match(push, instance, mayJoin: !hasExpired)
         // What expired between two seconds, before its timer came, had a part in when the rest is due.
@@ -211,7 +211,7 @@ extension Engine {
             return self.note(instance, .expired, .expiration, push: push.id)
         }
         let joined =
-            mayJoin && !self.ledger.hasPausedSenders && self.instances.isJoined(instance, by: push, now: self.now)
+            mayJoin && !self.ledger.hasPausedSenders && self.schedule.isJoined(instance, by: push, now: self.now)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
@@ -219,22 +219,22 @@ extension Engine {
             return self.note(
                 instance,
                 .deferred,
-                push.priority == .low ? .waitsForAnother : self.instances[active: instance].reason,
+                push.priority == .low ? .waitsForAnother : self.schedule[active: instance].reason,
                 push: push.id,
-                until: self.instances[active: instance].decidesAt
+                until: self.schedule[active: instance].decidesAt
             )
         }
-        let reloads = self.instances[active: instance].outstanding.last
+        let reloads = self.schedule[active: instance].outstanding.last
         self.decide(instance, isOnce: push.isOnce)
         if push.notBefore > self.now {
             self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-        } else if self.instances[active: instance].outstanding.last == reloads {
+        } else if self.schedule[active: instance].outstanding.last == reloads {
             self.note(
                 instance,
                 .deferred,
-                push.priority == .low ? .waitsForAnother : self.instances[active: instance].reason,
+                push.priority == .low ? .waitsForAnother : self.schedule[active: instance].reason,
                 push: push.id,
-                until: self.instances[active: instance].decidesAt
+                until: self.schedule[active: instance].decidesAt
             )
         }
     }

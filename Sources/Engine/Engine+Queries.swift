@@ -30,7 +30,7 @@ extension Engine {
         var (slot, looked) = (self.reloads.firstWaiting(of: push), 0)
         while !slot.isNone, looked < lookedMax {
             let node = self.reloads[slot]
-            let active = self.instances[active: node.instance]
+            let active = self.schedule[active: node.instance]
             let held = self.heldUntil(node)
             var (until, reason) = (active.decidesAt, node.priority == .low ? .waitsForAnother : active.reason)
             if held > self.now {
@@ -75,14 +75,14 @@ extension Engine {
 
     /// A host and what it shows, or nil if it is not registered here.
     package func host(_ id: HostKey) -> HostView? {
-        guard let slot = self.hosts.find(id), self.hosts[slot].isRegistered else { return nil }
-        let row = self.hosts[slot]
+        guard let slot = self.registry.findHost(id), self.registry[slot].isRegistered else { return nil }
+        let row = self.registry[slot]
         return HostView(
             host: id,
-            tokens: self.tokens(of: slot).map(\.token),
+            tokens: self.registry.tokens(of: slot).map(\.token),
             revision: row.revision,
             delivery: row.delivery,
-            context: self.hosts.context(of: slot),
+            context: self.registry.context(of: slot),
             registeredAt: row.registeredAt,
             firstRegisteredAt: row.firstRegisteredAt,
             leaseEnds: row.leaseEnds,
@@ -96,12 +96,12 @@ extension Engine {
 
     /// The host whose reload an id is of; nil if its instance is gone, or the id is of another partition.
     package func host(of reload: ReloadID) -> HostKey? {
-        self.liveInstance(of: reload).map { self.hostKey(of: self.instances[$0].host) }
+        self.liveInstance(of: reload).map { self.hostKey(of: self.registry[$0].host) }
     }
 
     /// What a host shows. O(its instances).
     func registeredInstances(of host: HostNumber) -> [InstanceRegistration] {
-        self.instances(of: host).filter { self.instances[$0].isLive }.map { self.registration(of: $0) }
+        self.registry.liveInstances(of: host).map { self.registration(of: $0) }
     }
 
     /// How many pushes are remembered, whose repeats are recognised, and when the oldest of them was accepted; nil if none is.
@@ -112,21 +112,21 @@ extension Engine {
         var stats = self.counters
         stats.position = self.position
         stats.time = self.time
-        stats.tokens = self.tokens.boundCount
-        stats.removedTokens = self.tokens.removedCount
+        stats.tokens = self.registry.boundTokenCount
+        stats.removedTokens = self.registry.removedTokenCount
         stats.channels = self.channels.count
         self.ledger.count(into: &stats)
         stats.reloadsOutstanding = self.reloads.count
-        stats.timersArmed = self.instanceTimers.count + self.hostTimers.count
+        stats.timersArmed = self.schedule.timerCount
         return stats
     }
 
     /// Hosts and instances, counted one by one: what the running counts have to be. O(instances).
     func counted() -> EngineStats {
         var stats = EngineStats()
-        stats.hosts = self.hosts.usedNumbers().count { self.hosts[$0].isRegistered }
-        for instance in self.instances.usedNumbers() {
-            let row = self.instances[instance]
+        stats.hosts = self.registry.usedHosts().count { self.registry[$0].isRegistered }
+        for instance in self.registry.usedInstances() {
+            let row = self.registry[instance]
             if row.isLive { stats.instances += 1 } else { stats.tombstones += 1 }
             if row.isLive, row.pushEnabled { stats.pushEnabledInstances += 1 }
             if row.isOrphaned { stats.orphanedInstances += 1 }

@@ -6,9 +6,9 @@ import WidgetModel
 extension Engine {
     /// What a registration would be refused with now; nil if it would be taken.
     package func refusal(of registration: HostRegistration) -> RecordAnswer.Result? {
-        let existing = self.hosts.find(registration.host)
+        let existing = self.registry.findHost(registration.host)
         if let existing, self.isStale(registration, existing) {
-            return .staleRevision(current: self.hosts[existing].revision)
+            return .staleRevision(current: self.registry[existing].revision)
         }
         do throws(RegistrationError) {
             _ = try self.check(registration, existing: existing)
@@ -35,7 +35,7 @@ extension Engine {
         }
         let tokens = [registration.token] + registration.instances.compactMap(\.controlToken)
         for token in tokens {
-            if let binding = self.tokens.binding(of: token), self.hosts[binding.host].app != app {
+            if let binding = self.registry.binding(of: token), self.registry[binding.host].app != app {
                 throw .tokenOfAnotherApp
             }
         }
@@ -77,14 +77,14 @@ extension Engine {
         _ planned: [PlannedInstance]
     ) throws(RegistrationError) {
         let max = self.catalogue.limits.tombstonesPerHostMax
-        let instances = self.instances(of: host)
+        let instances = self.registry.instances(of: host)
         guard instances.count > max else { return }
         let ids = Set(planned.map(\.registration.id))
-        let others = instances.filter { !ids.contains(self.instances.id(of: $0)) }
-        let tombstones = instances.count { !self.instances[$0].isLive }
+        let others = instances.filter { !ids.contains(self.registry.id(of: $0)) }
+        let tombstones = instances.count { !self.registry[$0].isLive }
         let isAdding = instances.count - others.count < planned.count
         guard others.count > max, isAdding || others.count > tombstones else { return }
-        let ends = others.compactMap { self.instances[$0].isLive ? nil : self.instanceTimers.armed($0) }
+        let ends = others.compactMap { self.registry[$0].isLive ? nil : self.schedule.armed($0) }
         guard let first = ends.min() else { return }
         throw .tooManyTombstones(max: max, until: first)
     }
@@ -94,18 +94,18 @@ extension Engine {
         _ registration: HostRegistration,
         _ existing: HostNumber?
     ) throws(RegistrationError) {
-        func isBound(_ token: DeviceToken) -> Bool { self.tokens.binding(of: token)?.host == existing }
-        if let replaced = registration.replacedToken, let binding = self.tokens.binding(of: replaced),
+        func isBound(_ token: DeviceToken) -> Bool { self.registry.binding(of: token)?.host == existing }
+        if let replaced = registration.replacedToken, let binding = self.registry.binding(of: replaced),
             binding.host != existing || !binding.instance.isNone
         {
             throw .replacedTokenOfOther
         }
         for instance in registration.instances {
-            guard let token = instance.controlToken, let binding = self.tokens.binding(of: token) else { continue }
+            guard let token = instance.controlToken, let binding = self.registry.binding(of: token) else { continue }
             let isTakenOver = !registration.registrant.isHost || binding.host == existing
             guard isTakenOver, !binding.instance.isNone else { throw .controlTokenOfOther(instance.id) }
         }
-        if registration.registrant == .host, let existing, self.hosts[existing].isRegistered,
+        if registration.registrant == .host, let existing, self.registry[existing].isRegistered,
             !isBound(registration.token) || (registration.replacedToken.map(isBound) ?? false)
         {
             throw .hostOfOtherTokens

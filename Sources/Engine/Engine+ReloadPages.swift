@@ -40,11 +40,11 @@ extension Engine {
             return ReloadsPage(reloads: [], next: nil, through: through)
         }
         var found: [ReloadEffect] = []
-        let range = self.instances.rows.numbers(from: cursor, atMost: Self.reloadsPageScanMax)
+        let range = self.registry.instanceNumbers(from: cursor, atMost: Self.reloadsPageScanMax)
         var slot = range.lowerBound
         while slot < range.upperBound, found.count < limit {
-            let row = self.instances[slot]
-            let reloads = self.instances[active: slot].outstanding
+            let row = self.registry[slot]
+            let reloads = self.schedule[active: slot].outstanding
             // A number that is free keeps its last row, which is at rest.
             // What a push to a token brings is not for streams.
             if !reloads.isEmpty, !row.isHostDriven, self.catalogue[row.kind].app == number {
@@ -54,6 +54,6 @@ extension Engine {
             }
             slot = slot.advanced(by: 1)
         }
-        return ReloadsPage(reloads: found, next: slot.index < self.instances.end ? slot : nil, through: through)
+        return ReloadsPage(reloads: found, next: slot.index < self.registry.instanceEnd ? slot : nil, through: through)
     }
 }

@@ -18,13 +18,13 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never is among what waits.
     mutating func issue(_ instance: InstanceNumber, _ exemption: Exemption?, isPush: Bool, isOnce: Bool = false) {
         let payment = exemption.map { ReloadPayment.exempt($0) } ?? .charged(isPush: isPush)
-        if self.instances[instance].isHostDriven {
+        if self.registry[instance].isHostDriven {
             return self.issueThroughToken(instance, payment, isOnce: isOnce)
         }
         let row = self.open(instance, payment)
         self.combine(row)
         self.output.effects.append(.reload(self.effect(of: row)))
-        self.reloads.append(row, to: &self.instances[active: instance].outstanding)
+        self.reloads.append(row, to: &self.schedule[active: instance].outstanding)
     }
 
     /// Pays for a reload, takes along what waits and books it; gives its row, which is not in the table yet.
@@ -40,16 +40,16 @@ extension Engine {
         let terms = self.terms(of: instance)
         let counted = self.pay(instance, payment, terms)
         let taken = self.takePending(of: instance)
-        var causes = self.instances[active: instance].waiting
+        var causes = self.schedule[active: instance].waiting
         let isSystem = !causes.isEmpty
         if taken.count > 0 || causes.isEmpty { causes.insert(ReloadCauses(.push)) }
-        self.instances[active: instance].waiting = []
-        self.instances[active: instance].heldUntil = .min
+        self.schedule[active: instance].waiting = []
+        self.schedule[active: instance].heldUntil = .min
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
         let push = primary.isNone ? trigger : self.ledger[self.reloads[primary].push].id
-        let details = self.instances[instance].hasPendingDigest ? self.instances[content: instance].pendingDigest : nil
-        self.instances[instance].hasPendingDigest = false
+        let details = self.schedule[instance].hasPendingDigest ? self.registry[content: instance].pendingDigest : nil
+        self.schedule[instance].hasPendingDigest = false
         let row = Reloads.Reload(
             instance: instance,
             position: self.position,
@@ -57,7 +57,7 @@ extension Engine {
             expiresAt: min(expiresAt, self.time + min(self.catalogue.limits.acknowledgementMax, .hours(24))),
             causes: causes,
             exemption: payment.exemption,
-            generation: self.instances[instance].generation,
+            generation: self.registry[instance].generation,
             window: terms.window,
             isCounted: counted.count,
             isPush: counted.push,
@@ -93,9 +93,9 @@ extension Engine {
             self.counters.reloadsCharged += 1
             return (true, isPush)
         case .exempt(let exemption):
-            self.instances[instance].budget.noteExempt(at: self.time)
-            self.instances[instance].exemptReloads += 1
-            if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
+            self.schedule[instance].budget.noteExempt(at: self.time)
+            self.schedule[cold: instance].exemptReloads += 1
+            if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.now }
             self.counters.reloadsExempt[Int(exemption.rawValue)] += 1
             return (false, false)
         case .collateral(let collateral, let isPaid):
@@ -105,25 +105,25 @@ extension Engine {
 
     /// Takes what a reload may serve out of the waiting pushes.
     private mutating func takePending(of instance: InstanceNumber) -> CauseList {
-        guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else {
-            return self.instances[active: instance].takePending()
+        guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders else {
+            return self.schedule[active: instance].takePending()
         }
         var taken = CauseList()
         var remaining = false
-        var slot = self.instances[active: instance].pending.head
+        var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if self.heldUntil(node) > self.now {
                 remaining = remaining || node.isScheduled
             } else {
-                self.reloads.move(slot, from: &self.instances[active: instance].pending, to: &taken)
-                self.instances[active: instance].count(node.priority, -1)
+                self.reloads.move(slot, from: &self.schedule[active: instance].pending, to: &taken)
+                self.schedule[active: instance].count(node.priority, -1)
                 // What the scheduled push said of its content may be older than what others said since.
-                if node.isScheduled { self.instances[instance].hasPendingDigest = false }
+                if node.isScheduled { self.schedule[instance].hasPendingDigest = false }
             }
             slot = node.next
         }
-        self.instances[instance].hasScheduled = remaining
+        self.schedule[instance].hasScheduled = remaining
         self.refreshExpiry(of: instance)
         return taken
     }
@@ -151,20 +151,20 @@ extension Engine {
         self.combine(UInt64(row.causes.rawValue) | UInt64(row.exemption.map { $0.rawValue + 1 } ?? 0) << 16)
         self.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
         self.combine(UInt64(row.pushes.count))
-        if let push = row.push { self.combine(push.low ^ ByteHash.mix(push.high)) }
+        if let push = row.push { self.combine(push.low ^ ReplayHash.mix(push.high)) }
     }
 
     /// The effect that a reload was given out as.
     @inline(__always)
     func effect(of row: Reloads.Reload) -> ReloadEffect {
-        let instance = self.instances[row.instance]
+        let instance = self.registry[row.instance]
         let kind = instance.kind
         return ReloadEffect(
             id: self.reloadID(at: row.position, of: row.instance),
             address: self.address(of: row.instance),
             kind: self.catalogue[kind].name,
-            family: self.instances.family(of: row.instance),
-            delivery: self.hosts[instance.host].delivery,
+            family: self.registry.family(of: row.instance),
+            delivery: self.registry[instance.host].delivery,
             causes: row.causes,
             exemption: row.exemption,
             issuedAt: row.issuedAt,
@@ -177,12 +177,12 @@ extension Engine {
     /// The reloads of a host that are out and not acknowledged, in the order in which they were issued: what a host is
     /// offered again when it comes back.
     package func outstandingReloads(host: HostKey) -> [ReloadEffect] {
-        guard let slot = self.hosts.find(host) else { return [] }
+        guard let slot = self.registry.findHost(host) else { return [] }
         var found: [Reloads.Reload] = []
-        var instance = self.hosts[slot].firstInstance
+        var instance = self.registry[slot].firstInstance
         while !instance.isNone {
-            self.reloads.forEach(in: self.instances[active: instance].outstanding) { found.append($0) }
-            instance = self.instances[instance].nextOfHost
+            self.reloads.forEach(in: self.schedule[active: instance].outstanding) { found.append($0) }
+            instance = self.registry[instance].nextOfHost
         }
         // Instances come in the order of their ids, and the sort is stable.
         return found.sorted { $0.position < $1.position }.map { self.effect(of: $0) }
@@ -193,12 +193,12 @@ extension Engine {
     /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
     /// all that the push brings, unless the host has been given another delivery since.
     mutating func acceptDelivery(_ report: DeliveryReport) -> RecordAnswer.Result {
-        guard report.reload.partition == self.partition, let host = self.hosts.find(report.host) else {
+        guard report.reload.partition == self.partition, let host = self.registry.findHost(report.host) else {
             return .delivery(known: false)
         }
         if let instance = self.liveInstance(of: report.reload, on: host),
             let named = self.findReload(report.reload.position, of: instance),
-            !self.reloads[stored: named].sharesToken || !self.instances[instance].isHostDriven
+            !self.reloads[stored: named].sharesToken || !self.registry[instance].isHostDriven
         {
             self.end(named, of: instance, by: report.result)
             self.decide(instance)
@@ -224,8 +224,8 @@ extension Engine {
             if row.isCounted {
                 self.refund(instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
             }
-            if self.instances[observed: instance].awaitsReport == row.issuedAt.milliseconds {
-                self.instances[observed: instance].awaitsReport = .min
+            if self.registry[observed: instance].awaitsReport == row.issuedAt.milliseconds {
+                self.registry[observed: instance].awaitsReport = .min
             }
             self.end(reload, of: instance, .failed(.refused, .refused))
         }
@@ -233,7 +233,7 @@ extension Engine {
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
     mutating func expireReloads(of instance: InstanceNumber) {
-        var slot = self.instances[active: instance].outstanding.first
+        var slot = self.schedule[active: instance].outstanding.first
         while !slot.isNone {
             let reload = self.reloads[stored: slot]
             if reload.expiresAt <= self.time {
@@ -247,13 +247,13 @@ extension Engine {
     /// The outstanding reload of an instance that was issued at a position; nil if it is not outstanding any more.
     /// O(outstanding reloads of the instance).
     func findReload(_ position: LogPosition, of instance: InstanceNumber) -> ReloadNumber? {
-        self.reloads.find(position, in: self.instances[active: instance].outstanding)
+        self.reloads.find(position, in: self.schedule[active: instance].outstanding)
     }
 
     /// Ends every reload of an instance that is gone.
     mutating func removeReloads(of instance: InstanceNumber, _ reason: DecisionReason) {
-        while !self.instances[active: instance].outstanding.isEmpty {
-            self.end(self.instances[active: instance].outstanding.first, of: instance, .removed(reason))
+        while !self.schedule[active: instance].outstanding.isEmpty {
+            self.end(self.schedule[active: instance].outstanding.first, of: instance, .removed(reason))
         }
     }
 
@@ -261,19 +261,19 @@ extension Engine {
     mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, _ end: ReloadEnd) {
         let row = self.reloads[reload]
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
-            let news = InstanceDetails.Unshown(position: row.position, acceptedAt: acceptedAt)
-            self.instances[content: instance].unshown = news
+            let news = Registry.Unshown(position: row.position, acceptedAt: acceptedAt)
+            self.registry[content: instance].unshown = news
         }
         self.endPushes(of: row, end)
-        self.reloads.remove(reload, from: &self.instances[active: instance].outstanding)
+        self.reloads.remove(reload, from: &self.schedule[active: instance].outstanding)
         let cause = row.causes.first
         switch end {
         case .acknowledged:
-            if row.generation == self.instances[instance].generation,
-                row.position >= self.instances.confirmedBy(of: instance)
+            if row.generation == self.registry[instance].generation,
+                row.position >= self.registry.confirmedBy(of: instance)
             {
-                self.instances[content: instance].confirmedDigest = row.digest
-                self.instances.setConfirmedBy(of: instance, row.position)
+                self.registry[content: instance].confirmedDigest = row.digest
+                self.registry.setConfirmedBy(of: instance, row.position)
             }
             let outcome = row.exemption == nil ? PushOutcome.reloaded : .exempt
             self.note(instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
@@ -282,12 +282,12 @@ extension Engine {
             // The content is not what it should be: the timeline's policy asks anew, as it would have later.
             if !row.causes.isDisjoint(with: .lasting) {
                 let retry = self.now + Self.retryInterval.milliseconds
-                self.instances[instance].timelineDue = min(self.instances[instance].timelineDue, retry)
+                self.schedule[instance].timelineDue = min(self.schedule[instance].timelineDue, retry)
             }
         case .removed(let reason):
             self.note(instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
         }
-        self.instances.rest(instance)
+        self.schedule.rest(instance)
     }
 
     /// When the oldest push that a reload serves was accepted; nil if it serves none.
@@ -320,19 +320,5 @@ extension Engine {
             slot = node.next
         }
         self.reloads.release(row.pushes)
-    }
-
-    /// The number of a live instance by its address.
-    @inline(__always)
-    func liveInstance(_ address: InstanceAddress) -> InstanceNumber? {
-        guard let host = self.hosts.find(address.host), self.hosts[host].isRegistered else { return nil }
-        var instance = self.hosts[host].firstInstance
-        while !instance.isNone {
-            if self.instances.id(of: instance) == address.instance {
-                return self.instances[instance].isLive ? instance : nil
-            }
-            instance = self.instances[instance].nextOfHost
-        }
-        return nil
     }
 }

@@ -5,9 +5,11 @@ import WidgetModel
 extension Engine {
     /// A host reports the timeline that an instance shows now; its policy is the instance's schedule from now on.
     mutating func acceptTimeline(_ report: TimelineReport) -> RecordAnswer.Result {
-        guard let host = self.hosts.find(report.host), self.hosts[host].isRegistered else { return .unknownHost }
+        guard let host = self.registry.findHost(report.host), self.registry[host].isRegistered else {
+            return .unknownHost
+        }
         let address = InstanceAddress(host: report.host, instance: report.instance)
-        guard let instance = self.liveInstance(address) else { return .unknownInstance }
+        guard let instance = self.registry.liveInstance(address) else { return .unknownInstance }
         do throws(TimelineFault) {
             try report.timeline.validate(self.catalogue.limits.timelines)
         } catch {
@@ -17,11 +19,11 @@ extension Engine {
         if let id = report.reload {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
             if let reload = self.findReload(id.position, of: instance) {
-                isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
+                isStale = self.reloads[stored: reload].generation != self.registry[instance].generation
                 self.counters.reloadsAcknowledged += 1
                 self.end(reload, of: instance, .acknowledged)
             } else {
-                isStale = id.position < self.instances[instance].configuredAt
+                isStale = id.position < self.registry[instance].configuredAt
             }
         }
         if isStale {
@@ -40,46 +42,46 @@ extension Engine {
         let timeline = report.timeline
         self.openWindow(of: instance)
         let terms = self.terms(of: instance)
-        let before = self.instances[content: instance].timeline
+        let before = self.registry[content: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
-        let kind = self.instances[instance].kind
+        let kind = self.registry[instance].kind
         let atEnd = self.catalogue[kind].bare.atEnd
         var context = LintContext()
         context.pace = terms.interval
         context.atEnd = atEnd
-        context.isReloadedOtherwise = self.instances[instance].pushEnabled
+        context.isReloadedOtherwise = self.registry[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         context.contentBytes = report.contentBytes
         // Who is reached through a token is not told which reload it is.
-        if report.reload == nil, !self.instances[instance].isHostDriven {
-            context.unnamedReloads = self.reloads.count(of: self.instances[active: instance].outstanding)
+        if report.reload == nil, !self.registry[instance].isHostDriven {
+            context.unnamedReloads = self.reloads.count(of: self.schedule[active: instance].outstanding)
         }
         let findings = timeline.lint(receivedAt: self.time, context: context, limits: self.catalogue.limits.timelines)
         self.counters.timelinesAccepted += 1
         self.counters.timelineFindings += findings.count
-        self.instances[content: instance].timeline = InstanceDetails.Shown(
+        self.registry[content: instance].timeline = Registry.Shown(
             timeline: timeline,
             receivedAt: self.time,
             findings: findings,
             equalDigests: isSame ? context.equalDigestsBefore + 1 : 1
         )
         if let digest = timeline.digest {
-            let team = self.catalogue[self.hosts[self.instances[instance].host].app].team
-            self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
-            self.instances.setConfirmedBy(of: instance, self.position)
+            let team = self.catalogue[self.registry[self.registry[instance].host].app].team
+            self.registry[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
+            self.registry.setConfirmedBy(of: instance, self.position)
         }
-        if self.instances[instance].isActive {
-            self.instances[active: instance].waiting.remove(ReloadCauses(.policy))
-            self.instances[active: instance].heldUntil = .min
+        if self.schedule[instance].isActive {
+            self.schedule[active: instance].waiting.remove(ReloadCauses(.policy))
+            self.schedule[active: instance].heldUntil = .min
         }
-        self.instances[instance].timelineDue = .max
-        self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
+        self.schedule[instance].timelineDue = .max
+        self.schedule[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
-            let host = self.hostKey(of: self.instances[instance].host)
+            let host = self.hostKey(of: self.registry[instance].host)
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
-            let slot = self.instances[instance].isHostDriven ? .zero : self.catalogue[kind].bare.smoothing
+            let slot = self.registry[instance].isHostDriven ? .zero : self.catalogue[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)
-            self.instances[instance].timelineDue = (date + offset).milliseconds
+            self.schedule[instance].timelineDue = (date + offset).milliseconds
         }
         return findings
     }
@@ -97,16 +99,17 @@ extension Engine {
         let digest = request.digest.map { ContentDigest(team: self.catalogue[app].team, bytes: $0) }
         let (hit, end): ([InstanceNumber], Int)
         if let id = request.host {
-            guard let host = self.hosts.find(HostKey(app: request.app, id: id)), self.hosts[host].isRegistered else {
+            guard let host = self.registry.findHost(HostKey(app: request.app, id: id)), self.registry[host].isRegistered
+            else {
                 return .unknownHost
             }
-            let matches = self.instances(of: host).filter { instance in
-                self.instances[instance].isLive && (kind == nil || self.instances[instance].kind == kind)
+            let matches = self.registry.instances(of: host).filter { instance in
+                self.registry[instance].isLive && (kind == nil || self.registry[instance].kind == kind)
                     && (request.pattern.map { self.matches(instance, $0) } ?? true)
             }
             (hit, end) = (matches, 0)
         } else {
-            (hit, end) = (self.matching(app: app, kind: kind, request.pattern), self.instances.end)
+            (hit, end) = (self.matching(app: app, kind: kind, request.pattern), self.registry.instanceEnd)
         }
         self.work.push(
             .appReload(AppReloadWork(request, app: app, kind: kind, digest, hit, scanningBelow: end))
@@ -117,7 +120,7 @@ extension Engine {
     /// Whether a request is for this instance: controls and widgets are asked for apart, and what is reached through
     /// pushes alone cannot be asked if it is not push-enabled.
     func isMeant(_ instance: InstanceNumber, by request: AppReloadRequest) -> Bool {
-        let row = self.instances[instance]
+        let row = self.registry[instance]
         return row.isControl == request.isForControls && (row.pushEnabled || !row.isHostDriven)
     }
 
@@ -129,9 +132,9 @@ extension Engine {
             self.note(instance, .coalesced, .systemChange, cause: .appRequest)
             return false
         }
-        self.instances[active: instance].waiting.insert(ReloadCauses(.appRequest))
-        self.instances[instance].hasPendingDigest = digest != nil
-        if let digest { self.instances[content: instance].pendingDigest = digest }
+        self.schedule[active: instance].waiting.insert(ReloadCauses(.appRequest))
+        self.schedule[instance].hasPendingDigest = digest != nil
+        if let digest { self.registry[content: instance].pendingDigest = digest }
         return true
     }
 }

@@ -33,13 +33,13 @@ extension Engine {
 
     /// The widgets of a host in the order of a Smart Stack, or nil if it is not registered here.
     package func stack(of host: HostKey, at now: Instant) -> SmartStack? {
-        guard let slot = self.hosts.find(host), self.hosts[slot].isRegistered else { return nil }
+        guard let slot = self.registry.findHost(host), self.registry[slot].isRegistered else { return nil }
         return SmartStack(
-            self.instances(of: slot)
-                .filter { self.instances[$0].isLive && !self.instances[$0].isControl }
+            self.registry.instances(of: slot)
+                .filter { self.registry[$0].isLive && !self.registry[$0].isControl }
                 .map { instance in
-                    let shown = self.instances[content: instance].timeline
-                    return SmartStack.Widget(self.instances.id(of: instance), showing: shown?.timeline, at: now)
+                    let shown = self.registry[content: instance].timeline
+                    return SmartStack.Widget(self.registry.id(of: instance), showing: shown?.timeline, at: now)
                 }
         )
     }

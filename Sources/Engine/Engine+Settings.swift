@@ -14,11 +14,11 @@ extension Engine {
         let moved = self.catalogue.applySettings(settings, at: self.time)
         self.ledger.applyLimits(settings.limits)
         for app in settings.apps {
-            for kind in app.kinds { self.index.declare(kind.schema, app: app.app) }
+            for kind in app.kinds { self.registry.declare(kind.schema, app: app.app) }
         }
         for app in moved { self.changeEnvironment(of: app) }
-        self.usages.markChanged()
-        self.work.push(.settings(SettingsWork(before: before, self.instances.usedNumbers())))
+        self.registry.markUsagesChanged()
+        self.work.push(.settings(SettingsWork(before: before, self.registry.usedInstances())))
         return nil
     }
 
@@ -26,7 +26,7 @@ extension Engine {
     ///
     /// - Parameter before: The kinds as they were, by number.
     mutating func adopt(_ instance: InstanceNumber, _ before: inout [Catalogue.Kind]) {
-        let row = self.instances[instance]
+        let row = self.registry[instance]
         let new = self.catalogue[row.kind]
         if row.kind.index < before.count, before[row.kind.index].budget != new.budget {
             self.catalogue.swapKinds(with: &before)
@@ -38,10 +38,10 @@ extension Engine {
             self.carryBudget(of: instance, from: terms, wasShared: before[row.kind.index].isShared)
         }
         guard row.isLive else { return }
-        let configuration = self.instances.configuration(of: instance)
+        let configuration = self.registry.configuration(of: instance)
         let isOrphaned =
             !new.isConfigured || !self.catalogue[new.app].isConfigured || !new.schema.accepts(configuration)
         if isOrphaned != row.isOrphaned { self.counters.orphanedInstances += isOrphaned ? 1 : -1 }
-        self.instances[instance].isOrphaned = isOrphaned
+        self.registry[instance].isOrphaned = isOrphaned
     }
 }

@@ -9,10 +9,12 @@ extension Engine {
 
     /// Something happened on a host; what waits there is decided anew where that may matter.
     mutating func signal(_ signal: HostSignal) -> RecordAnswer.Result {
-        guard let host = self.hosts.find(signal.host), self.hosts[host].isRegistered else { return .unknownHost }
+        guard let host = self.registry.findHost(signal.host), self.registry[host].isRegistered else {
+            return .unknownHost
+        }
         if let id = signal.event.instance {
             let address = InstanceAddress(host: signal.host, instance: id)
-            guard let instance = self.liveInstance(address) else { return .unknownInstance }
+            guard let instance = self.registry.liveInstance(address) else { return .unknownInstance }
             self.counters.signals += 1
             self.note(signal.event, of: instance)
             return .signalled
@@ -31,24 +33,24 @@ extension Engine {
     private mutating func note(_ event: HostSignal.Event, on host: HostNumber) {
         let lapses = self.now + HostSignal.lapse.milliseconds
         switch event {
-        case .appForeground: self.hosts[host].foregroundUntil = lapses
-        case .appBackground: self.hosts[host].foregroundUntil = .min
-        case .sessionStarted(let session): self.hosts[host].sessionsUntil[Int(session.rawValue)] = lapses
-        case .sessionEnded(let session): self.hosts[host].sessionsUntil[Int(session.rawValue)] = .min
+        case .appForeground: self.registry[host].foregroundUntil = lapses
+        case .appBackground: self.registry[host].foregroundUntil = .min
+        case .sessionStarted(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = lapses
+        case .sessionEnded(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = .min
         case .systemChange(let change): return self.change(change, on: host)
         case .significantLocationChange: return self.move(host)
-        case .standBy(let isOn): self.hosts[host].isInStandBy = isOn
+        case .standBy(let isOn): self.registry[host].isInStandBy = isOn
         case .lowPower(let isOn):
-            self.hosts[host].isInLowPower = isOn
+            self.registry[host].isInLowPower = isOn
             if !isOn { self.endLowPower(of: host) }
         case .widgetVisible, .widgetHidden, .appIntent, .animation, .reloaded, .entryShown: return
         }
-        var until = self.hosts[host].foregroundUntil
+        var until = self.registry[host].foregroundUntil
         for session in HostSession.allCases {
-            until = max(until, self.hosts[host].sessionsUntil[Int(session.rawValue)])
+            until = max(until, self.registry[host].sessionsUntil[Int(session.rawValue)])
         }
-        self.hosts[host].exemptUntil = until
-        for instance in self.instances(of: host) where self.instances[instance].isLive {
+        self.registry[host].exemptUntil = until
+        for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
             self.decideIfWaiting(instance)
         }
     }
@@ -57,8 +59,8 @@ extension Engine {
         switch event {
         case .widgetVisible: self.see(instance)
         case .widgetHidden:
-            self.tellVisibility(of: self.instances[instance].host)
-            self.instances[instance].visibleUntil = .min
+            self.tellVisibility(of: self.registry[instance].host)
+            self.schedule[cold: instance].visibleUntil = .min
         case .appIntent: self.want(.appIntent, instance)
         case .reloaded: self.observe(instance)
         default: return
@@ -66,56 +68,56 @@ extension Engine {
     }
 
     mutating func decideIfWaiting(_ instance: InstanceNumber) {
-        if self.instances[active: instance].isWaiting {
+        if self.schedule[active: instance].isWaiting {
             self.decide(instance)
         }
     }
 
     /// Adds a cause of the instance's own and decides it; a host that drives its timelines reloads for it by itself.
     mutating func want(_ cause: ReloadCause, _ instance: InstanceNumber) {
-        if self.instances[instance].isHostDriven {
+        if self.registry[instance].isHostDriven {
             self.predict(ReloadCauses(cause), instance)
             return self.decide(instance)
         }
-        self.instances[active: instance].waiting.insert(ReloadCauses(cause))
+        self.schedule[active: instance].waiting.insert(ReloadCauses(cause))
         self.decide(instance)
     }
 
     /// From now on the host is one that tells what is seen: before, nothing was known of views.
     private mutating func tellVisibility(of host: HostNumber) {
-        guard !self.hosts[host].tellsVisibility else { return }
-        for instance in self.instances(of: host) { self.openWindow(of: instance) }
-        self.hosts[host].tellsVisibility = true
+        guard !self.registry[host].tellsVisibility else { return }
+        for instance in self.registry.instances(of: host) { self.openWindow(of: instance) }
+        self.registry[host].tellsVisibility = true
     }
 
     /// The user looks at an instance: what was held for that is decided.
     private mutating func see(_ instance: InstanceNumber) {
-        let host = self.instances[instance].host
+        let host = self.registry[instance].host
         self.tellVisibility(of: host)
         self.openWindow(of: instance)
-        let wasHidden = self.instances[instance].visibleUntil <= self.now
-        self.instances[instance].visibleUntil = self.now + HostSignal.lapse.milliseconds
-        let last = self.instances[observed: instance].viewedAt
+        let wasHidden = self.schedule[cold: instance].visibleUntil <= self.now
+        self.schedule[cold: instance].visibleUntil = self.now + HostSignal.lapse.milliseconds
+        let last = self.registry[observed: instance].viewedAt
         if wasHidden, last == .min || last + Self.viewInterval.milliseconds <= self.now {
-            self.instances[observed: instance].viewedAt = self.now
-            self.hosts[host].windows.noteView(at: self.time)
-            if self.instances[instance].views < .max { self.instances[instance].views += 1 }
+            self.registry[observed: instance].viewedAt = self.now
+            self.registry[host].windows.noteView(at: self.time)
+            if self.schedule[instance].views < .max { self.schedule[instance].views += 1 }
         }
-        if self.instances[observed: instance].awaitsLook {
-            self.instances[observed: instance].awaitsLook = false
-            if self.instances[instance].isHostDriven {
+        if self.registry[observed: instance].awaitsLook {
+            self.registry[observed: instance].awaitsLook = false
+            if self.registry[instance].isHostDriven {
                 self.predict(ReloadCauses(.significantLocationChange), instance)
             } else {
-                self.instances[active: instance].waiting.insert(ReloadCauses(.significantLocationChange))
+                self.schedule[active: instance].waiting.insert(ReloadCauses(.significantLocationChange))
             }
         }
-        if self.instances[active: instance].heldUntil > self.now {
+        if self.schedule[active: instance].heldUntil > self.now {
             let slowed = self.slowedUntil(instance)
             if slowed > self.now {
-                self.instances[active: instance].heldUntil = slowed
+                self.schedule[active: instance].heldUntil = slowed
             } else {
-                self.instances[active: instance].heldUntil = .min
-                self.instances[active: instance].waiting.insert(ReloadCauses(.becameVisible))
+                self.schedule[active: instance].heldUntil = .min
+                self.schedule[active: instance].waiting.insert(ReloadCauses(.becameVisible))
             }
         }
         self.decideIfWaiting(instance)
@@ -123,51 +125,51 @@ extension Engine {
 
     /// What low power alone held of a host is decided; what is hidden is held on.
     private mutating func endLowPower(of host: HostNumber) {
-        for instance in self.instances(of: host) where self.instances[active: instance].heldUntil > self.now {
+        for instance in self.registry.instances(of: host) where self.schedule[active: instance].heldUntil > self.now {
             self.openWindow(of: instance)
-            if !self.isThinned(instance) { self.instances[active: instance].heldUntil = .min }
+            if !self.isThinned(instance) { self.schedule[active: instance].heldUntil = .min }
         }
     }
 
     /// The system reloads every widget of a host by itself; no app needs to ask for that.
     private mutating func change(_ change: SystemChange, on host: HostNumber) {
-        for instance in self.instances(of: host) where self.instances[instance].isLive {
-            self.instances[observed: instance].systemChangeAt = self.now
+        for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
+            self.registry[observed: instance].systemChangeAt = self.now
             self.want(change.cause, instance)
         }
     }
 
     /// Widgets that use the location reload when the user next looks at them, now if that is what the user does.
     private mutating func move(_ host: HostNumber) {
-        for instance in self.instances(of: host) where self.instances[instance].isLive {
-            guard self.catalogue[self.instances[instance].kind].usesLocation else { continue }
-            if self.instances[instance].visibleUntil > self.now {
+        for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
+            guard self.catalogue[self.registry[instance].kind].usesLocation else { continue }
+            if self.schedule[cold: instance].visibleUntil > self.now {
                 self.want(.significantLocationChange, instance)
             } else {
-                self.instances[observed: instance].awaitsLook = true
+                self.registry[observed: instance].awaitsLook = true
             }
         }
     }
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: InstanceNumber) {
-        self.instances[content: instance].shownEntry = date
+        self.registry[content: instance].shownEntry = date
         let reload = self.findReload(id.position, of: instance)
         if let reload {
             self.counters.reloadsAcknowledged += 1
             self.end(reload, of: instance, .acknowledged)
         }
-        if let news = self.instances[content: instance].unshown, news.position == id.position {
+        if let news = self.registry[content: instance].unshown, news.position == id.position {
             self.counters.freshness.record(self.time - news.acceptedAt)
-            self.instances[content: instance].unshown = nil
+            self.registry[content: instance].unshown = nil
         }
         if reload != nil { self.decide(instance) }
     }
 
     /// Whether a reload that the system did by itself lately is what an app asks for.
     func isCovered(_ instance: InstanceNumber) -> Bool {
-        let changedAt = self.instances[observed: instance].systemChangeAt
+        let changedAt = self.registry[observed: instance].systemChangeAt
         return changedAt != .min && changedAt + Self.systemChangeCovers.milliseconds >= self.now
-            && self.instances[active: instance].waiting.isDisjoint(with: .systemChanges)
+            && self.schedule[active: instance].waiting.isDisjoint(with: .systemChanges)
     }
 }
 

@@ -33,20 +33,20 @@ extension Engine {
         for kind in self.catalogue.kinds[survey.kinds.count...] {
             survey.kinds.append(BudgetSurvey.KindRow(app: self.catalogue[kind.app].id, kind: kind.name))
         }
-        let range = self.instances.rows.numbers(from: start, atMost: count)
-        for instance in range where self.instances[instance].isLive {
-            self.count(instance, &survey.kinds[self.instances[instance].kind.index])
+        let range = self.registry.instanceNumbers(from: start, atMost: count)
+        for instance in range where self.registry[instance].isLive {
+            self.count(instance, &survey.kinds[self.registry[instance].kind.index])
             self.countPolicy(instance, &survey)
         }
-        return range.upperBound.index < self.instances.end ? range.upperBound : nil
+        return range.upperBound.index < self.registry.instanceEnd ? range.upperBound : nil
     }
 
     private func count(_ instance: InstanceNumber, _ kind: inout BudgetSurvey.KindRow) {
-        let row = self.instances[instance]
+        let row = self.registry[instance]
         kind.instances += 1
         if row.pushEnabled { kind.pushEnabled += 1 }
         if row.isOrphaned { kind.orphaned += 1 }
-        let active = self.instances[active: instance]
+        let active = self.schedule[active: instance]
         if active.isWaiting { kind.waiting += 1 }
         kind.waitingPushes += Int(active.pending.count)
         let use = self.use(of: instance)
@@ -74,16 +74,17 @@ extension Engine {
 
     /// Counts when a timeline's policy asks for the next one: before smoothing, and after.
     private func countPolicy(_ instance: InstanceNumber, _ survey: inout BudgetSurvey) {
-        let row = self.instances[instance]
-        guard row.timelineDue != .max, !row.isHostDriven else { return }
-        let planned = (Instant(milliseconds: row.timelineDue) - survey.from).milliseconds / 1000
+        let row = self.registry[instance]
+        let due = self.schedule[instance].timelineDue
+        guard due != .max, !row.isHostDriven else { return }
+        let planned = (Instant(milliseconds: due) - survey.from).milliseconds / 1000
         // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
         let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
-        guard row.timelineDue >= survey.from.milliseconds, planned < Int64(BudgetSurvey.herdSeconds) + slot else {
+        guard due >= survey.from.milliseconds, planned < Int64(BudgetSurvey.herdSeconds) + slot else {
             return
         }
         if planned < Int64(BudgetSurvey.herdSeconds) { survey.planned[Int(planned)] += 1 }
-        guard let shown = self.instances[content: instance].timeline else { return }
+        guard let shown = self.registry[content: instance].timeline else { return }
         let terms = self.terms(of: instance)
         let atEnd = self.catalogue[row.kind].bare.atEnd
         guard

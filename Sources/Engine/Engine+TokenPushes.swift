@@ -8,19 +8,19 @@ import WidgetModel
 extension Engine {
     /// What keeps a push from going to an instance's token now, whatever its budget says; nil if nothing does.
     func heldByToken(_ instance: InstanceNumber) -> Plan? {
-        guard self.instances[instance].pushEnabled else { return .wait(until: .max, .notPushEnabled) }
+        guard self.registry[instance].pushEnabled else { return .wait(until: .max, .notPushEnabled) }
         guard self.token(of: instance) != nil else { return .wait(until: .max, .otherEnvironment) }
-        let pushedAt = self.hosts[self.instances[instance].host].pushedAt
+        let pushedAt = self.registry[self.registry[instance].host].pushedAt
         // One push at an instant, so that the ids of what it reloads are unique.
-        guard pushedAt == self.now, !self.instances[instance].isControl else { return nil }
+        guard pushedAt == self.now, !self.registry[instance].isControl else { return nil }
         return .wait(until: pushedAt + 1, .minimumInterval)
     }
 
     /// The live, push-enabled instances that a push to an instance's token reloads beside it, in the order of ids.
     private func siblings(of instance: InstanceNumber) -> [InstanceNumber] {
-        guard !self.instances[instance].isControl else { return [] }
-        return self.instances(of: self.instances[instance].host).filter { other in
-            let row = self.instances[other]
+        guard !self.registry[instance].isControl else { return [] }
+        return self.registry.instances(of: self.registry[instance].host).filter { other in
+            let row = self.registry[other]
             return other != instance && row.isLive && row.pushEnabled && !row.isControl
         }
     }
@@ -30,25 +30,25 @@ extension Engine {
     /// The others never hold it back. Those whose budget allows the reload are charged, for the others it is booked;
     /// everything that waits for any of them is taken along.
     mutating func issueThroughToken(_ trigger: InstanceNumber, _ payment: ReloadPayment, isOnce: Bool) {
-        let isControl = self.instances[trigger].isControl
+        let isControl = self.registry[trigger].isControl
         var rows = [self.open(trigger, payment)]
         rows[0].isTrigger = true
         let siblings = self.siblings(of: trigger)
         for sibling in siblings {
             self.openWindow(of: sibling)
-            if !isOnce, self.instances[active: sibling].minExpiry <= self.now { self.expirePending(of: sibling) }
+            if !isOnce, self.schedule[active: sibling].minExpiry <= self.now { self.expirePending(of: sibling) }
             let payment = self.payment(of: sibling, besides: trigger)
             rows.append(self.open(sibling, payment, for: rows[0].push))
         }
-        if !isControl { self.hosts[self.instances[trigger].host].pushedAt = self.now }
+        if !isControl { self.registry[self.registry[trigger].host].pushedAt = self.now }
         let expiresAt = rows.map(\.expiresAt).max() ?? self.time
         for index in rows.indices {
             rows[index].expiresAt = expiresAt
             rows[index].sharesToken = !isControl
             self.combine(rows[index])
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
-            self.reloads.append(rows[index], to: &self.instances[active: rows[index].instance].outstanding)
-            self.instances[observed: rows[index].instance].awaitsReport = self.now
+            self.reloads.append(rows[index], to: &self.schedule[active: rows[index].instance].outstanding)
+            self.registry[observed: rows[index].instance].awaitsReport = self.now
         }
         self.bookCollateral(of: rows)
         self.counters.tokenPushes += 1
@@ -59,7 +59,7 @@ extension Engine {
     /// What the push of another instance costs one that shares its token.
     private mutating func payment(of instance: InstanceNumber, besides trigger: InstanceNumber) -> ReloadPayment {
         if let exemption = self.exemption(of: instance, waiting: []) { return .exempt(exemption) }
-        let kinds = (self.instances[instance].kind, self.instances[trigger].kind)
+        let kinds = (self.registry[instance].kind, self.registry[trigger].kind)
         if self.catalogue[kinds.0].isShared, self.catalogue[kinds.1].isShared {
             return .collateral(.conforming, isPaid: true)
         }
@@ -86,15 +86,15 @@ extension Engine {
         switch collateral {
         case .conforming:
             self.counters.reloadsCollateral += 1
-            self.instances[observed: instance].collateralReloads += 1
+            self.registry[observed: instance].collateralReloads += 1
             if isPaid {
-                self.instances[instance].budget.noteExempt(at: self.time)
+                self.schedule[instance].budget.noteExempt(at: self.time)
             } else {
                 self.charge(instance, isPush: true, terms: terms)
             }
         case .over:
             self.counters.reloadsCollateralOver += 1
-            self.instances[observed: instance].collateralOverReloads += 1
+            self.registry[observed: instance].collateralOverReloads += 1
             self.book(instance, isPush: true)
         }
         let after = self.budget(of: instance)
@@ -131,8 +131,8 @@ extension Engine {
         }
         return TokenPush(
             token: token,
-            environment: self.environment(of: self.instances[trigger].host),
-            isControl: self.instances[trigger].isControl,
+            environment: self.environment(of: self.registry[trigger].host),
+            isControl: self.registry[trigger].isControl,
             priority: priority,
             members: rows.map { TokenPush.Member(reload: self.effect(of: $0), collateral: $0.collateral) }
         )
@@ -143,8 +143,8 @@ extension Engine {
     func reloadsSharing(_ position: LogPosition, of host: HostNumber) -> [(
         instance: InstanceNumber, reload: ReloadNumber
     )] {
-        guard self.hosts[host].delivery == .apns else { return [] }
-        return self.instances(of: host).compactMap { instance in
+        guard self.registry[host].delivery == .apns else { return [] }
+        return self.registry.instances(of: host).compactMap { instance in
             guard let reload = self.findReload(position, of: instance),
                 self.reloads[stored: reload].sharesToken
             else { return nil }
@@ -157,14 +157,16 @@ extension Engine {
     ///
     /// O(hosts log hosts + outstanding reloads).
     package func outstandingTokenPushes() -> [TokenPush] {
-        self.hosts.sortedSlots().filter { self.hosts[$0].delivery == .apns }.flatMap { self.outstandingTokenPushes($0) }
+        self.registry.sortedHosts().filter { self.registry[$0].delivery == .apns }.flatMap {
+            self.outstandingTokenPushes($0)
+        }
     }
 
     private func outstandingTokenPushes(_ host: HostNumber) -> [TokenPush] {
         var groups: [[Reloads.Reload]] = []
-        for instance in self.instances(of: host) {
-            let isControl = self.instances[instance].isControl
-            self.reloads.forEach(in: self.instances[active: instance].outstanding) { row in
+        for instance in self.registry.instances(of: host) {
+            let isControl = self.registry[instance].isControl
+            self.reloads.forEach(in: self.schedule[active: instance].outstanding) { row in
                 guard row.sharesToken || isControl else { return }
                 let group = groups.firstIndex {
                     $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
@@ -190,7 +192,7 @@ extension Engine {
     /// - Parameter matched: Widgets, or one control.
     mutating func decidePush(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
         for instance in matched { self.openWindow(of: instance) }
-        let expired = matched.filter { self.instances[active: $0].minExpiry <= self.now }
+        let expired = matched.filter { self.schedule[active: $0].minExpiry <= self.now }
         for instance in expired { self.expirePending(of: instance) }
         self.match(push, throughToken: matched)
         // As for a push to a stream: what has just expired had a part in when the rest is due.
@@ -216,13 +218,13 @@ extension Engine {
         }
         var queued: [InstanceNumber] = []
         for instance in waiting where self.enqueueIfPossible(push, instance) { queued.append(instance) }
-        let reloads = queued.map { self.instances[active: $0].outstanding.last }
+        let reloads = queued.map { self.schedule[active: $0].outstanding.last }
         for instance in queued { self.decide(instance, isOnce: push.isOnce) }
         for (instance, before) in zip(queued, reloads) {
             if push.notBefore > self.now {
                 self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-            } else if self.instances[active: instance].outstanding.last == before {
-                let active = self.instances[active: instance]
+            } else if self.schedule[active: instance].outstanding.last == before {
+                let active = self.schedule[active: instance]
                 let reason = push.priority == .low ? .waitsForAnother : active.reason
                 self.note(instance, .deferred, reason, push: push.id, until: active.decidesAt)
             }
@@ -236,8 +238,8 @@ extension Engine {
 
     /// The widgets among some instances of a host, whose pushes go to one token, and each control by itself.
     func byToken(_ matched: [InstanceNumber]) -> [[InstanceNumber]] {
-        let widgets = matched.filter { !self.instances[$0].isControl }
-        let controls = matched.filter { self.instances[$0].isControl }
+        let widgets = matched.filter { !self.registry[$0].isControl }
+        let controls = matched.filter { self.registry[$0].isControl }
         return (widgets.isEmpty ? [] : [widgets]) + controls.map { [$0] }
     }
 }

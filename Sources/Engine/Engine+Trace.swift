@@ -44,7 +44,7 @@ extension Engine {
                 lost += 1
                 continue
             }
-            let row = self.instances[entry.instance]
+            let row = self.registry[entry.instance]
             let kind = self.catalogue[row.kind]
             body(
                 TracedDecision(

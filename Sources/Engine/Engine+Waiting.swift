@@ -19,7 +19,7 @@ extension Engine {
         -> Bool
     {
         if replaced == nil, !push.isOnce,
-            Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
+            Int(self.schedule[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
         {
             return self.enqueueWithoutRoom(push, instance)
         }
@@ -35,8 +35,8 @@ extension Engine {
             self.ledger.countMatch(of: push.row, as: .coalesced)
             self.note(instance, .coalesced, .pendingLimit, push: push.id)
             // What the reload brings is as new as this push.
-            self.instances[instance].hasPendingDigest = push.digest != nil
-            if let digest = push.digest { self.instances[content: instance].pendingDigest = digest }
+            self.schedule[instance].hasPendingDigest = push.digest != nil
+            if let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
             return false
         }
         guard self.hastens(push, instance) else {
@@ -50,7 +50,7 @@ extension Engine {
         self.enqueue(
             push,
             instance,
-            replacing: self.instances[active: instance].pending.tail,
+            replacing: self.schedule[active: instance].pending.tail,
             .coalesced,
             .pendingLimit
         )
@@ -60,25 +60,25 @@ extension Engine {
     /// Whether the reload that an instance waits for comes for the others that wait, and serves a push, too, wherever
     /// nothing but time passes until then.
     func isServed(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
-        let active = self.instances[active: instance]
+        let active = self.schedule[active: instance]
         return !active.pending.tail.isNone && !self.ledger.hasPausedSenders
-            && self.instances.isJoined(instance, by: push, now: self.now)
+            && self.schedule.isJoined(instance, by: push, now: self.now)
             && self.reloads[active.pending.tail].expiresAt > active.decidesAt
     }
 
     /// Whether a push makes the reload for which others wait come sooner, the last of which is less urgent.
     func hastens(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
-        let tail = self.instances[active: instance].pending.tail
-        return !tail.isNone && push.heldUntil <= self.now && !self.instances[instance].hasScheduled
-            && !self.ledger.hasPausedSenders && !self.instances.isJoined(instance, by: push, now: self.now)
+        let tail = self.schedule[active: instance].pending.tail
+        return !tail.isNone && push.heldUntil <= self.now && !self.schedule[instance].hasScheduled
+            && !self.ledger.hasPausedSenders && !self.schedule.isJoined(instance, by: push, now: self.now)
             && self.reloads[tail].priority.rawValue < push.priority.rawValue
     }
 
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
     @inline(__always)
     func shows(_ instance: InstanceNumber, _ digest: ContentDigest) -> Bool {
-        self.instances.isIdle(instance, now: self.now)
-            && self.instances[content: instance].confirmedDigest == digest
+        self.schedule.isIdle(instance, now: self.now)
+            && self.registry[content: instance].confirmedDigest == digest
     }
 
     /// Whether a push could be issued at this instant.
@@ -99,7 +99,7 @@ extension Engine {
             if push.priority == .high { demand.high = true }
             if push.priority == .normal { demand.normal = true }
         }
-        if self.instances[instance].timelineDue <= self.now, !self.instances[instance].isHostDriven {
+        if self.schedule[instance].timelineDue <= self.now, !self.registry[instance].isHostDriven {
             demand.waiting.insert(ReloadCauses(.policy))
         }
         demand.minExpiry = min(demand.minExpiry, push.expiresAt)
@@ -109,7 +109,7 @@ extension Engine {
     /// The node of a waiting push with the same collapse id of the same team.
     @inline(__always)
     func waiting(with push: IncomingPush, _ instance: InstanceNumber) -> CauseNumber? {
-        var slot = self.instances[active: instance].pending.head
+        var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             if self.reloads[slot].collapseTag == push.collapseTag {
                 let other = self.reloads[slot].push
@@ -142,38 +142,38 @@ extension Engine {
         )
         if let replaced {
             let old = self.reloads[replaced]
-            self.instances[active: instance].count(old.priority, -1)
+            self.schedule[active: instance].count(old.priority, -1)
             self.reloads.replace(replaced, with: node)
             self.ledger.moveOutcome(of: old.push, from: .deferred, to: end, at: self.time)
             self.note(instance, end, reason, push: self.ledger[old.push].id)
-            if old.expiresAt <= self.instances[active: instance].minExpiry { self.refreshExpiry(of: instance) }
+            if old.expiresAt <= self.schedule[active: instance].minExpiry { self.refreshExpiry(of: instance) }
         } else {
-            self.reloads.append(node, to: &self.instances[active: instance].pending)
+            self.reloads.append(node, to: &self.schedule[active: instance].pending)
         }
-        self.instances.addWaiting(push, to: instance, isScheduled: node.isScheduled)
-        if !node.isScheduled, let digest = push.digest { self.instances[content: instance].pendingDigest = digest }
+        self.schedule.addWaiting(push, to: instance, isScheduled: node.isScheduled)
+        if !node.isScheduled, let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
     }
 
     /// Finds the earliest end of a waiting push again. O(waiting).
     mutating func refreshExpiry(of instance: InstanceNumber) {
         var earliest = Int64.max
-        var slot = self.instances[active: instance].pending.head
+        var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             earliest = min(earliest, self.reloads[slot].expiresAt)
             slot = self.reloads[slot].next
         }
-        self.instances[active: instance].minExpiry = earliest
+        self.schedule[active: instance].minExpiry = earliest
     }
 
     /// Ends the waiting pushes whose time is over. O(waiting).
     mutating func expirePending(of instance: InstanceNumber) {
         var earliest = Int64.max
-        var slot = self.instances[active: instance].pending.head
+        var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if node.expiresAt <= self.now {
-                self.reloads.remove(slot, from: &self.instances[active: instance].pending)
-                self.instances[active: instance].count(node.priority, -1)
+                self.reloads.remove(slot, from: &self.schedule[active: instance].pending)
+                self.schedule[active: instance].count(node.priority, -1)
                 let id = self.ledger[node.push].id
                 self.ledger.moveOutcome(of: node.push, from: .deferred, to: .expired, at: self.time)
                 self.note(instance, .expired, .expiration, push: id)
@@ -182,42 +182,7 @@ extension Engine {
             }
             slot = node.next
         }
-        self.instances[active: instance].minExpiry = earliest
-        if self.instances[active: instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
-    }
-}
-
-extension InstanceTable {
-    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the details.
-    @inline(__always)
-    mutating func addWaiting(_ push: IncomingPush, to slot: InstanceNumber, isScheduled: Bool) {
-        self[active: slot].count(push.priority, 1)
-        self[active: slot].minExpiry = min(self[active: slot].minExpiry, push.expiresAt)
-        if isScheduled { self[slot].hasScheduled = true } else { self[slot].hasPendingDigest = push.digest != nil }
-    }
-
-    /// Whether nothing waits for an instance, is due or is outstanding.
-    func isIdle(_ slot: InstanceNumber, now: Int64) -> Bool {
-        let active = self[active: slot]
-        return !active.isWaiting && active.outstanding.isEmpty && self[slot].timelineDue > now
-    }
-
-    /// Whether a push changes nothing about when an instance is decided: something at least as urgent waits already, or the
-    /// push never reloads by itself, and it does not expire before. O(1).
-    @inline(__always)
-    func isJoined(_ slot: InstanceNumber, by push: IncomingPush, now: Int64) -> Bool {
-        let row = self[slot]
-        guard row.isActive, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
-        let active = self[active: slot]
-        guard row.timelineDue > now, active.decidesAt > now, active.heldUntil <= now else { return false }
-        // With nothing to decide, the timer stands for the earliest expiry.
-        let isLater =
-            push.expiresAt > active.decidesAt || (active.decidesAt == .max && active.minExpiry <= push.expiresAt)
-        guard isLater else { return false }
-        switch push.priority {
-        case .low: return active.isWaiting
-        case .normal: return !active.waiting.isEmpty || active.high > 0 || active.normal > 0
-        case .high: return !active.waiting.isEmpty || active.high > 0
-        }
+        self.schedule[active: instance].minExpiry = earliest
+        if self.schedule[active: instance].pending.count == 0 { self.schedule[instance].hasScheduled = false }
     }
 }

@@ -1,4 +1,5 @@
 package import IntentMatching
+import Storage
 import Timelines
 package import WidgetModel
 
@@ -38,21 +39,15 @@ package struct Engine: ~Copyable, Sendable {
     package internal(set) var runningHash: UInt64 = 0
 
     var catalogue: Catalogue
-    var hosts: HostTable
-    var instances = InstanceTable()
+    var registry: Registry
+    var schedule = Schedule()
     var reloads = Reloads()
     var ledger: Ledger
-    var tokens: TokenTable
     var channels = ChannelTable()
-    var instanceTimers = Timers<NumberTag.Instance>()
-    var hostTimers = Timers<NumberTag.Host>()
-    var index: IntentIndex
     /// The pauses in force, in the order in which they were given; the catalogue and the ledger have their ends from here.
     var standing: [StandingOrder] = []
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
-    /// What of the registry is each app's.
-    var usages = UsageTable()
     var prefetched = PrefetchedRows()
     /// What is left to do of the record that was begun: nothing, but between two slices of it.
     var work = RecordWork()
@@ -74,15 +69,12 @@ package struct Engine: ~Copyable, Sendable {
         seed: UInt64? = nil,
         interning: Interning = .observed(atLeast: 4096)
     ) {
-        let seed = seed ?? ByteHash.processSeed()
+        let seed = seed ?? SeededHash.processSeed
         self.partition = partition
         self.partitions = partitions
         self.catalogue = Catalogue(seed: seed)
-        self.hosts = HostTable(seed: seed)
-        self.tokens = TokenTable(seed: seed)
+        self.registry = Registry(seed: seed, interning: interning)
         self.ledger = Ledger(seed: seed)
-        self.index = IntentIndex(interning: interning)
-        self.index.startLoading()
     }
 
     /// Another engine in the same state. For comparisons of two futures and for tests: O(state). Precondition: the last record
@@ -94,18 +86,13 @@ package struct Engine: ~Copyable, Sendable {
         copy.time = self.time
         copy.runningHash = self.runningHash
         copy.catalogue = self.catalogue.duplicate()
-        copy.hosts = self.hosts.duplicate()
-        copy.instances = self.instances.duplicate()
+        copy.registry = self.registry.duplicate()
+        copy.schedule = self.schedule.duplicate()
         copy.reloads = self.reloads.duplicate()
         copy.ledger = self.ledger.duplicate()
-        copy.tokens = self.tokens.duplicate()
         copy.channels = self.channels
-        copy.instanceTimers = self.instanceTimers
-        copy.hostTimers = self.hostTimers
-        copy.index = self.index.duplicate()
         copy.standing = self.standing
         copy.counters = self.counters
-        copy.usages = self.usages
         return copy
     }
 
@@ -113,7 +100,7 @@ package struct Engine: ~Copyable, Sendable {
     /// collected and not yet listed by what they are configured with, which is less work where there are many. Changes no
     /// outcome. O(instances) the first time.
     package mutating func finishLoading() {
-        self.index.finishLoading()
+        self.registry.finishLoading()
     }
 
     /// The engine version of a record that holds settings: their first word in every version.
@@ -132,7 +119,7 @@ package struct Engine: ~Copyable, Sendable {
     /// Takes a word into the running hash.
     @inline(__always)
     mutating func combine(_ word: UInt64) {
-        self.runningHash = ByteHash.mix(self.runningHash ^ word)
+        self.runningHash = ReplayHash.mix(self.runningHash ^ word)
     }
 
     /// The log's time in milliseconds.

@@ -22,7 +22,7 @@ struct HashSample {
         guard self.size > 0 else { return }
         for place in numbers.indices {
             let number = UInt64(numbers[place].raw)
-            let key = ByteHash.mix(number) & ~UInt64(UInt32.max) | number
+            let key = ReplayHash.mix(number) & ~UInt64(UInt32.max) | number
             guard key < self.bound else { continue }
             self.kept.append(key)
             if self.kept.count >= self.size.multipliedSaturating(by: 4) { self.tighten() }

@@ -46,12 +46,12 @@ import WidgetModel
         for number in 0..<UInt32(40) {
             if UInt64(number) < instances {
                 let second = random.next() % spread
-                engine.instanceTimers.arm(InstanceNumber(raw: number), at: Self.start + .seconds(Int64(second)))
+                engine.schedule.arm(InstanceNumber(raw: number), at: Self.start + .seconds(Int64(second)))
                 model.append((second, UInt64(number), .instance(InstanceNumber(raw: number))))
             }
             if UInt64(number) < hosts {
                 let second = random.next() % (spread * 2)
-                engine.hostTimers.arm(HostNumber(raw: number), at: Self.start + .seconds(Int64(second)))
+                engine.schedule.arm(HostNumber(raw: number), at: Self.start + .seconds(Int64(second)))
                 model.append((second, 1000 + UInt64(number), .host(HostNumber(raw: number))))
             }
         }

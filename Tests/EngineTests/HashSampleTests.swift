@@ -20,7 +20,7 @@ import WidgetModel
         var random = SplitMix64(seed: UInt64(size))
         let numbers = (0..<UInt32(1000)).map { $0 * 3 }
         let byHash = numbers.sorted { left, right in
-            let hashes = (ByteHash.mix(UInt64(left)) >> 32, ByteHash.mix(UInt64(right)) >> 32)
+            let hashes = (ReplayHash.mix(UInt64(left)) >> 32, ReplayHash.mix(UInt64(right)) >> 32)
             return hashes.0 == hashes.1 ? left < right : hashes.0 < hashes.1
         }
         for batch in [1, 10, 4096] {

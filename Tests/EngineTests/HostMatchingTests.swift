@@ -17,14 +17,14 @@ import WidgetModel
 
     /// What a look at every instance finds.
     static func expected(_ engine: borrowing Engine, _ pattern: MatchPattern) -> [InstanceNumber] {
-        engine.instances.usedNumbers().filter { instance in
-            let row = engine.instances[instance]
+        engine.registry.usedInstances().filter { instance in
+            let row = engine.registry[instance]
             guard row.isLive, row.pushEnabled else { return false }
             return pattern.matches(
                 MatchSubject(
-                    configuration: engine.instances.configuration(of: instance),
-                    family: engine.instances.family(of: instance),
-                    host: engine.hosts.id(of: row.host),
+                    configuration: engine.registry.configuration(of: instance),
+                    family: engine.registry.family(of: instance),
+                    host: engine.registry.id(of: row.host),
                     tags: []
                 )
             )
@@ -48,7 +48,7 @@ import WidgetModel
             }
             // From time to time budgets are forgotten, and hosts with them.
             scene.pass(random.chance(1, in: 10) ? .hours(50) : .minutes(1))
-            for slot in scene.engine.hosts.usedNumbers() {
+            for slot in scene.engine.registry.usedHosts() {
                 ids[slot, default: []].insert(scene.engine.hostKey(of: slot))
             }
             guard step % 5 == 0 else { continue }

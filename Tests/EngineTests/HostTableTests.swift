@@ -32,7 +32,9 @@ import WidgetModel
         #expect(MemoryLayout<HostTable.Name>.size == 8)
         #expect(MemoryLayout<TokenTable.Row>.stride == 44)
         #expect(MemoryLayout<ReloadTable.Stored>.stride == 64)
-        #expect(MemoryLayout<InstanceTable.Row>.stride == 128)
+        #expect(MemoryLayout<InstanceTable.Row>.stride == 32)
+        #expect(MemoryLayout<RestingRow>.stride == 64)
+        #expect(MemoryLayout<ColdRow>.stride == 32)
         #expect(MemoryLayout<ActiveRow>.stride == 64)
     }
 

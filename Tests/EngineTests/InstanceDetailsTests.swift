@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import TestSupport
 import Testing
 import Timelines

@@ -25,12 +25,12 @@ struct PolicyHistory {
         let engine = scene.engine.duplicate()
         var tuned: [HostKey: BudgetWindow] = [:]
         var known: [InstanceAddress: Instant] = [:]
-        for instance in engine.instances.usedNumbers() {
-            let number = engine.instances[instance].host
+        for instance in engine.registry.usedInstances() {
+            let number = engine.registry[instance].host
             let host = engine.hostKey(of: number)
-            tuned[host] = engine.hosts[number].windows.window
-            let address = InstanceAddress(host: host, instance: engine.instances.id(of: instance))
-            known[address] = Instant(milliseconds: engine.instances[instance].firstWindow)
+            tuned[host] = engine.registry[number].windows.window
+            let address = InstanceAddress(host: host, instance: engine.registry.id(of: instance))
+            known[address] = Instant(milliseconds: engine.schedule[cold: instance].firstWindow)
         }
         for kind in engine.settings?.apps.first?.kinds ?? []
         where self.changes[kind.schema.kind]?.last?.policy != kind.budget {

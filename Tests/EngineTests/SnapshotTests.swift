@@ -143,7 +143,7 @@ import WidgetModel
         var fromState: [DeviceToken: DirectoryChange] = [:]
         let read = try Self.engine(of: Self.frames(of: schedule.scene.engine))
         read.removedTokens { taken($0, into: &fromState) }
-        read.controlTokens(of: read.instances.usedNumbers()) { taken($0, into: &fromState) }
+        read.controlTokens(of: read.registry.usedInstances()) { taken($0, into: &fromState) }
         let apps = read.appIDs
         read.forEachHostToken { bytes, host, app in
             let token = DeviceToken(bytes: Array(copying: bytes))

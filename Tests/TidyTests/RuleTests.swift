@@ -64,6 +64,20 @@ import Testing
         #expect(self.lines(found) == [2, 2])
     }
 
+    @Test func `what another part stores is caught, and its verbs are not`() {
+        let part = SwiftText("struct Ledger: ~Copyable {\n    var pushes: A\n    var count: Int { 1 }\n}\n")
+        let user = SwiftText(
+            "let a = self.ledger.pushes.count\nlet b = ledger.pushes(of: 1) + ledger.count\nlet c = oldledger.pushes\n"
+        )
+        let files = [
+            ("Sources/Engine/Ledger/Ledger.swift", part), ("Sources/Engine/Ledger/A.swift", user),
+            ("Sources/Engine/Snapshot/A.swift", user), ("Sources/Engine/A.swift", user),
+        ]
+        let found = Rules.parts(files)
+        #expect(found.map(\.path) == ["Sources/Engine/A.swift"])
+        #expect(self.lines(found) == [1])
+    }
+
     @Test(arguments: AllowedImports.impureWords.sorted())
     func `a pure target that reaches out is caught`(word: String) {
         let text = SwiftText("/// \(word)\nlet a = \"\(word)\"\nlet b = \(word)(1)\n")

@@ -77,7 +77,7 @@ enum Rules {
     }
 
     /// The engine's parts: folders of `Sources/Engine`, each with the type of its name.
-    static let engineParts = ["Catalogue", "Reloads", "Ledger"]
+    static let engineParts = ["Catalogue", "Registry", "Schedule", "Reloads", "Ledger"]
 
     /// The tables that a part owns: the types of its folder that cannot be copied, but for the part itself.
     static func tables(of part: String, _ files: [(path: String, source: SwiftText)]) -> Set<String> {
@@ -92,16 +92,55 @@ enum Rules {
         return tables
     }
 
+    /// What a part stores for its own folder: the variables of its type that are not worked out, unless others may read them
+    /// since nothing but its file can write them.
+    static func members(of part: String, _ files: [(path: String, source: SwiftText)]) -> Set<String> {
+        let own = files.first { $0.path == "Sources/Engine/\(part)/\(part).swift" }
+        let lines = own?.source.lines ?? []
+        return Set(
+            lines.compactMap { line in
+                let words = line.split(separator: " ")
+                guard line.hasPrefix("    var "), !line.contains("{"), words.count > 1 else { return nil }
+                return String(words[1].prefix { $0 != ":" })
+            }
+        )
+    }
+
     /// No part of the engine names another's tables, and neither does the loop over records: what is wanted of them is a verb of
     /// the part. Snapshots write tables down and read them back.
     static func parts(_ files: [(path: String, source: SwiftText)]) -> [Violation] {
         self.engineParts.flatMap { part in
             let tables = self.tables(of: part, files)
+            let members = self.members(of: part, files)
             return files.flatMap { path, source -> [Violation] in
                 let own = ["Sources/Engine/\(part)/", "Sources/Engine/Snapshot/"]
                 guard path.hasPrefix("Sources/Engine/"), !own.contains(where: { path.hasPrefix($0) }) else { return [] }
                 return self.words(path, source, tables) { "\($0) is a table of \(part); ask \(part) instead" }
+                    + self.reaches(path, source, into: part, members)
             }
+        }
+    }
+
+    /// A violation for each line that reaches through a part, as `registry.hosts`, for what the part stores.
+    private static func reaches(
+        _ path: String,
+        _ source: SwiftText,
+        into part: String,
+        _ members: Set<String>
+    ) -> [Violation] {
+        let name = part.lowercased() + "."
+        return source.lines.enumerated().compactMap { index, line in
+            var rest = line[...]
+            while let found = rest.firstRange(of: name) {
+                let isWhole = rest[..<found.lowerBound].last.map { !$0.isLetter } ?? true
+                rest = rest[found.upperBound...]
+                let member = rest.prefix { $0.isLetter }
+                guard isWhole, members.contains(String(member)), rest.dropFirst(member.count).first != "(" else {
+                    continue
+                }
+                return Violation(path, index + 1, "\(member) is stored by \(part); ask \(part) instead")
+            }
+            return nil
         }
     }
 

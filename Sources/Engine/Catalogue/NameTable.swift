@@ -22,12 +22,12 @@ struct NameTable<Tag>: ~Copyable, Sendable {
     subscript(number: Number<Tag>) -> String { self.names[number.index] }
 
     func find(_ name: String) -> Number<Tag>? {
-        self.index.find(ByteHash.of(name, seed: self.seed)) { self[$0] == name }
+        self.index.find(SeededHash.of(name.utf8.span, seed: self.seed)) { self[$0] == name }
     }
 
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> Number<Tag>? {
-        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { number in
+        self.index.find(SeededHash.of(bytes.span.extracting(range), seed: self.seed)) { number in
             self[number].equals(bytes, in: range)
         }
     }
@@ -37,7 +37,7 @@ struct NameTable<Tag>: ~Copyable, Sendable {
         if let slot = self.find(name) { return slot }
         self.names.append(name)
         let slot = Number<Tag>(self.names.count - 1)
-        self.index.insert(slot, ByteHash.of(name, seed: self.seed))
+        self.index.insert(slot, SeededHash.of(name.utf8.span, seed: self.seed))
         return slot
     }
 }

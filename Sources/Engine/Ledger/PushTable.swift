@@ -121,7 +121,7 @@ struct PushTable: ~Copyable, Sendable {
 
     @inline(__always)
     private func hash(_ id: PushID) -> UInt64 {
-        ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
+        SeededHash.fold(SeededHash.fold(self.seed ^ id.high) ^ id.low)
     }
 
     /// Fetches where an id is or goes.

@@ -64,8 +64,8 @@ extension Engine {
         switch scope {
         case .app, .kind: self.isConfigured(scope) || self.standing.contains { $0.scope == scope }
         case .sender(let team): self.catalogue.findTeam(team.rawValue) != nil
-        case .host(let host): self.hosts.find(host).map { self.hosts[$0].isRegistered } ?? false
-        case .instance(let address): self.liveInstance(address) != nil
+        case .host(let host): self.registry.findHost(host).map { self.registry[$0].isRegistered } ?? false
+        case .instance(let address): self.registry.liveInstance(address) != nil
         case .push(let push, let team, _):
             self.ledger.pushes(with: push).contains { number in
                 team.map { TeamID(self.catalogue.teamName(self.ledger[number].team)) == $0 } ?? true

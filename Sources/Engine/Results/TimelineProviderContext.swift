@@ -93,10 +93,10 @@ package enum ProviderRequest: String, Hashable, Sendable, CaseIterable {
 extension Engine {
     /// What a timeline provider is told of an instance; nil if no host shows it here.
     package func providerContext(of address: InstanceAddress) -> TimelineProviderContext? {
-        guard let slot = self.liveInstance(address) else { return nil }
+        guard let slot = self.registry.liveInstance(address) else { return nil }
         return TimelineProviderContext(
-            family: self.instances.family(of: slot),
-            host: self.hosts.context(of: self.instances[slot].host)
+            family: self.registry.family(of: slot),
+            host: self.registry.context(of: self.registry[slot].host)
         )
     }
 }

@@ -39,7 +39,7 @@ struct ConfigurationCache: Sendable {
         try Self.skip(&ahead)
         let all = reader.bytes
         let bytes = all.span.extracting(start..<ahead.offset)
-        let place = Int(truncatingIfNeeded: ByteHash.of(bytes, seed: 0)) & (Self.size - 1)
+        let place = Int(truncatingIfNeeded: ReplayHash.of(bytes, seed: 0)) & (Self.size - 1)
         if self.entries.isEmpty { self.entries = Array(repeating: nil, count: Self.size) }
         self.lookups += 1
         if let entry = self.entries[place], Self.equal(entry.bytes.span, bytes) {

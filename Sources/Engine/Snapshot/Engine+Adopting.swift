@@ -13,36 +13,36 @@ extension Engine {
         }
         let rows = instances.rows
         self.counters.instances = rows.live
-        self.counters.tombstones = rows.rows.count - rows.live
+        self.counters.tombstones = rows.instances.rows.count - rows.live
         self.counters.pushEnabledInstances = rows.pushEnabled
         self.counters.orphanedInstances = rows.orphaned
-        for (kind, usage) in rows.usages.enumerated() { self.usages[self.catalogue.kinds[kind].app] += usage }
+        for (kind, usage) in rows.usages.enumerated() { self.registry[usage: self.catalogue.kinds[kind].app] += usage }
         let controls = rows.controls
         let timers = rows.timers
-        self.instances.takeRows(rows.rows, rows.active, rows.details)
+        self.registry.instances = rows.instances
+        self.schedule.takeRows(rows.schedule)
         for instance in controls {
-            guard let token = self.instances[particulars: instance].controlToken else { continue }
-            let host = self.instances[instance].host
-            self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
+            guard let token = self.registry[particulars: instance].controlToken else { continue }
+            self.registry.bind(token, toControl: instance)
         }
-        self.instanceTimers.makeRoom(for: self.instances.end)
+        self.schedule.instanceTimers.makeRoom(for: self.registry.instanceEnd)
         for place in timers.indices {
             let timer = timers[place]
-            self.instanceTimers.arm(timer.instance, at: Instant(seconds: Int64(timer.second)))
+            self.schedule.arm(timer.instance, at: Instant(seconds: Int64(timer.second)))
         }
     }
 
     /// Takes in the index that an ``EngineIndexDecoder`` made of the same snapshot.
     package mutating func adopt(_ index: consuming EngineIndex) throws(SnapshotError) {
         guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
-        self.index = index.index
+        self.registry.index = index.index
     }
 
     /// Makes the index of the rows.
     mutating func fillIndex() {
-        for kind in self.catalogue.kinds { self.index.declare(kind.schema, app: self.catalogue[kind.app].id) }
-        for instance in self.instances.usedNumbers() where self.instances[instance].isLive {
-            self.insertIntoIndex(instance, self.instances.configuration(of: instance))
+        for kind in self.catalogue.kinds { self.registry.declare(kind.schema, app: self.catalogue[kind.app].id) }
+        for instance in self.registry.usedInstances() where self.registry[instance].isLive {
+            self.insertIntoIndex(instance, self.registry.configuration(of: instance))
         }
     }
 }

@@ -109,7 +109,7 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
         _ models: inout [InstanceNumber],
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        let row = try InstanceTable.Row.Head.blank.coded(by: &coder)
+        let row = try InstanceRecord.Head.blank.coded(by: &coder)
         guard row.host.raw < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
         let entry = try shapes.entry(row.shape, &coder)

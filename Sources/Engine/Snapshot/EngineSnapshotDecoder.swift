@@ -61,7 +61,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.leavesInstances = leavesInstances
         self.partition = partition
         self.partitions = partitions
-        self.seed = seed ?? ByteHash.processSeed()
+        self.seed = seed ?? SeededHash.processSeed
         self.hosts = HostTable(seed: self.seed)
         self.tokens = TokenTable(seed: self.seed)
         self.interning = interning
@@ -324,14 +324,12 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         )
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts
-        engine.usages = self.usages
-        engine.hosts = self.hosts
-        engine.instances = InstanceTable(
-            rows: Table(),
-            active: ActiveTable(),
-            details: InstanceDetails(),
-            days: self.days
-        )
+        engine.registry.hosts = self.hosts
+        engine.registry.tokens = self.tokens
+        engine.registry.usages = self.usages
+        engine.schedule.days = self.days
+        engine.schedule.instanceTimers = Timers(startingAt: self.head.time)
+        engine.schedule.hostTimers = self.hostTimers
         engine.reloads = Reloads(table: self.reloads, causes: PendingCauses(nodes: self.causes))
         engine.ledger = Ledger(
             pushes: PushTable(
@@ -351,10 +349,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         )
         engine.standing = self.head.pauses
         for pause in self.head.pauses { engine.applyPause(pause.scope, until: pause.end) }
-        engine.tokens = self.tokens
         engine.channels = self.channels
-        engine.instanceTimers = Timers(startingAt: self.head.time)
-        engine.hostTimers = self.hostTimers
         return engine
     }
 }

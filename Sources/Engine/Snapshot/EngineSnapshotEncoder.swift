@@ -57,17 +57,17 @@ package struct EngineSnapshotEncoder: Sendable {
             return true
         case .free: return self.writeFree(engine, &coder)
         case .hosts:
-            return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
+            return try self.write(engine.registry.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
-                    let (key, context) = (engine.hostKey(of: slot), engine.hosts.context(of: slot))
+                    let (key, context) = (engine.hostKey(of: slot), engine.registry.hosts.context(of: slot))
                     _ = try HostTable.Record(key: key, row: row, context: context).coded(by: &coder)
-                    try TokenTable.BoundToken.each(engine.tokens(of: slot), by: &coder) { _ in }
-                    try Self.write(timer: engine.hostTimers.armed(slot), &coder)
+                    try TokenTable.BoundToken.each(engine.registry.tokens(of: slot), by: &coder) { _ in }
+                    try Self.write(timer: engine.schedule.hostTimers.armed(slot), &coder)
                 }
             }
         case .instances: return try self.writeInstances(engine, &coder)
         case .days:
-            return try self.write(engine.instances.days, &coder) { (_, row, coder) throws(ByteFault) in
+            return try self.write(engine.schedule.days, &coder) { (_, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
             }
         case .causes:
@@ -92,7 +92,7 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try engine.ledger.decisions.entry(atPlace: place).coded(by: &coder)
             }
         case .removals:
-            let removals = engine.tokens.removalsInOrder
+            let removals = engine.registry.tokens.removalsInOrder
             return try self.write(removals.count, &coder) { (place, coder) throws(ByteFault) in
                 _ = try removals[removals.startIndex + place].coded(by: &coder)
             }
@@ -110,21 +110,34 @@ package struct EngineSnapshotEncoder: Sendable {
     ) throws(ByteFault) -> Bool {
         var shapes = ShapeWriter()
         var rows = StateWriter()
-        let isDone = try self.write(engine.instances.rows, &rows, beside: { shapes.byteCount }) {
+        let isDone = try self.write(engine.registry.instances.rows, &rows, beside: { shapes.byteCount }) {
             (slot, row, coder) throws(ByteFault) in
-            let details = engine.instances.details.whole(slot)
-            let configuration = engine.instances.configuration(of: slot)
+            let details = engine.registry.instances.details.whole(slot)
+            let configuration = engine.registry.configuration(of: slot)
+            let record = InstanceRecord(row: row, resting: engine.schedule[slot], cold: engine.schedule[cold: slot])
             let number = try shapes.number(of: InstanceShape(kind: row.kind, details, configuration))
             try coder.row { (coder) throws(ByteFault) in
-                let head = InstanceTable.Row.Head(host: row.host, flags: row.flags, shape: number)
+                let head = InstanceRecord.Head(
+                    host: row.host,
+                    flags: row.flags,
+                    scheduleFlags: record.resting.flags,
+                    shape: number
+                )
                 _ = try head.coded(by: &coder)
                 _ = coder.text(details.row.id.rawValue)
-                let groups = try InstanceGroups(row, details).coded(by: &coder)
+                let groups = try InstanceGroups(record, details).coded(by: &coder)
                 _ = try details.coded(by: &coder, groups)
-                if groups.contains(.active) { _ = try engine.instances[active: slot].coded(by: &coder) }
+                if groups.contains(.active) { _ = try engine.schedule[active: slot].coded(by: &coder) }
                 let hash = engine.addressHash(of: slot)
-                _ = try row.coded(by: &coder, head, kind: row.kind, groups, active: row.active, addressHash: hash)
-                try Self.write(timer: engine.instanceTimers.armed(slot), &coder)
+                _ = try record.coded(
+                    by: &coder,
+                    head,
+                    kind: row.kind,
+                    groups,
+                    active: record.resting.active,
+                    addressHash: hash
+                )
+                try Self.write(timer: engine.schedule.armed(slot), &coder)
             }
         }
         guard !rows.writer.bytes.isEmpty else { return isDone }
@@ -141,9 +154,9 @@ package struct EngineSnapshotEncoder: Sendable {
     private mutating func writeFree(_ engine: borrowing Engine, _ coder: inout StateWriter) -> Bool {
         var skipped = self.cursor
         return
-            !(self.writeRun(of: engine.hosts.rows.free, 0, &skipped, &coder)
-            || self.writeRun(of: engine.instances.rows.free, 1, &skipped, &coder)
-            || self.writeRun(of: engine.instances.days.free, 2, &skipped, &coder)
+            !(self.writeRun(of: engine.registry.hosts.rows.free, 0, &skipped, &coder)
+            || self.writeRun(of: engine.registry.instances.rows.free, 1, &skipped, &coder)
+            || self.writeRun(of: engine.schedule.days.free, 2, &skipped, &coder)
             || self.writeRun(of: engine.reloads.causes.nodes.free, 3, &skipped, &coder)
             || self.writeRun(of: engine.reloads.table.free, 4, &skipped, &coder)
             || self.writeRun(of: engine.ledger.pushes.rows.free, 5, &skipped, &coder))

@@ -23,19 +23,20 @@ struct InstanceGroups: OptionSet {
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    init(_ row: InstanceTable.Row, _ details: InstanceDetails.Whole) {
+    init(_ record: InstanceRecord, _ details: InstanceDetails.Whole) {
         var groups: InstanceGroups = []
         if let particulars = details.particulars, particulars.isConditionOrControl {
             groups.insert(.conditionOrControl)
         }
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
-        if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
-        if row.isActive { groups.insert(.active) }
-        if row.views != 0 || row.rate != .typical || row.visibleUntil != .min { groups.insert(.views) }
-        if !row.rollingDay.isNone || row.granted != 0 || row.exemptReloads != 0
-            || row.freeSetupAt != .min
-        {
+        let (resting, cold) = (record.resting, record.cold)
+        if resting.budget != ReloadBudget() || resting.windowMinute != 0 || resting.allowance != 0 {
+            groups.insert(.budget)
+        }
+        if resting.isActive { groups.insert(.active) }
+        if resting.views != 0 || resting.rate != .typical || cold.visibleUntil != .min { groups.insert(.views) }
+        if !cold.rollingDay.isNone || resting.granted != 0 || cold.exemptReloads != 0 || cold.freeSetupAt != .min {
             groups.insert(.cold)
         }
         self = groups

@@ -22,9 +22,8 @@ struct InstanceRows: ~Copyable, Sendable {
         }
     }
 
-    private(set) var rows: Table<NumberTag.Instance, InstanceTable.Row>
-    private(set) var active = ActiveTable()
-    private(set) var details: InstanceDetails
+    private(set) var instances: InstanceTable
+    private(set) var schedule: Schedule
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
     /// The live instances that have a token of their own.
@@ -43,12 +42,12 @@ struct InstanceRows: ~Copyable, Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - rows: About how many rows will come.
     init(free: [InstanceNumber], expecting rows: Int = 0) {
-        self.rows = Table(free: free, expecting: rows)
-        self.details = InstanceDetails(expecting: rows)
+        self.instances = InstanceTable(free: free, expecting: rows)
+        self.schedule = Schedule(expecting: rows)
     }
 
     /// The number that the next row has at least.
-    var end: Int { self.rows.end }
+    var end: Int { self.instances.rows.end }
 
     /// Reads the row of a number.
     ///
@@ -64,7 +63,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ shapes: inout ShapeReader,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        let head = try InstanceTable.Row.Head.blank.coded(by: &coder)
+        let head = try InstanceRecord.Head.blank.coded(by: &coder)
         let shape = try shapes.entry(head.shape, &coder).shape
         let id = InstanceID(try coder.text(""))
         let groups = try InstanceGroups([]).coded(by: &coder)
@@ -73,54 +72,61 @@ struct InstanceRows: ~Copyable, Sendable {
             var whole = InstanceDetails.Whole(row: details)
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
-            let row = try self.readRow(head, kind: shape.kind, groups, &coder)
-            return try self.take(slot, row, whole, shape.configuration, bounds, &coder)
+            let record = try self.readRecord(head, kind: shape.kind, groups, &coder)
+            return try self.take(slot, record, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
-        let row = try self.readRow(head, kind: shape.kind, groups, &coder)
-        try self.note(slot, row, bounds, &coder)
-        self.rows.restore(slot, row, blank: .blank)
-        self.details.insert(slot, details, shape.configuration)
-        self.usages[row.kind.index].textBytes += self.details.textBytes(of: slot)
+        let record = try self.readRecord(head, kind: shape.kind, groups, &coder)
+        try self.note(slot, record, bounds, &coder)
+        self.restore(slot, record)
+        self.instances.details.insert(slot, details, shape.configuration)
+        self.usages[record.row.kind.index].textBytes += self.instances.details.textBytes(of: slot)
     }
 
     @inline(__always)
-    private mutating func readRow(
-        _ head: InstanceTable.Row.Head,
+    private mutating func restore(_ slot: InstanceNumber, _ record: borrowing InstanceRecord) {
+        self.instances.rows.restore(slot, record.row, blank: .blank)
+        self.schedule.restore(slot, record.resting, record.cold)
+    }
+
+    @inline(__always)
+    private mutating func readRecord(
+        _ head: InstanceRecord.Head,
         kind: KindNumber,
         _ groups: InstanceGroups,
         _ coder: inout StateReader
-    ) throws(ByteFault) -> InstanceTable.Row {
+    ) throws(ByteFault) -> InstanceRecord {
         var active = ActiveTable.rest
-        if groups.contains(.active) { active = self.active.insert(try ActiveRow().coded(by: &coder)) }
-        return try InstanceTable.Row.blank
+        if groups.contains(.active) { active = self.schedule.active.insert(try ActiveRow().coded(by: &coder)) }
+        return try InstanceRecord.blank
             .coded(by: &coder, head, kind: kind, groups, active: active, addressHash: 0)
     }
 
     @inline(never)
     private mutating func take(
         _ slot: InstanceNumber,
-        _ row: InstanceTable.Row,
+        _ record: InstanceRecord,
         _ details: InstanceDetails.Whole,
         _ configuration: Configuration,
         _ bounds: Bounds,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        try self.note(slot, row, bounds, &coder)
-        if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
-        self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, details, configuration)
-        self.usages[row.kind.index].textBytes += self.details.textBytes(of: slot)
+        try self.note(slot, record, bounds, &coder)
+        if record.row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
+        self.restore(slot, record)
+        self.instances.details.restore(slot, details, configuration)
+        self.usages[record.row.kind.index].textBytes += self.instances.details.textBytes(of: slot)
     }
 
     /// Notes what follows from a row, and its timer, which stands behind it.
     @inline(__always)
     private mutating func note(
         _ slot: InstanceNumber,
-        _ row: borrowing InstanceTable.Row,
+        _ record: borrowing InstanceRecord,
         _ bounds: Bounds,
         _ coder: inout StateReader
     ) throws(ByteFault) {
+        let row = record.row
         guard row.host.raw < bounds.hosts, row.kind.raw < bounds.kinds else { throw coder.fault() }
         let next: UInt64 = try coder.number()
         if next > 0 {
@@ -144,12 +150,13 @@ struct InstanceRows: ~Copyable, Sendable {
     /// Gives back the number of a row that is left out.
     mutating func leaveOut(_ slot: InstanceNumber) {
         self.count += 1
-        self.rows.release(slot)
+        self.instances.rows.release(slot)
     }
 
     /// Makes the tables as long as they were, once the last row was read.
     mutating func finish(end: Int) {
-        self.rows.finishRestoring(end: end, blank: .blank)
-        self.details.finishRestoring(end: end)
+        self.instances.rows.finishRestoring(end: end, blank: .blank)
+        self.instances.details.finishRestoring(end: end)
+        self.schedule.finishRestoring(end: end)
     }
 }

@@ -49,9 +49,9 @@ struct SnapshotHead: Sendable {
         self.repeatOldest = engine.ledger.repeats.oldest
         self.decisionCapacity = engine.ledger.decisions.capacity
         self.decisionCount = engine.ledger.decisions.count
-        self.ends[0] = UInt32(engine.hosts.rows.end)
-        self.ends[1] = UInt32(engine.instances.rows.end)
-        self.ends[2] = UInt32(engine.instances.days.end)
+        self.ends[0] = UInt32(engine.registry.hosts.rows.end)
+        self.ends[1] = UInt32(engine.registry.instances.rows.end)
+        self.ends[2] = UInt32(engine.schedule.days.end)
         self.ends[3] = UInt32(engine.reloads.causes.nodes.end)
         self.ends[4] = UInt32(engine.reloads.table.end)
         self.ends[5] = UInt32(engine.ledger.pushes.rows.end)

@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// One description of a row for both ways: each method gives back its value, which a writer was given and a reader has
@@ -230,7 +231,7 @@ struct StateReader: StateCoder {
     private mutating func longNumber(_ first: UInt8) throws(ByteFault) -> UInt64 {
         let start = self.offset - 1
         if self.bytes.count - start >= 8 {
-            let word = ByteHash.word(self.bytes.span, at: start)
+            let word = self.bytes.span.word(at: start)
             let ends = ~word & 0x8080_8080_8080_8080
             if ends != 0 {
                 let bits = ends.trailingZeroBitCount
@@ -267,7 +268,7 @@ struct StateReader: StateCoder {
     mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64 {
         guard self.bytes.count - self.offset >= 8 else { throw .truncated(offset: self.offset) }
         defer { self.offset &+= 8 }
-        return ByteHash.word(self.bytes.span, at: self.offset)
+        return self.bytes.span.word(at: self.offset)
     }
 
     mutating func value<Value>(

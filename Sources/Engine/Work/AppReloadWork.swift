@@ -102,7 +102,7 @@ extension Engine {
     private mutating func findSilent(_ work: inout AppReloadWork, _ units: inout Int) {
         while units > 0, !work.scan.isDone {
             for instance in work.scan.takeNext() {
-                let row = self.instances[instance]
+                let row = self.registry[instance]
                 guard row.isLive, !row.pushEnabled, self.catalogue[row.kind].app == work.app,
                     work.kind == nil || row.kind == work.kind
                 else { continue }
@@ -134,7 +134,7 @@ extension Engine {
             units -= 1
             guard self.addRequest(instance, work.digest) else { continue }
             work.kept.append(instance)
-            work.lastReloads.append(self.instances[active: instance].outstanding.last)
+            work.lastReloads.append(self.schedule[active: instance].outstanding.last)
         }
         if units > 0 { work.enter(.decided) }
     }
@@ -142,7 +142,7 @@ extension Engine {
     private mutating func noteDeferred(_ work: inout AppReloadWork, _ units: inout Int) {
         while units > 0, let instance = work.popNext() {
             units -= 1
-            let active = self.instances[active: instance]
+            let active = self.schedule[active: instance]
             guard active.outstanding.last == work.lastReloads[work.place - 1] else { continue }
             self.note(instance, .deferred, active.reason, cause: .appRequest, until: active.decidesAt)
         }

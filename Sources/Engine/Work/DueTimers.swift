@@ -74,15 +74,14 @@ extension Engine {
     /// Disarms what is due, second by second.
     mutating func collect(_ timers: inout DueTimers, _ units: inout Int) {
         while units > 0, !timers.isCollected {
-            guard let second = self.nextDue, second <= self.time else {
+            guard let second = self.schedule.nextDue, second <= self.time else {
                 timers.isCollected = true
                 return
             }
-            let instances = self.instanceTimers.takeDue(upTo: second)
-            let hosts = self.hostTimers.takeDue(upTo: second)
-            timers.append(.instances(instances))
-            timers.append(.hosts(hosts))
-            units -= 1 + (instances.count + hosts.count) / Self.timersPerUnit
+            let due = self.schedule.takeDue(upTo: second)
+            timers.append(.instances(due.instances))
+            timers.append(.hosts(due.hosts))
+            units -= 1 + (due.instances.count + due.hosts.count) / Self.timersPerUnit
         }
     }
 }

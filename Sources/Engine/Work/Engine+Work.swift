@@ -122,8 +122,9 @@ extension Engine {
     /// Whether more is due before a record than can be done at once.
     private var isAnythingDue: Bool {
         mutating get {
-            if let due = self.nextDue, due <= self.time { return true }
-            if let due = self.tokens.nextForgotten(after: self.catalogue.limits.removedTokenRetention), due <= self.time
+            if let due = self.schedule.nextDue, due <= self.time { return true }
+            if let due = self.registry.nextForgottenToken(after: self.catalogue.limits.removedTokenRetention),
+                due <= self.time
             {
                 return true
             }
@@ -149,7 +150,7 @@ extension Engine {
     /// - Returns: Whether that were all.
     private mutating func forgetTokens(_ units: inout Int) -> Bool {
         let retention = self.catalogue.limits.removedTokenRetention
-        for token in self.tokens.forget(at: self.time, after: retention, atMost: &units) {
+        for token in self.registry.forgetTokens(at: self.time, after: retention, atMost: &units) {
             self.output.directory.append(.forgotten(token))
         }
         return units > 0
@@ -182,7 +183,7 @@ extension Engine {
         self.time = max(self.time, min(logTime, Self.latest))
         self.combine(position.rawValue)
         self.combine(UInt64(bitPattern: self.time.milliseconds))
-        self.combine(ByteHash.of(bytes, in: range, seed: 0))
+        self.combine(ReplayHash.of(bytes, in: range, seed: 0))
         self.endPauses()
     }
 

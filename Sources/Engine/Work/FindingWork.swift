@@ -35,7 +35,7 @@ extension Engine {
     /// Finds some of the matches of a push; once all are found they are decided, unless they are too many.
     mutating func advance(_ work: consuming FindingWork, _ units: inout Int) {
         while units > 0 {
-            guard self.index.next(&work.cursor, self.hosts) else {
+            guard self.registry.findNext(&work.cursor) else {
                 let matches = work.matches
                 return self.work.push(.matches(MatchWork(work.push, matches, isCounted: work.isCounted)))
             }

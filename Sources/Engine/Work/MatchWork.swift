@@ -43,8 +43,8 @@ extension Engine {
             self.prefetch(work.matches.span, range, ofDigest: work.push.digest != nil)
             for place in range {
                 let instance = work.matches[place]
-                if self.instances[instance].isHostDriven {
-                    work.hosts.insert(self.instances[instance].host)
+                if self.registry[instance].isHostDriven {
+                    work.hosts.insert(self.registry[instance].host)
                 } else {
                     self.decidePush(work.push, for: instance)
                 }
@@ -53,7 +53,7 @@ extension Engine {
             units -= count + self.output.effects.count - before
         }
         while units > 0, let host = work.hosts.popFirst() {
-            let matched = self.instances(of: host).filter { work.isMatched($0) }
+            let matched = self.registry.instances(of: host).filter { work.isMatched($0) }
             for together in self.byToken(matched) { self.decidePush(work.push, throughToken: together) }
             units -= 2 * matched.count
         }

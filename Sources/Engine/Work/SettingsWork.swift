@@ -37,12 +37,12 @@ extension Engine {
                 break
             }
             self.adopt(instance, &work.before)
-            if self.instances[instance].isOrphaned { work.orphaned += 1 }
+            if self.registry[instance].isOrphaned { work.orphaned += 1 }
             units -= 1
         }
         while units > 0, work.isDeciding, let instance = work.popNext() {
             let before = self.output.effects.count
-            if self.instances[instance].isLive { self.decide(instance) }
+            if self.registry[instance].isLive { self.decide(instance) }
             units -= 1 + self.output.effects.count - before
         }
     }

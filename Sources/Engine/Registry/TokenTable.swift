@@ -69,7 +69,7 @@ struct TokenTable: ~Copyable, Sendable {
 
     var removedCount: Int { self.rows.count - self.boundCount }
 
-    private func hash(_ token: DeviceToken) -> UInt64 { ByteHash.of(token.bytes.span, seed: self.seed) }
+    private func hash(_ token: DeviceToken) -> UInt64 { SeededHash.of(token.bytes.span, seed: self.seed) }
 
     private func find(_ token: DeviceToken) -> TokenNumber? { self.find(token, self.hash(token)) }
 

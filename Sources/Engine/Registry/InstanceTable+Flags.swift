@@ -1,19 +1,17 @@
 extension InstanceTable {
-    /// What is so of an instance or is not, a bit each. Their places are part of the snapshot's format.
+    /// What is so of an instance or is not, a bit each. Their places, and those of ``Schedule/Flags`` between them, are part of
+    /// the snapshot's format.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
 
         static let isLive = Flags(rawValue: 1 << 0)
         static let pushEnabled = Flags(rawValue: 1 << 1)
-        static let hasScheduled = Flags(rawValue: 1 << 2)
-        static let hasPendingDigest = Flags(rawValue: 1 << 3)
         static let isOrphaned = Flags(rawValue: 1 << 4)
-        static let isPolicyPaced = Flags(rawValue: 1 << 5)
         static let isControl = Flags(rawValue: 1 << 6)
         static let isConditional = Flags(rawValue: 1 << 7)
         static let isHostDriven = Flags(rawValue: 1 << 8)
         /// All that there are.
-        static let known = Flags(rawValue: (1 << 9) - 1)
+        static let known: Flags = [.isLive, .pushEnabled, .isOrphaned, .isControl, .isConditional, .isHostDriven]
 
         @inline(__always)
         fileprivate subscript(flag: Flags) -> Bool {
@@ -32,24 +30,9 @@ extension InstanceTable.Row {
         get { self.flags[.pushEnabled] }
         set { self.flags[.pushEnabled] = newValue }
     }
-    /// Whether a waiting push may have its not-before still to come.
-    @inline(__always) var hasScheduled: Bool {
-        get { self.flags[.hasScheduled] }
-        set { self.flags[.hasScheduled] = newValue }
-    }
-    /// Whether ``InstanceDetails/Content/pendingDigest`` is the state that the next reload brings.
-    @inline(__always) var hasPendingDigest: Bool {
-        get { self.flags[.hasPendingDigest] }
-        set { self.flags[.hasPendingDigest] = newValue }
-    }
     @inline(__always) var isOrphaned: Bool {
         get { self.flags[.isOrphaned] }
         set { self.flags[.isOrphaned] = newValue }
-    }
-    /// Whether the timeline's next request may not use the burst.
-    @inline(__always) var isPolicyPaced: Bool {
-        get { self.flags[.isPolicyPaced] }
-        set { self.flags[.isPolicyPaced] = newValue }
     }
     /// Whether it is a control, addressed by a token of its own.
     @inline(__always) var isControl: Bool {

@@ -272,7 +272,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.coder.encode(configuration)
         let code = self.coder.bytes.span
         let hasCode = self.withText(of: slot) { head, text in
-            ByteHash.areEqual(text.extracting(droppingFirst: Int(head.idCount)), code)
+            text.extracting(droppingFirst: Int(head.idCount)).equals(code)
         }
         if hasCode { return true }
         return configuration.hasFractions && self.configuration(of: slot) == configuration

@@ -35,7 +35,7 @@ struct ParameterTexts: ~Copyable, Sendable {
     /// - Returns: Below ``countMax``; nil if it is too long, or all numbers were given.
     mutating func number(of text: String, seed: UInt64) -> Int? {
         guard text.utf8.count <= Self.byteCountMax else { return nil }
-        let hash = ByteHash.of(text, seed: seed)
+        let hash = SeededHash.of(text.utf8.span, seed: seed)
         let found = self.index.find(hash) { (number: UInt32) in self.texts[Int(number)].hasSameBytes(as: text) }
         if let found { return Int(found) }
         guard self.texts.count < Self.countMax else { return nil }

@@ -104,7 +104,7 @@ struct HostTable: ~Copyable, Sendable {
         var id: Range<Int> { self.offset + self.prefix..<self.offset + self.count }
     }
 
-    private(set) var rows = Table<NumberTag.Host, Row>()
+    var rows = Table<NumberTag.Host, Row>()
     private var contexts: HostContextTable
     private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
@@ -161,7 +161,7 @@ struct HostTable: ~Copyable, Sendable {
     ) {
         row.contextNumber = self.contexts.take(context)
         row.firstToken = firstToken
-        let hash = ByteHash.of(key.text, seed: self.seed)
+        let hash = SeededHash.of(key.text.utf8.span, seed: self.seed)
         self.index.prefetch(hash)
         if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(slot, hash) }
         self.rows.restore(slot, row, blank: .blank)
@@ -204,7 +204,7 @@ struct HostTable: ~Copyable, Sendable {
     @inline(__always)
     func find(_ host: HostKey) -> HostNumber? {
         let text = host.text
-        return self.index.find(ByteHash.of(text, seed: self.seed)) { slot in
+        return self.index.find(SeededHash.of(text.utf8.span, seed: self.seed)) { slot in
             self.isKey(text.utf8.span, at: self.places[slot.index])
         }
     }
@@ -212,7 +212,7 @@ struct HostTable: ~Copyable, Sendable {
     /// The host whose key these bytes are, see ``HostKey/text``.
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> HostNumber? {
-        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
+        self.index.find(SeededHash.of(bytes.span.extracting(range), seed: self.seed)) { slot in
             self.isKey(bytes.span.extracting(range), at: self.places[slot.index])
         }
     }
@@ -222,7 +222,7 @@ struct HostTable: ~Copyable, Sendable {
     /// - Returns: Their hash, for ``prefetch(hash:)``.
     @inline(__always)
     func prefetch(_ bytes: [UInt8], in range: Range<Int>) -> UInt64 {
-        let hash = ByteHash.of(bytes, in: range, seed: self.seed)
+        let hash = SeededHash.of(bytes.span.extracting(range), seed: self.seed)
         self.index.prefetch(hash)
         return hash
     }
@@ -243,7 +243,7 @@ struct HostTable: ~Copyable, Sendable {
     mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> HostNumber {
         row.contextNumber = self.contexts.take(context)
         let slot = self.rows.insert(row)
-        self.index.insert(slot, ByteHash.of(key.text, seed: self.seed))
+        self.index.insert(slot, SeededHash.of(key.text.utf8.span, seed: self.seed))
         self.place(slot, key)
         return slot
     }
@@ -258,7 +258,7 @@ struct HostTable: ~Copyable, Sendable {
 
     mutating func release(_ slot: HostNumber) {
         let range = self.places[slot.index].range
-        self.index.remove(slot, ByteHash.of(self.names.span.extracting(range), seed: self.seed))
+        self.index.remove(slot, SeededHash.of(self.names.span.extracting(range), seed: self.seed))
         self.contexts.release(self.rows[slot].contextNumber)
         self.rows[slot].forget()
         self.rows.release(slot)

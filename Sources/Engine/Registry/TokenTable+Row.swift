@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 extension TokenTable {
@@ -49,7 +50,7 @@ extension TokenTable.Row {
         guard self.byteCount == other.byteCount else { return false }
         let (bytes, others) = (self.bytes.span, other.bytes.span)
         for index in stride(from: 0, to: TokenTable.bytesInRow, by: 8)
-        where ByteHash.word(bytes, at: index) != ByteHash.word(others, at: index) {
+        where bytes.word(at: index) != others.word(at: index) {
             return false
         }
         return true

@@ -73,14 +73,14 @@ extension HostContext {
     }
 
     fileprivate func hash(seed: UInt64) -> UInt64 {
-        var state = ByteHash.mix(seed ^ (self.width?.bitPattern ?? 1))
-        state = ByteHash.mix(state ^ (self.height?.bitPattern ?? 1))
+        var state = SeededHash.fold(seed ^ (self.width?.bitPattern ?? 1))
+        state = SeededHash.fold(state ^ (self.height?.bitPattern ?? 1))
         for variant in self.environmentVariants {
-            state = ByteHash.of(variant.name, seed: state)
-            for value in variant.values { state = ByteHash.of(value, seed: state) }
+            state = SeededHash.of(variant.name.utf8.span, seed: state)
+            for value in variant.values { state = SeededHash.of(value.utf8.span, seed: state) }
         }
-        if let locale = self.locale { state = ByteHash.of(locale, seed: state) }
-        if let timeZone = self.timeZone { state = ByteHash.of(timeZone, seed: ~state) }
+        if let locale = self.locale { state = SeededHash.of(locale.utf8.span, seed: state) }
+        if let timeZone = self.timeZone { state = SeededHash.of(timeZone.utf8.span, seed: ~state) }
         return state
     }
 

@@ -1,0 +1,59 @@
+import Storage
+import WidgetModel
+
+/// The widget instances of a partition by number: who they are in one table, what is seldom asked of them in another.
+struct InstanceTable: ~Copyable, Sendable {
+    /// Who an instance is: 32 bytes without a pointer.
+    struct Row: Sendable {
+        let host: HostNumber
+        var kind: KindNumber
+        /// The next instance of the host in the order of ids.
+        var nextOfHost = InstanceNumber.none
+        /// Counts the configurations.
+        var generation: UInt32 = 0
+        /// Where the present configuration came in.
+        var configuredAt = LogPosition.start
+        var flags: Flags = [.isLive, .pushEnabled]
+
+        @inline(__always)
+        init(host: HostNumber, kind: KindNumber) {
+            self.host = host
+            self.kind = kind
+        }
+    }
+
+    var rows = Table<NumberTag.Instance, Row>()
+    var details = InstanceDetails()
+
+    /// An empty table.
+    init() {}
+
+    /// Room for rows that are read back.
+    ///
+    /// - Parameters:
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - rows: About how many rows will come.
+    init(free: [InstanceNumber], expecting rows: Int) {
+        self.rows = Table(free: free, expecting: rows)
+        self.details = InstanceDetails(expecting: rows)
+    }
+
+    /// The same instances under the same numbers. O(instances).
+    func duplicate() -> InstanceTable {
+        var copy = InstanceTable()
+        copy.rows = self.rows.duplicate()
+        copy.details = self.details.duplicate()
+        return copy
+    }
+
+    mutating func insert(_ row: Row, _ details: InstanceDetails.Row) -> InstanceNumber {
+        let slot = self.rows.insert(row)
+        self.details.insert(slot, details)
+        return slot
+    }
+
+    mutating func release(_ slot: InstanceNumber) {
+        self.rows.release(slot)
+        self.details.release(slot)
+    }
+}

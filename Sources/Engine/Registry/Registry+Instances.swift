@@ -1,0 +1,168 @@
+import IntentMatching
+import Storage
+import WidgetModel
+
+/// Widget instances by number: who they are, and what is seldom asked of them.
+extension Registry {
+    /// Who an instance is.
+    @inline(__always)
+    subscript(instance: InstanceNumber) -> Instance {
+        _read { yield self.instances.rows[instance] }
+        _modify { yield &self.instances.rows[instance] }
+    }
+
+    /// What few registrations say.
+    @inline(__always)
+    subscript(particulars instance: InstanceNumber) -> Particulars {
+        _read { yield self.instances.details[particulars: instance] }
+        _modify { yield &self.instances.details[particulars: instance] }
+    }
+
+    /// The state of content that an instance shows, and will.
+    @inline(__always)
+    subscript(content instance: InstanceNumber) -> Content {
+        _read { yield self.instances.details[content: instance] }
+        _modify { yield &self.instances.details[content: instance] }
+    }
+
+    /// What happened to an instance beside the reloads that it was given.
+    @inline(__always)
+    subscript(observed instance: InstanceNumber) -> Observed {
+        _read { yield self.instances.details[observed: instance] }
+        _modify { yield &self.instances.details[observed: instance] }
+    }
+
+    /// What few registrations say; nil of the many that say none of it.
+    @inline(__always)
+    func particulars(of instance: InstanceNumber) -> Particulars? { self.instances.details.particulars(of: instance) }
+
+    /// The id of an instance. O(bytes).
+    @inline(__always)
+    func id(of instance: InstanceNumber) -> InstanceID { self.instances.details.id(of: instance) }
+
+    @inline(__always)
+    func family(of instance: InstanceNumber) -> WidgetFamily { self.instances.details.family(of: instance) }
+
+    mutating func setFamily(of instance: InstanceNumber, _ family: WidgetFamily) {
+        self.instances.details.setFamily(of: instance, family)
+    }
+
+    /// What the state of an instance's content is known from, see ``InstanceDetails/confirmedBy(of:)``.
+    @inline(__always)
+    func confirmedBy(of instance: InstanceNumber) -> LogPosition { self.instances.details.confirmedBy(of: instance) }
+
+    mutating func setConfirmedBy(of instance: InstanceNumber, _ position: LogPosition) {
+        self.instances.details.setConfirmedBy(of: instance, position)
+    }
+
+    /// What an instance is configured with. O(size).
+    func configuration(of instance: InstanceNumber) -> Configuration {
+        self.instances.details.configuration(of: instance)
+    }
+
+    /// Whether an instance is configured like that, see ``InstanceDetails/isConfigured(_:as:)``.
+    mutating func isConfigured(_ instance: InstanceNumber, as configuration: Configuration) -> Bool {
+        self.instances.details.isConfigured(instance, as: configuration)
+    }
+
+    /// Gives an instance the configuration that ``isConfigured(_:as:)`` was asked about last.
+    mutating func setConfiguration(of instance: InstanceNumber) {
+        self.instances.details.setConfiguration(of: instance)
+    }
+
+    mutating func setConfiguration(of instance: InstanceNumber, _ configuration: Configuration) {
+        self.instances.details.setConfiguration(of: instance, configuration)
+    }
+
+    /// How many bytes an instance's texts take, see ``InstanceDetails/textBytes(of:)``.
+    func textBytes(of instance: InstanceNumber) -> Int { self.instances.details.textBytes(of: instance) }
+
+    /// Takes in an instance that has no number.
+    mutating func insertInstance(_ id: InstanceID, _ family: WidgetFamily, _ row: Instance) -> InstanceNumber {
+        self.instances.insert(row, InstanceDetails.Row(id: id, family: family))
+    }
+
+    /// Leaves an instance that is removed nothing but its id, its family and its row.
+    mutating func clearDetails(of instance: InstanceNumber) { self.instances.details.clear(instance) }
+
+    /// Leaves nothing of an instance. Precondition: its host does not list it.
+    mutating func releaseInstance(_ instance: InstanceNumber) { self.instances.release(instance) }
+
+    /// Instances in use, removed ones included.
+    var instanceCount: Int { self.instances.rows.count }
+    /// All numbers of instances are below this; some of them may be free.
+    var instanceEnd: Int { self.instances.rows.end }
+    /// All numbers that instances ever had; of one that is free, the row is not live.
+    var instanceNumbers: Range<InstanceNumber> { self.instances.rows.numbers }
+
+    /// Some of them, see `Table.numbers(from:atMost:)`.
+    func instanceNumbers(from start: InstanceNumber, atMost count: Int) -> Range<InstanceNumber> {
+        self.instances.rows.numbers(from: start, atMost: count)
+    }
+
+    /// Every instance, removed ones included, in the order of its number. O(instances).
+    func usedInstances() -> [InstanceNumber] { self.instances.rows.usedNumbers() }
+
+    /// Fetches the row of an instance.
+    @inline(__always)
+    func prefetch(_ instance: InstanceNumber) { self.instances.rows.prefetch(instance) }
+
+    /// Fetches where the state of an instance's content is.
+    @inline(__always)
+    func prefetchDetails(of instance: InstanceNumber) { self.instances.details.prefetch(instance) }
+
+    /// Fetches the state of an instance's content; see ``prefetchDetails(of:)``, which is best called some time before.
+    @inline(__always)
+    func prefetchContent(of instance: InstanceNumber) { self.instances.details.prefetchContent(of: instance) }
+}
+
+/// The instances of a host: a list in the order of ids, removed ones included, whose first the host knows.
+extension Registry {
+    /// The instances of a host in the order of ids, removed ones included. O(its instances).
+    func instances(of host: HostNumber) -> [InstanceNumber] {
+        var found: [InstanceNumber] = []
+        var instance = self[host].firstInstance
+        while !instance.isNone {
+            found.append(instance)
+            instance = self[instance].nextOfHost
+        }
+        return found
+    }
+
+    /// The instances of a host that it shows, in the order of ids. O(its instances).
+    func liveInstances(of host: HostNumber) -> [InstanceNumber] {
+        self.instances(of: host).filter { self[$0].isLive }
+    }
+
+    /// The number of a live instance of a registered host by its address. O(instances of the host).
+    @inline(__always)
+    func liveInstance(_ address: InstanceAddress) -> InstanceNumber? {
+        guard let host = self.findHost(address.host), self[host].isRegistered else { return nil }
+        var instance = self[host].firstInstance
+        while !instance.isNone {
+            if self.id(of: instance) == address.instance { return self[instance].isLive ? instance : nil }
+            instance = self[instance].nextOfHost
+        }
+        return nil
+    }
+
+    /// Threads a host's instances in this order.
+    mutating func link(_ order: [InstanceNumber], to host: HostNumber) {
+        self[host].firstInstance = order.first ?? .none
+        var live: UInt32 = 0
+        for (index, instance) in order.enumerated() {
+            self[instance].nextOfHost = index + 1 < order.count ? order[index + 1] : .none
+            if self[instance].isLive { live += 1 }
+        }
+        self[host].liveInstances = live
+    }
+
+    /// Takes an instance out of the list of its host's. O(its instances).
+    mutating func unlink(_ instance: InstanceNumber) {
+        let (host, next) = (self[instance].host, self[instance].nextOfHost)
+        var before = self[host].firstInstance
+        guard before != instance else { return self[host].firstInstance = next }
+        while self[before].nextOfHost != instance { before = self[before].nextOfHost }
+        self[before].nextOfHost = next
+    }
+}

@@ -1,0 +1,98 @@
+import IntentMatching
+import WidgetModel
+
+/// The intent index: which instances a push to an app is about.
+extension Registry {
+    /// Says what a kind's configurations may have.
+    mutating func declare(_ schema: KindSchema, app: BundleID) { self.index.declare(schema, app: app) }
+
+    /// Gives the index an instance with its configuration, or what has changed of one.
+    ///
+    /// - Parameters:
+    ///   - instance: A live instance.
+    ///   - app: The app's id.
+    ///   - kind: The kind's name.
+    ///   - configuration: The instance's, which is at hand wherever this is called.
+    mutating func insertIntoIndex(
+        _ instance: InstanceNumber,
+        app: BundleID,
+        kind: WidgetKind,
+        _ configuration: Configuration
+    ) {
+        let particulars = self.particulars(of: instance)
+        self.index.insert(
+            instance,
+            app: app,
+            kind: kind,
+            family: self.family(of: instance),
+            host: self[instance].host,
+            tags: particulars?.tags ?? [],
+            configuration: configuration,
+            when: particulars?.when,
+            pushEnabled: self[instance].pushEnabled
+        )
+    }
+
+    mutating func removeFromIndex(_ instance: InstanceNumber) { self.index.remove(instance) }
+
+    /// Changes what instances of one host are found by, as many as `body` does, in one go.
+    mutating func startIndexChanges(of instances: Span<InstanceNumber>) {
+        self.index.prefetch(instances)
+        self.index.startChanges()
+    }
+
+    mutating func finishIndexChanges() { self.index.finishChanges() }
+
+    /// See ``Engine/finishLoading()``.
+    mutating func finishLoading() { self.index.finishLoading() }
+
+    /// Begins to find the push-enabled instances of an app that match.
+    func cursor(
+        app: BundleID,
+        kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        _ attributes: Configuration?,
+        order: MatchOrder
+    ) -> MatchCursor {
+        self.index.cursor(
+            app: app,
+            kind: kind,
+            pattern: pattern,
+            hosts: self.hosts,
+            attributes: attributes,
+            order: order,
+            batchLimit: 4096
+        )
+    }
+
+    /// Finds the cursor's next batch; false at the end.
+    func findNext(_ cursor: inout MatchCursor) -> Bool { self.index.next(&cursor, self.hosts) }
+
+    /// Hands over every push-enabled instance of an app that matches, in no order, and says how they were found.
+    func explain(
+        app: BundleID,
+        kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        _ attributes: Configuration?,
+        _ body: (Span<InstanceNumber>) -> Void
+    ) -> [QueryPlan] {
+        self.index.explain(
+            app: app,
+            kind: kind,
+            pattern: pattern,
+            hosts: self.hosts,
+            attributes: attributes,
+            order: .asFound,
+            body
+        )
+    }
+
+    /// How many instances of an app and kind take pushes. O(1).
+    func pushEnabledCount(app: BundleID, kind: WidgetKind? = nil) -> Int {
+        guard let kind else { return self.index.count(app: app) }
+        return self.index.count(app: app, kind: kind)
+    }
+
+    /// As whose instance the index has one; nil if it has it not.
+    func indexedHost(of instance: InstanceNumber) -> HostNumber? { self.index.host(of: instance) }
+}

@@ -1,0 +1,67 @@
+import IntentMatching
+import Storage
+import WidgetModel
+
+/// What is known of hosts and widget instances: who they are, by which tokens they are reached, what they show, what they are
+/// found by, and how much of it each app has. When instances may reload is the ``Schedule``'s.
+///
+/// Hosts and instances have numbers, which are used again. A host that is gone stays as long as any of its instances' budgets
+/// is remembered, and so does an instance.
+struct Registry: ~Copyable, Sendable {
+    typealias Host = HostTable.Row
+    typealias Instance = InstanceTable.Row
+    typealias Particulars = InstanceDetails.Particulars
+    typealias Content = InstanceDetails.Content
+    typealias Observed = InstanceDetails.Observed
+    /// The timeline that an instance shows.
+    typealias Shown = InstanceDetails.Shown
+    typealias Unshown = InstanceDetails.Unshown
+    typealias TokenBinding = TokenTable.Binding
+    typealias BoundToken = TokenTable.BoundToken
+    typealias RemovedToken = TokenTable.Removal
+
+    var hosts: HostTable
+    var instances = InstanceTable()
+    var tokens: TokenTable
+    var index: IntentIndex
+    var usages = UsageTable()
+
+    /// No hosts.
+    ///
+    /// - Parameters:
+    ///   - seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
+    ///   - interning: When the index keeps what instances are configured with once for many of them.
+    init(seed: UInt64, interning: Interning) {
+        self.hosts = HostTable(seed: seed)
+        self.tokens = TokenTable(seed: seed)
+        self.index = IntentIndex(interning: interning)
+        self.index.startLoading()
+    }
+
+    /// A copy of the index alone stands in for a new one, which would be thrown away.
+    private init(_ other: borrowing Registry) {
+        self.hosts = other.hosts.duplicate()
+        self.instances = other.instances.duplicate()
+        self.tokens = other.tokens.duplicate()
+        self.index = other.index.duplicate()
+        self.usages = other.usages
+    }
+
+    /// The same hosts and instances under the same numbers. O(hosts + instances).
+    func duplicate() -> Registry { Registry(self) }
+
+    /// What of the registry is an app's.
+    subscript(usage app: AppNumber) -> RegistryUsage {
+        get { self.usages[app] }
+        _modify { yield &self.usages[app] }
+    }
+
+    /// Grows with every change of what apps have.
+    var usageVersion: UInt64 { self.usages.version }
+
+    /// Notes that whose the apps are has changed.
+    mutating func markUsagesChanged() { self.usages.markChanged() }
+
+    /// What does not hold of what must always hold; empty unless there is a bug. O(instances).
+    func checkInvariants() -> [String] { self.instances.details.checkInvariants(of: self.usedInstances()) }
+}

@@ -1,0 +1,29 @@
+/// What an instance is doing, see the picture in docs/engine.md.
+///
+/// It follows from its rows, so that it is nowhere kept a second time: at rest there is no ``ActiveRow``; of one that is not, that
+/// row says what waits and what is outstanding. Transitions are in `Schedule+Phases.swift`.
+enum Phase: Hashable, Sendable {
+    /// Nothing waits, and no reload is outstanding.
+    case atRest
+    /// A cause waits to be decided, or for its time.
+    case waiting
+    /// A reload was issued and has not ended.
+    case outstanding
+    /// A reload was issued and has not ended, and another cause may not reload yet.
+    case waitingAndOutstanding
+
+    @inline(__always)
+    init(isWaiting: Bool, isOutstanding: Bool) {
+        self =
+            isWaiting
+            ? isOutstanding ? .waitingAndOutstanding : .waiting : isOutstanding ? .outstanding : .atRest
+    }
+
+    /// Whether a cause waits.
+    @inline(__always)
+    var isWaiting: Bool { self == .waiting || self == .waitingAndOutstanding }
+
+    /// Whether a reload is outstanding.
+    @inline(__always)
+    var isOutstanding: Bool { self == .outstanding || self == .waitingAndOutstanding }
+}

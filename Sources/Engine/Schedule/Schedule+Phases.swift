@@ -1,0 +1,88 @@
+import Storage
+import WidgetModel
+
+/// How an instance comes from one phase to another, see ``Phase``: it leaves rest with the first change of its active row, and
+/// comes to rest when that row is blank.
+extension Schedule {
+    /// What an instance is doing.
+    @inline(__always)
+    func phase(of instance: InstanceNumber) -> Phase {
+        let row = self[active: instance]
+        return Phase(isWaiting: row.isWaiting, isOutstanding: !row.outstanding.isEmpty)
+    }
+
+    /// What an instance has while it is not at rest: a blank row at rest. A change makes it active; see ``rest(_:)``.
+    @inline(__always)
+    subscript(active instance: InstanceNumber) -> ActiveRow {
+        _read { yield self.active[self.resting[instance.index].active] }
+        _modify {
+            if !self.resting[instance.index].isActive { self.resting[instance.index].active = self.active.insert() }
+            yield &self.active[self.resting[instance.index].active]
+        }
+    }
+
+    /// Brings an instance to rest if nothing waits for it any more and no reload is outstanding.
+    @inline(__always)
+    mutating func rest(_ instance: InstanceNumber) {
+        let number = self.resting[instance.index].active
+        if number != ActiveTable.rest, self.active[number].isBlank { self.endActive(instance) }
+    }
+
+    /// Brings an instance to rest, whatever waits for it.
+    mutating func endActive(_ instance: InstanceNumber) {
+        self.active.release(self.resting[instance.index].active)
+        self.resting[instance.index].active = ActiveTable.rest
+    }
+
+    /// Notes that nothing waits to be decided: the instance waits no more.
+    @inline(__always)
+    mutating func endWaiting(_ instance: InstanceNumber) {
+        if self[instance].isActive { self[active: instance].endWaiting() }
+        self[instance].hasPendingDigest = false
+    }
+
+    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the registry.
+    @inline(__always)
+    mutating func addWaiting(_ push: IncomingPush, to instance: InstanceNumber, isScheduled: Bool) {
+        self[active: instance].count(push.priority, 1)
+        self[active: instance].minExpiry = min(self[active: instance].minExpiry, push.expiresAt)
+        if isScheduled {
+            self[instance].hasScheduled = true
+        } else {
+            self[instance].hasPendingDigest = push.digest != nil
+        }
+    }
+
+    /// Lets nothing wait any more for an instance that is removed, whose reloads have ended.
+    mutating func remove(_ instance: InstanceNumber) {
+        self.endActive(instance)
+        self[instance].hasScheduled = false
+        self[instance].hasPendingDigest = false
+        self[instance].timelineDue = .max
+        self[cold: instance].visibleUntil = .min
+    }
+
+    /// Whether nothing waits for an instance, is due or is outstanding.
+    func isIdle(_ instance: InstanceNumber, now: Int64) -> Bool {
+        self.phase(of: instance) == .atRest && self[instance].timelineDue > now
+    }
+
+    /// Whether a push changes nothing about when an instance is decided: something at least as urgent waits already, or the
+    /// push never reloads by itself, and it does not expire before. O(1).
+    @inline(__always)
+    func isJoined(_ instance: InstanceNumber, by push: IncomingPush, now: Int64) -> Bool {
+        let row = self[instance]
+        guard row.isActive, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
+        let active = self[active: instance]
+        guard row.timelineDue > now, active.decidesAt > now, active.heldUntil <= now else { return false }
+        // With nothing to decide, the timer stands for the earliest expiry.
+        let isLater =
+            push.expiresAt > active.decidesAt || (active.decidesAt == .max && active.minExpiry <= push.expiresAt)
+        guard isLater else { return false }
+        switch push.priority {
+        case .low: return active.isWaiting
+        case .normal: return !active.waiting.isEmpty || active.high > 0 || active.normal > 0
+        case .high: return !active.waiting.isEmpty || active.high > 0
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Storage
+import Timelines
+import WidgetModel
+
+/// When each instance may reload: its budget, what waits for it and what is outstanding, and its timers.
+///
+/// Instances have the numbers that the ``Registry`` gave them. At rest one is a row of one line of memory, and a cold row that
+/// few decisions read; it has an ``ActiveRow`` while something waits for it or a reload of it is outstanding, see ``Phase``.
+struct Schedule: ~Copyable, Sendable {
+    var resting = RowChunks<RestingRow>()
+    var cold = RowChunks<ColdRow>()
+    var active = ActiveTable()
+    var days = Table<RollingDay, RollingDay>()
+    var instanceTimers = Timers<NumberTag.Instance>()
+    var hostTimers = Timers<NumberTag.Host>()
+
+    /// Of no instances.
+    init() {}
+
+    /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
+    init(expecting rows: Int) {
+        self.resting.expect(rows)
+        self.cold.expect(rows)
+    }
+
+    /// The same schedule. O(instances).
+    func duplicate() -> Schedule {
+        var copy = Schedule()
+        copy.resting = self.resting.duplicate()
+        copy.cold = self.cold.duplicate()
+        copy.active = self.active.duplicate()
+        copy.days = self.days.duplicate()
+        copy.instanceTimers = self.instanceTimers
+        copy.hostTimers = self.hostTimers
+        return copy
+    }
+
+    /// What decisions read of an instance at rest.
+    @inline(__always)
+    subscript(instance: InstanceNumber) -> RestingRow {
+        _read { yield self.resting[instance.index] }
+        _modify { yield &self.resting[instance.index] }
+    }
+
+    /// What few decisions read.
+    @inline(__always)
+    subscript(cold instance: InstanceNumber) -> ColdRow {
+        _read { yield self.cold[instance.index] }
+        _modify { yield &self.cold[instance.index] }
+    }
+
+    /// Takes in an instance that is new.
+    mutating func insert(_ instance: InstanceNumber) {
+        self.makeRoom(below: instance.index + 1)
+        self.resting[instance.index] = RestingRow()
+        self.cold[instance.index] = ColdRow()
+    }
+
+    /// Leaves nothing of an instance. No decision is this one's any more.
+    mutating func release(_ instance: InstanceNumber) {
+        let day = self.cold[instance.index].rollingDay
+        if !day.isNone { self.days.release(day) }
+        self.endActive(instance)
+        self.resting[instance.index] = RestingRow()
+        self.cold[instance.index] = ColdRow()
+    }
+
+    /// Takes back the rows of an instance. They come in the order of numbers.
+    mutating func restore(_ instance: InstanceNumber, _ resting: RestingRow, _ cold: ColdRow) {
+        self.makeRoom(below: instance.index)
+        self.resting.append(resting)
+        self.cold.append(cold)
+    }
+
+    /// Takes in the rows of another schedule, whose instances these are; days and timers stay.
+    mutating func takeRows(_ other: consuming Schedule) {
+        self.resting = other.resting
+        self.cold = other.cold
+        self.active = other.active
+    }
+
+    /// Makes the tables as long as they were, once the last row was taken back.
+    mutating func finishRestoring(end: Int) { self.makeRoom(below: end) }
+
+    private mutating func makeRoom(below end: Int) {
+        guard end > self.resting.count else { return }
+        self.cold.append(repeating: ColdRow(), count: end - self.resting.count)
+        self.resting.append(repeating: RestingRow(), count: end - self.resting.count)
+    }
+
+    /// Fetches the rows of an instance that is about to be decided, but for its active one, and its timer's place.
+    @inline(__always)
+    mutating func prefetch(_ instance: InstanceNumber) {
+        self.resting.prefetch(instance.index)
+        self.cold.prefetch(instance.index)
+        self.instanceTimers.prefetch(instance)
+    }
+
+    /// Fetches the active row of an instance that has one. See ``prefetch(_:)``, which is best called some time before.
+    @inline(__always)
+    func prefetchActive(of instance: InstanceNumber) { self.active.prefetch(self.resting[instance.index].active) }
+}
+
+/// The charges of the last 24 hours, of instances whose policy counts them.
+extension Schedule {
+    /// The charges of the last 24 hours; nil of an instance that has none.
+    func rollingDay(of instance: InstanceNumber) -> RollingDay? {
+        let day = self.cold[instance.index].rollingDay
+        return day.isNone ? nil : self.days[day]
+    }
+
+    /// Notes a charge among those of the last 24 hours.
+    mutating func chargeRollingDay(of instance: InstanceNumber, at now: Instant) {
+        if self.cold[instance.index].rollingDay.isNone {
+            self.cold[instance.index].rollingDay = self.days.insert(RollingDay())
+        }
+        self.days[self.cold[instance.index].rollingDay].charge(at: now)
+    }
+
+    /// Takes a charge back.
+    mutating func refundRollingDay(of instance: InstanceNumber, chargedAt instant: Instant) {
+        let day = self.cold[instance.index].rollingDay
+        if !day.isNone { self.days[day].refund(chargedAt: instant) }
+    }
+}
+
+/// Timers: one an instance, one a host.
+extension Schedule {
+    /// How many are armed.
+    var timerCount: Int { self.instanceTimers.count + self.hostTimers.count }
+
+    /// The first due second of any timer.
+    var nextDue: Instant? {
+        guard let host = self.hostTimers.nextDue else { return self.instanceTimers.nextDue }
+        return self.instanceTimers.nextDue.map { min($0, host) } ?? host
+    }
+
+    /// Disarms what is due by an instant: the rows in the order of due seconds, then of numbers.
+    mutating func takeDue(upTo second: Instant) -> (instances: [InstanceNumber], hosts: [HostNumber]) {
+        (self.instanceTimers.takeDue(upTo: second), self.hostTimers.takeDue(upTo: second))
+    }
+
+    /// The first of an instance's dates, in milliseconds; `.max` if it has none.
+    func nextDate(of instance: InstanceNumber) -> Int64 {
+        let active = self[active: instance]
+        return min(min(active.decidesAt, active.minExpiry), min(self[instance].timelineDue, active.outstanding.expires))
+    }
+
+    /// Arms an instance's timer for the first of its dates.
+    mutating func arm(_ instance: InstanceNumber) {
+        let at = self.nextDate(of: instance)
+        if at == .max {
+            self.instanceTimers.cancel(instance)
+        } else {
+            self.instanceTimers.arm(instance, at: Instant(milliseconds: at))
+        }
+    }
+
+    /// Arms the timer of an instance that was removed, for when its budget may be forgotten.
+    mutating func arm(_ instance: InstanceNumber, at end: Instant) { self.instanceTimers.arm(instance, at: end) }
+
+    /// When an instance's timer is due; nil if it is not armed.
+    func armed(_ instance: InstanceNumber) -> Instant? { self.instanceTimers.armed(instance) }
+
+    /// Disarms an instance's timer.
+    mutating func cancel(_ instance: InstanceNumber) { self.instanceTimers.cancel(instance) }
+
+    /// Arms a host's timer for the end of its lease; nil disarms it.
+    mutating func arm(_ host: HostNumber, at end: Instant?) {
+        if let end { self.hostTimers.arm(host, at: end) } else { self.hostTimers.cancel(host) }
+    }
+}
