@@ -142,16 +142,31 @@ struct WorstRows: ~Copyable {
         self.ask(row, .field(field, atoms))
     }
 
+    /// What a question takes in all, and the longest of its steps, which is what others wait for.
     private func ask(_ row: String, _ pattern: MatchPattern) {
-        self.report(row) {
-            self.index.matches(
-                app: Self.app,
-                kind: Self.kind,
-                pattern: pattern,
-                hosts: Population.Hosts(),
-                batchLimit: 4096
-            ) { _ in }
+        let start = clock()
+        var cursor = self.index.cursor(
+            app: Self.app,
+            kind: Self.kind,
+            pattern: pattern,
+            hosts: Population.Hosts(),
+            batchLimit: 4096
+        )
+        let beginning = Self.seconds(since: start)
+        var (isDone, longest) = (false, 0.0)
+        while !isDone {
+            let step = clock()
+            isDone = !self.index.next(&cursor, Population.Hosts())
+            longest = max(longest, Self.seconds(since: step))
         }
+        let all = Self.seconds(since: start)
+        Report.line(
+            row,
+            [
+                "seconds": all, "nanosecondsEach": all * 1e9 / Double(self.count), "beginning": beginning,
+                "longest": longest,
+            ]
+        )
     }
 
     private func report(_ row: String, _ body: () -> Void) {
@@ -163,6 +178,8 @@ struct WorstRows: ~Copyable {
     private static func seconds(_ body: () -> Void) -> Double {
         let start = clock()
         body()
-        return Double(clock() - start) / Double(CLOCKS_PER_SEC)
+        return Self.seconds(since: start)
     }
+
+    private static func seconds(since start: clock_t) -> Double { Double(clock() - start) / Double(CLOCKS_PER_SEC) }
 }
