@@ -7,12 +7,17 @@ package struct Exchange: Hashable, Sendable {
     package var intended: Int64
     /// The number of the operation.
     package var number: Int64
+    /// The number of what it is about: a host, or the value that a targeted push is for.
+    package var subject: Int32
+    /// How often it was sent again, since a server had not processed it.
+    package var resends: Int32 = 0
 
-    package init(streamID: Int32, load: Int32, intended: Int64, number: Int64) {
+    package init(streamID: Int32, load: Int32, intended: Int64, number: Int64, subject: Int32 = 0) {
         self.streamID = streamID
         self.load = load
         self.intended = intended
         self.number = number
+        self.subject = subject
     }
 }
 
@@ -61,6 +66,13 @@ package struct Exchanges: Sendable {
         for index in self.ring.indices { self.ring[index].streamID = 0 }
         self.count = 0
         return all
+    }
+
+    /// Those on streams above one, by stream; they do not wait any more.
+    package mutating func remove(above streamID: Int32) -> [Exchange] {
+        let above = self.ring.filter { $0.streamID > streamID }.sorted { $0.streamID < $1.streamID }
+        for exchange in above { _ = self.remove(exchange.streamID) }
+        return above
     }
 
     private mutating func grow() {

@@ -155,17 +155,13 @@ import Testing
     func `each of the program's own scenarios is answered whole`(name: String, stages: [String]) async throws {
         let options = ["--quick", "--widgets", "60", "--rate", "200", "--seconds", "2"]
         let result = try await Self.run(name, options)
-        // What was under way when a gateway was told to end may be without an answer, and is counted so.
-        let isRestarted = name == "restart"
-        #expect(result.status == 0 || isRestarted, "\(result.output.prefix(2000))\(result.errors)")
+        #expect(result.status == 0, "\(result.output.prefix(2000))\(result.errors)")
         let report = try Self.report(result)
         #expect(report.failure == nil)
-        for load in report.loads {
-            #expect(load.due > 0 && (isRestarted ? load.answered > 0 : load.answered == load.due), "\(load.name)")
-        }
+        for load in report.loads { #expect(load.due > 0 && load.answered == load.due, "\(load.name)") }
         let reached = report.loads.flatMap { load in load.latencyMicroseconds.keys.map { "\(load.name) \($0)" } }
         #expect(Set(reached).isSuperset(of: stages), "\(reached.sorted())")
-        #expect((report.generator.outages.map(\.listener).contains("push")) == isRestarted)
+        #expect((report.generator.outages.map(\.listener).contains("push")) == (name == "restart"))
     }
 
     @Test(arguments: [

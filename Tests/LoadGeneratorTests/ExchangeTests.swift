@@ -34,6 +34,15 @@ import Testing
         #expect(table.count == 0)
     }
 
+    @Test func `those above a stream are taken out, and the others stay`() {
+        var table = Exchanges(capacity: 4)
+        for streamID: Int32 in [1, 3, 7, 9, 41] { table.insert(Self.exchange(streamID)) }
+        #expect(table.remove(above: 41) == [])
+        #expect(table.remove(above: 3) == [7, 9, 41].map(Self.exchange))
+        #expect(table.count == 2)
+        #expect(table.removeAll() == [1, 3].map(Self.exchange))
+    }
+
     @Test func `a number is found in the id that was made of it, in either case`() {
         let run: UInt64 = 0x3F1C_9E52_7A60_4B1D
         let id = NumberedPushID.text(42, run: run)

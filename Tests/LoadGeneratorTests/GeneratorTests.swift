@@ -164,7 +164,7 @@ import Testing
             case 0: [.answer(200)]
             case 1: [.answer(400, [:], "{\"reason\":\"BadDeviceToken\"}")]
             case 2: [.answer(503)]
-            default: [.reset(.refusedStream)]
+            default: [.reset(.internalError)]
             }
         }
         let outcome = try await Self.run(Self.scenario(.burst(count: 40, within: 1_000_000)), server)
@@ -173,10 +173,46 @@ import Testing
             outcome.tally.loads[0].failures == [
                 LoadTally.Failure(status: 400, reason: "BadDeviceToken"): 10,
                 LoadTally.Failure(status: 503, reason: "no reason given"): 10,
-                LoadTally.Failure(status: 0, reason: "stream reset: REFUSED_STREAM"): 10,
+                LoadTally.Failure(status: 0, reason: "stream reset: INTERNAL_ERROR"): 10,
             ]
         )
         await server.stop()
+    }
+
+    @Test func `what a GOAWAY leaves out is sent again over the next connection, and is one request`() async throws {
+        let server = try await Self.start { request in
+            // The server has looked at the first alone.
+            request.number == 3 ? [.goAway(last: 1), .hangUp] : request.number == 2 ? [] : [.answer(200)]
+        }
+        var scenario = Self.scenario(.burst(count: 40, within: 40))
+        scenario.streams = 3
+        scenario.hosts.count = 40
+        scenario.loads[0].order = .sequence
+        let outcome = try await Self.run(scenario, server)
+        #expect(outcome.failure == nil)
+        #expect(outcome.tally.loads.map(\.sent) == [40])
+        #expect(outcome.tally.answered == 40 && outcome.tally.failed == 0)
+        let paths = server.requests.map(\.path)
+        // The two come first there, as they were.
+        #expect(paths.count == 42 && Array(paths[3..<5]) == Array(paths[1..<3]))
+        #expect(Set(paths).count == 40)
+        #expect(server.requests[3].connection == 2)
+        await server.stop()
+    }
+
+    @Test func `a refused stream is sent again, and given up when it is refused for ever`() async throws {
+        for refusals in [1, 8, 9] {
+            let server = try await Self.start { request in
+                request.number <= refusals ? [.reset(.refusedStream)] : [.answer(200)]
+            }
+            let outcome = try await Self.run(Self.scenario(.burst(count: 1, within: 1)), server)
+            let isGivenUp = refusals > 8
+            #expect(outcome.tally.answered == (isGivenUp ? 0 : 1), "\(refusals)")
+            #expect(server.requests.count == (isGivenUp ? 9 : refusals + 1), "\(refusals)")
+            let failure = LoadTally.Failure(status: 0, reason: "not processed: stream reset: REFUSED_STREAM")
+            #expect(outcome.tally.loads[0].failures == (isGivenUp ? [failure: 1] : [:]), "\(refusals)")
+            await server.stop()
+        }
     }
 
     @Test func `a lost connection is counted with what waited on it, and another takes its place`() async throws {

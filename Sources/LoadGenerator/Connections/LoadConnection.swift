@@ -11,6 +11,9 @@ protocol LoadConnectionOwner: AnyObject {
     func connection(_ connection: LoadConnection, received batch: borrowing ResponseBatch, at now: Int64)
     /// A request ended without an answer: its stream was reset.
     func connection(_ connection: LoadConnection, lost exchange: Exchange, _ reason: String)
+    /// The server surely did not act on a request: REFUSED_STREAM, or above the last stream of a GOAWAY (RFC 9113, 8.7). It may
+    /// be sent again.
+    func connection(_ connection: LoadConnection, refused exchange: Exchange, _ reason: String)
     /// All that was there to read is read; more can be sent.
     func connectionReadCompleted(_ connection: LoadConnection)
     /// The connection has gone, with what still waited on it.
@@ -167,6 +170,13 @@ final class LoadConnection: ChannelInboundHandler {
         guard !self.events.isEmpty else { return }
         let events = self.events
         self.events.removeAll(keepingCapacity: true)
+        // The GOAWAY explains the streams that close with it, which come first.
+        for case .goAway(let last, let code, _) in events {
+            self.isDraining = true
+            for exchange in self.exchanges.remove(above: last) {
+                self.owner?.connection(self, refused: exchange, "not processed: GOAWAY \(code)")
+            }
+        }
         for event in events {
             switch event {
             case .settings(let streams):
@@ -177,10 +187,12 @@ final class LoadConnection: ChannelInboundHandler {
                 }
             case .streamClosed(let streamID, let code):
                 guard let exchange = self.exchanges.remove(streamID) else { continue }
-                self.owner?.connection(self, lost: exchange, "stream reset: \(code)")
-            case .goAway:
-                self.isDraining = true
-            case .streamWritable, .pingAcknowledged, .limitPassed:
+                if code == .refusedStream {
+                    self.owner?.connection(self, refused: exchange, "not processed: stream reset: \(code)")
+                } else {
+                    self.owner?.connection(self, lost: exchange, "stream reset: \(code)")
+                }
+            case .goAway, .streamWritable, .pingAcknowledged, .limitPassed:
                 break
             }
         }
@@ -194,17 +206,22 @@ final class LoadConnection: ChannelInboundHandler {
     /// The request that an answer ends.
     func end(_ streamID: Int32) -> Exchange? { self.exchanges.remove(streamID) }
 
+    /// Queues a request that belongs to nothing that was due; ``flush()`` sends it.
+    ///
+    /// - Returns: Whether the connection takes requests.
+    @discardableResult
+    func submit(_ template: borrowing RequestTemplate, load: Int32, number: Int64, isStreamed: Bool = false) -> Bool {
+        self.submit(template, Exchange(streamID: 0, load: load, intended: 0, number: number), isStreamed: isStreamed)
+    }
+
     /// Queues a request; ``flush()`` sends it.
     ///
-    /// - Returns: Its stream, nil if the connection takes no more requests.
-    @discardableResult
-    func submit(
-        _ template: borrowing RequestTemplate,
-        load: Int32,
-        intended: Int64,
-        number: Int64,
-        isStreamed: Bool = false
-    ) -> Int32? {
+    /// - Parameters:
+    ///   - template: The request.
+    ///   - exchange: What is known of it but its stream.
+    ///   - isStreamed: Whether its answer comes in pieces.
+    /// - Returns: Whether the connection takes requests.
+    func submit(_ template: borrowing RequestTemplate, _ exchange: Exchange, isStreamed: Bool = false) -> Bool {
         guard
             let streamID = self.session.request(
                 method: template.method,
@@ -214,11 +231,13 @@ final class LoadConnection: ChannelInboundHandler {
             )
         else {
             self.isDraining = true
-            return nil
+            return false
         }
-        self.exchanges.insert(Exchange(streamID: streamID, load: load, intended: intended, number: number))
+        var exchange = exchange
+        exchange.streamID = streamID
+        self.exchanges.insert(exchange)
         self.isWritten = true
-        return streamID
+        return true
     }
 
     /// Sends what was queued, unless the end of a round of reading will.

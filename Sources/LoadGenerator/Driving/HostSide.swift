@@ -216,7 +216,7 @@ final class HostSide {
             headers: headers
         )
         self.streams[index].reader.begin()
-        connection.submit(template, load: Purpose.stream.rawValue, intended: 0, number: Int64(index), isStreamed: true)
+        connection.submit(template, load: Purpose.stream.rawValue, number: Int64(index), isStreamed: true)
         connection.flushIfWritten()
     }
 
@@ -273,7 +273,7 @@ final class HostSide {
         self.number += 1
         guard let template = self.reloaded else { return }
         self.groups[self.number] = [shown]
-        connection.submit(template, load: Purpose.acknowledgement.rawValue, intended: 0, number: self.number)
+        connection.submit(template, load: Purpose.acknowledgement.rawValue, number: self.number)
         self.written.append(connection)
     }
 
@@ -288,7 +288,7 @@ final class HostSide {
         template.body = body
         self.number += 1
         self.groups[self.number] = bulk
-        connection.submit(template, load: Purpose.acknowledgement.rawValue, intended: 0, number: self.number)
+        connection.submit(template, load: Purpose.acknowledgement.rawValue, number: self.number)
         self.written.append(connection)
     }
 
@@ -297,7 +297,7 @@ final class HostSide {
         self.asking?.fillPath(id.span)
         guard let template = self.asking else { return }
         self.number += 1
-        inquirer.submit(template, load: Purpose.inquiry.rawValue, intended: 0, number: self.number)
+        inquirer.submit(template, load: Purpose.inquiry.rawValue, number: self.number)
         self.written.append(inquirer)
     }
 
@@ -454,6 +454,10 @@ extension HostSide: LoadConnectionOwner {
     func connection(_ connection: LoadConnection, lost exchange: Exchange, _ reason: String) {
         self.forget(exchange)
         if exchange.load == Purpose.stream.rawValue { connection.close() }
+    }
+
+    func connection(_ connection: LoadConnection, refused exchange: Exchange, _ reason: String) {
+        self.connection(connection, lost: exchange, reason)
     }
 
     private func forget(_ exchange: Exchange) {

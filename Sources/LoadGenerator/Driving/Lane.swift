@@ -1,3 +1,5 @@
+import DequeModule
+
 /// One listener's part of a run: its connections, and the operations that go there, in the order in which they are due.
 struct Lane {
     enum Listener: String, Hashable, CaseIterable {
@@ -17,7 +19,12 @@ struct Lane {
     /// Until when something that was due found no room, in nanoseconds after the run's beginning: what was due by then had to
     /// wait for answers, all of it and not only what stood first.
     private(set) var heldUntil: Int64 = -1
+    /// Requests that a server did not process, to be sent again before what is due now.
+    private(set) var refused: Deque<Exchange> = []
     private var turn = 0
+
+    /// How often one request is sent again; then it counts as failed.
+    private static let resendsMax: Int32 = 8
 
     /// - Parameter loads: All loads of the scenario; those of this listener are its own.
     init(_ listener: Listener, of scenario: LoadScenario) {
@@ -51,6 +58,26 @@ struct Lane {
     /// There is room again for what was held.
     mutating func endHold(at now: Int64) { self.heldUntil = max(self.heldUntil, now) }
 
+    /// Takes back a request that was not processed.
+    ///
+    /// - Returns: Whether it is sent again: false if it was, often enough.
+    mutating func takeBack(_ exchange: Exchange) -> Bool {
+        guard exchange.resends < Self.resendsMax else { return false }
+        var exchange = exchange
+        exchange.resends += 1
+        self.refused.append(exchange)
+        return true
+    }
+
+    /// The request that is to be sent again first has been.
+    mutating func popRefused() { self.refused.removeFirst() }
+
+    /// Gives up what is still to be sent again.
+    mutating func endRefused() -> [Exchange] {
+        defer { self.refused = [] }
+        return Array(self.refused)
+    }
+
     /// Whether an operation had to wait for answers.
     func wasHeld(_ operation: LoadSchedule.Operation) -> Bool { operation.due <= self.heldUntil }
 
@@ -67,8 +94,8 @@ struct Lane {
     /// Whether requests can be sent, now or when answers have come.
     var isConnected: Bool { self.connections.contains { $0.isUsable } }
 
-    /// Requests that wait for answers.
-    var waiting: Int { self.connections.reduce(0) { $0 + $1.waiting } }
+    /// Requests that wait for answers, or to be sent again.
+    var waiting: Int { self.connections.reduce(self.refused.count) { $0 + $1.waiting } }
 }
 
 extension Load {

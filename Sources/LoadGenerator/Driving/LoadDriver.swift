@@ -82,7 +82,8 @@ final class LoadDriver {
         let now = MonotonicTime.now
         let due = min(self.instant(now), self.scenario.length - 1)
         var next = now < self.end ? self.end : self.end + self.scenario.settle
-        for index in self.lanes.indices where self.lanes[index].isUsed || self.lanes[index].held != nil {
+        for index in self.lanes.indices
+        where self.lanes[index].isUsed || self.lanes[index].waiting > 0 || self.lanes[index].held != nil {
             self.send(index, by: due, now)
             if self.lanes[index].held == nil, let following = self.lanes[index].nextDue,
                 following < self.scenario.length
@@ -117,6 +118,12 @@ final class LoadDriver {
 
     /// Sends what one lane has due, as far as there is room.
     private func send(_ index: Int, by due: Int64, _ now: Int64) {
+        while let again = self.lanes[index].refused.first {
+            guard let connection = self.lanes[index].connection(), self.requests.send(again, on: connection) else {
+                return
+            }
+            self.lanes[index].popRefused()
+        }
         while let (operation, isNew) = self.lanes[index].next(by: due) {
             if isNew { self.tally.due(operation.load, at: operation.due) } else { self.lanes[index].endHold(at: due) }
             guard self.perform(operation, index, wasHeld: self.lanes[index].wasHeld(operation), now) else {
@@ -127,8 +134,7 @@ final class LoadDriver {
         guard let load = self.lanes[index].saturating, now < self.end else { return }
         while let connection = self.lanes[index].connection() {
             self.tally.due(load, at: self.instant(now))
-            let number = self.requests.takeNumber()
-            guard self.request(load, number, intended: now, on: connection) else { return }
+            guard self.request(load, intended: now, on: connection) else { return }
             self.tally.sent(load, late: 0, wasHeldBack: false)
         }
     }
@@ -144,23 +150,26 @@ final class LoadDriver {
             return true
         }
         guard let connection = self.lanes[lane].connection() else { return false }
-        guard self.request(load, self.requests.takeNumber(), intended: intended, on: connection) else { return false }
+        guard self.request(load, intended: intended, on: connection) else { return false }
         self.tally.sent(load, late: late, wasHeldBack: wasHeld)
         return true
     }
 
-    private func request(_ load: Int, _ number: Int64, intended: Int64, on connection: LoadConnection) -> Bool {
+    private func request(_ load: Int, intended: Int64, on connection: LoadConnection) -> Bool {
+        let number = self.requests.takeNumber()
         if self.scenario.hasHosts { self.hosts.sent(number, load: load, intended: intended) }
-        switch self.scenario.loads[load].kind {
-        case .targeted:
-            self.turns[load] += 1
-            return self.requests.sendTargeted(load, number, value: self.turns[load], intended, connection)
-        case .registrations:
-            let host = self.pickHost(load)
-            return self.requests.sendRegistration(load, number, host: host, intended, connection)
-        case .pushes, .signals, .reconnects:
-            return self.requests.send(load, number, host: self.pickHost(load), intended, connection)
-        }
+        let subject = self.pickSubject(load)
+        return self.requests.send(
+            Exchange(streamID: 0, load: Int32(load), intended: intended, number: number, subject: Int32(subject)),
+            on: connection
+        )
+    }
+
+    /// The next host of a load, or the next value of one that pushes to values.
+    private func pickSubject(_ load: Int) -> Int {
+        guard self.scenario.loads[load].kind == .targeted else { return self.pickHost(load) }
+        self.turns[load] += 1
+        return self.turns[load]
     }
 
     private func pickHost(_ load: Int) -> Int { self.pick(load, self.scenario.hosts.count) }
@@ -194,6 +203,7 @@ final class LoadDriver {
                 let failure = LoadTally.Failure(status: 0, reason: "never sent")
                 self.tally.failed(operation.load, failure, intended: operation.due)
             }
+            for exchange in self.lanes[index].endRefused() { self.failed(exchange, 0, "not processed in time") }
             for connection in self.lanes[index].connections {
                 for exchange in connection.endAll() { self.failed(exchange, 0, "no answer in time") }
                 connection.close()
@@ -291,6 +301,13 @@ extension LoadDriver: LoadConnectionOwner {
         self.failed(exchange, 0, reason)
     }
 
+    func connection(_ connection: LoadConnection, refused exchange: Exchange, _ reason: String) {
+        let lane = self.lanes.firstIndex { lane in lane.connections.contains { $0 === connection } }
+        guard self.isRunning, let lane, self.lanes[lane].takeBack(exchange) else {
+            return self.failed(exchange, 0, reason)
+        }
+    }
+
     private func failed(_ exchange: Exchange, _ status: Int, _ reason: String) {
         let failure = LoadTally.Failure(status: status, reason: reason)
         self.tally.failed(Int(exchange.load), failure, intended: self.instant(exchange.intended))
@@ -298,7 +315,7 @@ extension LoadDriver: LoadConnectionOwner {
 
     func connectionReadCompleted(_ connection: LoadConnection) {
         // Only who has waited for answers can do something with them: a lane that is held back, or the end of the run.
-        let isWaitedFor = self.lanes.contains { $0.held != nil || $0.saturating != nil }
+        let isWaitedFor = self.lanes.contains { $0.held != nil || !$0.refused.isEmpty || $0.saturating != nil }
         if isWaitedFor || MonotonicTime.now >= self.end { self.pump() }
     }
 

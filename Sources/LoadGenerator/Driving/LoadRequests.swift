@@ -74,59 +74,38 @@ struct LoadRequests {
         return self.number
     }
 
-    // Each returns false if the connection takes no more requests.
-
-    mutating func send(
-        _ load: Int,
-        _ number: Int64,
-        host: Int,
-        _ intended: Int64,
-        _ connection: LoadConnection
-    ) -> Bool {
-        self.fillPath(load, host)
-        return self.submit(load, number, intended, connection)
-    }
-
-    mutating func sendTargeted(
-        _ load: Int,
-        _ number: Int64,
-        value: Int,
-        _ intended: Int64,
-        _ connection: LoadConnection
-    ) -> Bool {
-        self.templates[load].body = self.scene.targetedPush(self.scene.scenario.loads[load].reach, value: value)
-        return self.submit(load, number, intended, connection)
-    }
-
-    mutating func sendRegistration(
-        _ load: Int,
-        _ number: Int64,
-        host: Int,
-        _ intended: Int64,
-        _ connection: LoadConnection
-    ) -> Bool {
-        self.revisions[host] += 1
-        self.fillPath(load, host)
-        self.templates[load].body = self.scene.registration(
-            host,
-            revision: self.firstRevision + Int(self.revisions[host])
-        )
-        return self.submit(load, number, intended, connection)
+    /// Sends a request of a load.
+    ///
+    /// - Parameters:
+    ///   - exchange: What is known of it but its stream. One that is sent again has the id that it had.
+    ///   - connection: Where it goes.
+    /// - Returns: False if the connection takes no more requests.
+    mutating func send(_ exchange: Exchange, on connection: LoadConnection) -> Bool {
+        let (load, subject) = (Int(exchange.load), Int(exchange.subject))
+        switch self.scene.scenario.loads[load].kind {
+        case .targeted:
+            self.templates[load].body = self.scene.targetedPush(self.scene.scenario.loads[load].reach, value: subject)
+        case .registrations:
+            self.revisions[subject] += 1
+            self.fillPath(load, subject)
+            self.templates[load].body = self.scene.registration(
+                subject,
+                revision: self.firstRevision + Int(self.revisions[subject])
+            )
+        case .pushes, .signals, .reconnects:
+            self.fillPath(load, subject)
+        }
+        if self.templates[load].hasID {
+            NumberedPushID.write(exchange.number, run: self.run, into: &self.id)
+            let id = self.id
+            self.templates[load].setID(id.span)
+        }
+        return connection.submit(self.templates[load], exchange)
     }
 
     private mutating func fillPath(_ load: Int, _ host: Int) {
         self.scene.writeToken(host, into: &self.token)
         let token = self.token
         self.templates[load].fillPath(token.span)
-    }
-
-    private mutating func submit(_ load: Int, _ number: Int64, _ intended: Int64, _ connection: LoadConnection) -> Bool
-    {
-        if self.templates[load].hasID {
-            NumberedPushID.write(number, run: self.run, into: &self.id)
-            let id = self.id
-            self.templates[load].setID(id.span)
-        }
-        return connection.submit(self.templates[load], load: Int32(load), intended: intended, number: number) != nil
     }
 }
