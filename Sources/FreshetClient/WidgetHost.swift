@@ -25,12 +25,16 @@ public struct WidgetHost: Sendable {
 
     /// Replaces in one step what the host shows.
     ///
+    /// It is sent again while no answer comes and while the gateway asks for that, as ``Endpoint/retries`` says: what it says is the
+    /// same however often it is said.
+    ///
     /// - Returns: What has changed.
     /// - Throws: ``FreshetError``: `stale-revision` for an older registration than the last, `gone` for a host that was removed.
     @discardableResult
     public func register(_ registration: Registration) async throws -> Registered {
         let body = AppMember(app: self.app, rest: registration)
-        return try await self.endpoint.send(EndpointRequest("PUT", self.path("widgets"), json: body)).json()
+        return try await self.endpoint.sendRepeatedly(EndpointRequest("PUT", self.path("widgets"), json: body)).answer
+            .json()
     }
 
     /// The host as the gateway knows it.

@@ -9,9 +9,8 @@ import Yams
         let wrong: [String]
     }
 
-    /// The same requests in APNSwift's shapes, which this client has in Apple's; and pushes in bulk, for those who cannot keep
-    /// a connection: this client's pushes share one.
-    private static let others: Set<String> = ["channelByPath", "deleteChannelByPath", "pushBulkToApp"]
+    /// The same requests in APNSwift's shapes, which this client has in Apple's.
+    private static let others: Set<String> = ["channelByPath", "deleteChannelByPath"]
 
     /// The operations of senders and hosts in the document: their ids by method and path.
     private static func operations() throws -> [String: (method: String, path: [Substring])] {

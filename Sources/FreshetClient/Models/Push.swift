@@ -83,15 +83,20 @@ extension Push {
         Int64(max(0, min(date.timeIntervalSince1970, 253_402_300_799)))
     }
 
+    /// `apns-expiration`.
+    var expirationSeconds: Int64? {
+        switch self.expiration {
+        case .nowOrNever: 0
+        case .at(let date): Self.seconds(date)
+        case nil: nil
+        }
+    }
+
     /// The headers of APNs that say this.
     func headers(id name: String) -> [String: String] {
         var headers = [name: self.id.uuidString.lowercased()]
         headers["apns-priority"] = self.priority.map { String($0.rawValue) }
-        switch self.expiration {
-        case .nowOrNever: headers["apns-expiration"] = "0"
-        case .at(let date): headers["apns-expiration"] = String(Self.seconds(date))
-        case nil: break
-        }
+        headers["apns-expiration"] = self.expirationSeconds.map(String.init)
         headers["apns-collapse-id"] = self.collapseID
         return headers
     }

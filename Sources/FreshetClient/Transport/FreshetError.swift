@@ -63,7 +63,8 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         return "refused \(self.status) \(self.code ?? "without a reason")" + (detail.isEmpty ? "" : ": \(detail)")
     }
 
-    private struct Body: Decodable {
+    /// What the body of such an answer says.
+    struct Body: Decodable {
         var reason: String?
         var code: String?
         var detail: String?
@@ -73,13 +74,18 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     }
 
     init(_ answer: TransportAnswer, _ data: Data) {
-        let body = try? WireJSON.decode(Body.self, from: data)
-        self.status = answer.status
+        let retryAfter = answer.headers["retry-after"].flatMap { UInt32($0) }
+        self.init(status: answer.status, retryAfter: retryAfter, try? WireJSON.decode(Body.self, from: data))
+    }
+
+    /// - Parameter retryAfter: In seconds.
+    init(status: Int, retryAfter: UInt32?, _ body: Body?) {
+        self.status = status
         self.code = body?.reason ?? body?.code
         self.detail = body?.detail
         self.path = body?.path
         // More seconds than this are more than any wait.
-        self.retryAfter = answer.headers["retry-after"].flatMap { UInt32($0) }.map { .seconds(Int64($0)) }
+        self.retryAfter = retryAfter.map { .seconds(Int64($0)) }
         self.timestamp = body?.timestamp.map { Date(timeIntervalSince1970: $0 / 1_000) }
         self.matched = body?.matched
     }

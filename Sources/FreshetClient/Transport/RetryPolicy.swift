@@ -1,7 +1,7 @@
 /// When a request is sent again.
 ///
-/// Pushes and broadcasts are: their id is the same in every attempt, so that they count once. Of everything else the error says
-/// after how long it may be sent again. Event streams connect again for as long as they are read.
+/// Pushes and broadcasts are: their id is the same in every attempt, so that they count once. Registrations are, too, which replace
+/// what was registered. Of everything else the error says after how long it may be sent again. Event streams connect again for as long as they are read.
 public struct RetryPolicy: Sendable, Hashable {
     /// How often a push is sent, the first time included. At least 1.
     public var attemptsMax: Int

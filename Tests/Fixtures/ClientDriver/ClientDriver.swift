@@ -238,6 +238,11 @@ final class Drive {
             if status.isComplete { self.expect(status.outcomes, [.cancelled: 2], "what became of it") }
         }
         self.expect(try await self.sender.status(of: waits.id).isComplete, true, "whether it is complete")
+
+        let bulk = [AddressedPush(to: rams), AddressedPush(Push(maxMatched: 1), to: .all)]
+        let results = try await self.sender.push(bulk)
+        self.expect(try results.first?.get().id, bulk[0].push.id, "the first push of a bulk")
+        await self.expectRefusal("too-many-matched") { _ = try results.last?.get() }
     }
 
     func channels() async throws {
