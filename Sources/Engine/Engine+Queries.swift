@@ -2,24 +2,22 @@ import Timelines
 package import WidgetModel
 
 extension Engine {
-    /// At how many of the instances that a push waits for is looked to tell why: what one question may take.
-    package static let waitingLookedMax = 256
-
-    /// What became here of the pushes with this id of this team, and why they wait: several if content or target differed.
-    package func push(_ id: PushID, team: TeamID, lookedMax: Int = Engine.waitingLookedMax) -> [PushView] {
-        guard let team = self.catalogue.findTeam(team.rawValue) else { return [] }
-        return self.views(of: self.ledger.pushes(with: id, of: team), lookedMax)
-    }
-
-    /// What became here of the pushes with this id, whoever sent them, and why they wait: for operators.
-    package func push(_ id: PushID) -> [PushView] {
-        self.views(of: self.ledger.pushes(with: id), Self.waitingLookedMax)
+    /// What became here of the pushes with this id: several if content or target differed. O(`lookedMax`) for each that waits.
+    ///
+    /// - Parameters:
+    ///   - id: Their id.
+    ///   - team: Their sender's; nil for everybody's, as operators see them.
+    ///   - lookedMax: At how many of the instances that one of them waits for is looked to tell why; 0 does not tell it.
+    package func push(_ id: PushID, team: TeamID? = nil, lookedMax: Int = 0) -> [PushView] {
+        guard let team else { return self.views(of: self.ledger.pushes(with: id), lookedMax) }
+        guard let number = self.catalogue.findTeam(team.rawValue) else { return [] }
+        return self.views(of: self.ledger.pushes(with: id, of: number), lookedMax)
     }
 
     private func views(of pushes: [PushNumber], _ lookedMax: Int) -> [PushView] {
         pushes.map { push in
             var view = self.view(ofPush: push)
-            if view.counts[.deferred] > 0 { view.waiting = self.whyWaits(push, lookedMax) }
+            if lookedMax > 0, view.counts[.deferred] > 0 { view.waiting = self.whyWaits(push, lookedMax) }
             return view
         }
     }

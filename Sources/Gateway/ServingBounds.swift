@@ -14,6 +14,8 @@ package struct ServingBounds: Sendable {
     package var channelsMax = 10_000
     /// The most instants that one move of a movable clock stops at. Default 10,000.
     package var clockStopsMax = 10_000
+    /// The most widgets of one partition that are looked at to tell why a push waits. Default 256.
+    package var waitingLookedMax = 256
     /// Nil if pushes to one token may come as fast as they like.
     package var tokenRates: TokenRates?
 
@@ -30,6 +32,7 @@ package struct ServingBounds: Sendable {
         self.decidedMax = configuration.dryRun.decidedMax
         self.channelsMax = configuration.limits.channelsPerAppMax
         self.clockStopsMax = configuration.limits.clockStopsMax
+        self.waitingLookedMax = configuration.limits.waitingLookedMax
         self.tokenRates = configuration.rateLimits.perToken.map { rate in
             let entries = configuration.rateLimits.tokensMax
             if let known = before?.tokenRates, known.limit == rate.limit, known.entries == entries { return known }

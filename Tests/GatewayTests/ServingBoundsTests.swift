@@ -34,7 +34,7 @@ import WidgetModel
         try Self.change(
             live,
             """
-            limits: {maxDeviceBodyBytes: 512, maxHostBodyBytes: 2048, maxChannelsPerApp: 3, maxImportLines: 4, maxClockStops: 8,
+            limits: {maxDeviceBodyBytes: 512, maxHostBodyBytes: 2048, maxChannelsPerApp: 3, maxImportLines: 4, maxClockStops: 8, maxWaitingLooked: 9,
               maxPatternCost: 7, maxConditionCost: 5}
             dryRun: {decidedMax: 6}
             """
@@ -45,6 +45,7 @@ import WidgetModel
         #expect(live.bounds.hosts.importLinesMax == 4)
         #expect(live.bounds.channelsMax == 3)
         #expect(live.bounds.clockStopsMax == 8)
+        #expect(live.bounds.waitingLookedMax == 9)
         #expect(live.bounds.patterns == PatternLimits(costMax: 7))
         #expect(live.bounds.conditions.costMax == 5)
         #expect(live.bounds.decidedMax == 6)

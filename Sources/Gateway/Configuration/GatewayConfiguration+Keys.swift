@@ -233,6 +233,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
         visitor.scalar("maxChannelsPerApp", &self.channelsPerAppMax, .integer(1...million))
         visitor.scalar("maxClockStops", &self.clockStopsMax, .integer(1...10 * million))
+        visitor.scalar("maxWaitingLooked", &self.waitingLookedMax, .integer(1...65_536))
         visitor.section("hosts") { self.hosts.visit(&$0) }
         visitor.section("instances") { self.instances.visit(&$0) }
         visitor.scalar("maxPatternCost", &self.patternCostMax, .integer(1...million))

@@ -64,6 +64,9 @@ extension GatewayConfiguration {
         /// Instants that one move of a movable clock stops at. Default 10,000; where more are due, the clock stands at the
         /// last of them and the move ends with 409 `too-much-work`.
         package var clockStopsMax = 10_000
+        /// Widgets of one partition that are looked at to tell why a push waits. Default 256; where it waits for more, the answer says
+        /// `sampled`.
+        package var waitingLookedMax = 256
         /// Hosts of one app, and of all apps of one team. Default nil: as many as the memory has room for. Above it 507
         /// `too-many-hosts`.
         package var hosts = RegistryShare()

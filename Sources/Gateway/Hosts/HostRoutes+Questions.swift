@@ -76,7 +76,7 @@ extension HostRoutes {
                 "a provider token is needed for what became of pushes; \(self.asked(by: caller))"
             )
         }
-        return try PushQuestion(text, of: sender, self.log)
+        return try PushQuestion(text, of: sender, self.bounds, self.log)
     }
 }
 

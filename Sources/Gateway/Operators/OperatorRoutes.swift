@@ -262,12 +262,12 @@ package struct OperatorRoutes: Sendable {
         case ("instances", 5) where path[4] == "why": return try await self.why(try Self.address(path), request)
         case ("kinds", 3): return try await self.kind(path[2])
         case ("pushes", 3):
-            var question = try PushQuestion(path[2], self.log)
+            var question = try PushQuestion(path[2], self.liveApps.bounds, self.log)
             question.tellsWhatItWas = true
             return HTTPResponse(json: try await question.ask().json)
         case ("pushes", 4) where path[3] == "decisions": return try await self.decisions(path[2], request)
         case ("pushes", 4) where path[3] == "events":
-            let question = try PushQuestion(path[2], self.log)
+            let question = try PushQuestion(path[2], self.liveApps.bounds, self.log)
             return try await question.follow(self.followers) { [access = self.access] in
                 access.stillHolds(request, for: .read) ? question : nil
             }

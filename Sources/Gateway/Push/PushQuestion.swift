@@ -11,15 +11,18 @@ struct PushQuestion: Sendable {
     let id: PushID
     /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
     private(set) var sender: Sender?
+    /// At how many of the widgets that a push waits for in a partition is looked to tell why.
+    private let waitingLookedMax: Int
     /// Whether it is also told what the push was, which the log is read for.
     var tellsWhatItWas = false
     let log: CommandLog
 
     /// - Parameter text: The `apns-id`.
-    init(_ text: String, of sender: Sender? = nil, _ log: CommandLog) throws(Problem) {
+    init(_ text: String, of sender: Sender? = nil, _ bounds: ServingBounds, _ log: CommandLog) throws(Problem) {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         self.id = id
         self.sender = sender
+        self.waitingLookedMax = bounds.waitingLookedMax
         self.log = log
     }
 
@@ -46,7 +49,7 @@ struct PushQuestion: Sendable {
 
     /// - Returns: Nil if there is no push with this id, or none that may be seen.
     private func askIfSeen() async throws(Problem) -> Answer? {
-        let answers = try await self.placedViews()
+        let answers = try await self.placedViews(lookedMax: self.waitingLookedMax)
         // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
         var pushes: [[PlacedPush]] = []
         for push in answers {
@@ -73,13 +76,13 @@ struct PushQuestion: Sendable {
     }
 
     /// What each partition knows of the pushes with this id that may be seen.
-    func views() async throws(Problem) -> [PushView] { try await self.placedViews().map(\.view) }
+    func views() async throws(Problem) -> [PushView] { try await self.placedViews(lookedMax: 0).map(\.view) }
 
-    private func placedViews() async throws(Problem) -> [PlacedPush] {
+    private func placedViews(lookedMax: Int) async throws(Problem) -> [PlacedPush] {
         let (id, sender) = (self.id, self.sender)
         let answers = try await self.log.askAll { (engine) -> [PushView] in
-            guard let sender else { return engine.push(id) }
-            return engine.push(id, team: sender.team).filter { sender.maySee($0) }
+            let views = engine.push(id, team: sender?.team, lookedMax: lookedMax)
+            return sender.map { sender in views.filter { sender.maySee($0) } } ?? views
         }
         return answers.enumerated().flatMap { partition, views in
             views.map { PlacedPush(partition: PartitionID(UInt16(partition)), view: $0) }
