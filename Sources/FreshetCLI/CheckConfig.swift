@@ -2,6 +2,7 @@ import APNSWire
 import ArgumentParser
 import Foundation
 import Gateway
+import HTTPTransport
 import NIOCore
 import NIOPosix
 import WidgetModel
@@ -128,11 +129,8 @@ private enum LiveCheck {
                 .bind(host: address, port: port).get()
             try await channel.close()
             return nil
-        } catch let error as IOError {
-            return error.errnoCode == EADDRINUSE
-                ? "it is in use" : error.errnoCode == EACCES ? "it is not allowed" : "\(error)"
         } catch {
-            return "\(error)"
+            return ConnectionFailure.sentence(error)
         }
     }
 

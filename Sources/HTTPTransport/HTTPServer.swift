@@ -59,7 +59,10 @@ package final class HTTPServer: Sendable {
             }
             throw HTTPTransportError(
                 .listen,
-                "cannot listen on \(configuration.address):\(configuration.port) (\(configuration.name)): \(error)"
+                """
+                cannot listen on \(configuration.address):\(configuration.port) (\(configuration.name)): \
+                \(ConnectionFailure.sentence(error))
+                """
             )
         }
     }

@@ -37,7 +37,8 @@ package struct PlainHTTPClient: Sendable {
             }
             .connect(host: host, port: port)
         connecting.whenFailure { error in
-            promise.fail(HTTPTransportError(.connect, "no connection to \(peer): \(error)", isUnprocessed: true))
+            let sentence = "no connection to \(peer): \(ConnectionFailure.sentence(error))"
+            promise.fail(HTTPTransportError(.connect, sentence, isUnprocessed: true))
         }
         promise.futureResult.whenComplete { _ in
             deadline.cancel()
@@ -112,7 +113,8 @@ private final class PlainExchange: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.promise.fail(HTTPTransportError(.connectionClosed, "the connection to \(self.peer) failed: \(error)"))
+        let sentence = "the connection to \(self.peer) failed: \(ConnectionFailure.sentence(error))"
+        self.promise.fail(HTTPTransportError(.connectionClosed, sentence))
         context.close(promise: nil)
     }
 }

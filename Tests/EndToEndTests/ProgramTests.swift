@@ -63,7 +63,7 @@ import Testing
         let result = try await Self.check(gateway.folder, taken)
         #expect(result.status == 78)
         #expect(
-            result.errors.contains("listeners.push.port: ") && result.errors.contains("it is in use"),
+            result.errors.contains("listeners.push.port: ") && result.errors.contains("another program listens there"),
             "\(result.errors)"
         )
         let folder =

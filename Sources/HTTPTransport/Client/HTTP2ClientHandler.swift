@@ -120,7 +120,8 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.failed(HTTPTransportError(.connectionClosed, "connection to \(self.peer) failed: \(error)"))
+        let sentence = "connection to \(self.peer) failed: \(ConnectionFailure.sentence(error))"
+        self.failed(HTTPTransportError(.connectionClosed, sentence))
         context.close(promise: nil)
     }
 
@@ -392,8 +393,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
                 context.close(promise: nil)
             }
         } catch {
-            self.failed(HTTPTransportError(.connectionClosed, "connection to \(self.peer) failed: \(error)"))
-            context.close(promise: nil)
+            self.errorCaught(context: context, error: error)
         }
     }
 

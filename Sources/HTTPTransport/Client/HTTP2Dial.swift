@@ -62,14 +62,9 @@ struct HTTP2Dial: Sendable {
         case let error as NIOConnectionError:
             let refusals = error.connectionErrors.compactMap { $0.error as? HTTPTransportError }
             if let refusal = refusals.first, refusals.count == error.connectionErrors.count { return refusal }
-            let causes = error.connectionErrors.map { "\($0.error)" }
-            let resolution = [error.dnsAError, error.dnsAAAAError].compactMap { $0 }.map { "\($0)" }
-            let all = causes.isEmpty ? resolution : causes
-            let refused = causes.contains { $0.contains("Connection refused") }
-            let cause = refused ? "connection refused: nothing listens there" : all.joined(separator: "; ")
-            return HTTPTransportError(.connect, "cannot connect to \(peer): \(cause)")
+            return HTTPTransportError(.connect, "cannot connect to \(peer): \(ConnectionFailure.sentence(error))")
         default:
-            return HTTPTransportError(.connect, "cannot connect to \(peer): \(error)")
+            return HTTPTransportError(.connect, "cannot connect to \(peer): \(ConnectionFailure.sentence(error))")
         }
     }
 }

@@ -105,7 +105,7 @@ final class LoadConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.ended("\(error)")
+        self.ended(ConnectionFailure.sentence(error))
         context.close(promise: nil)
     }
 
@@ -120,7 +120,7 @@ final class LoadConnection: ChannelInboundHandler {
         } catch {
             self.writeCiphertext(context)
             context.flush()
-            self.ended("\(error)")
+            self.ended(ConnectionFailure.sentence(error))
             context.close(promise: nil)
         }
     }
@@ -263,7 +263,7 @@ final class LoadConnection: ChannelInboundHandler {
             context.flush()
             if self.session.isFinished { context.close(promise: nil) }
         } catch {
-            self.ended("\(error)")
+            self.ended(ConnectionFailure.sentence(error))
             context.close(promise: nil)
         }
     }

@@ -1,3 +1,4 @@
+import HTTPTransport
 import NIOCore
 import NIOPosix
 import TLS
@@ -25,7 +26,7 @@ struct LoadDialer {
             let tls = try TLSSession.client(self.target.tls, serverName: self.target.serverName)
             connection = LoadConnection(index: index, tls: tls, streams: streams, owner: owner)
         } catch {
-            failed("\(error)")
+            failed(ConnectionFailure.sentence(error))
             return nil
         }
         let port = listener == .push ? self.target.pushPort : self.target.hostPort ?? self.target.pushPort
@@ -39,7 +40,7 @@ struct LoadDialer {
                 channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
             }
             .connect(host: self.target.address, port: port)
-            .whenFailure { error in failure.value("\(error)") }
+            .whenFailure { error in failure.value(ConnectionFailure.sentence(error)) }
         return connection
     }
 }

@@ -1,0 +1,45 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TLS
+
+/// What kept a connection from being made, or broke it, in words for people: neither a library's nor the system's own.
+package enum ConnectionFailure {
+    /// What an error of the network means.
+    package static func sentence(_ error: any Error) -> String {
+        switch error {
+        case let error as HTTPTransportError: error.message
+        case let error as TLSError: error.message
+        case let error as NIOConnectionError: Self.sentence(error)
+        case let error as IOError: Self.sentence(errno: error.errnoCode)
+        case is SocketAddressError, is SocketAddressError.UnknownHost: "no address is known for that name"
+        case ChannelError.connectTimeout: "it did not answer in time"
+        case is ChannelError: "the connection was closed meanwhile"
+        case is HTTPParserError: "what it answers is not HTTP/1.1"
+        default: "\(error)"
+        }
+    }
+
+    /// Several addresses may have been tried, each in vain for the same reason or for its own.
+    private static func sentence(_ error: NIOConnectionError) -> String {
+        var sentences: [String] = []
+        for cause in error.connectionErrors.map({ Self.sentence($0.error) }) where !sentences.contains(cause) {
+            sentences.append(cause)
+        }
+        return sentences.isEmpty ? "no address is known for that name" : sentences.joined(separator: "; ")
+    }
+
+    private static func sentence(errno code: CInt) -> String {
+        switch code {
+        case ECONNREFUSED: "connection refused: nothing listens there"
+        case ECONNRESET, EPIPE: "it cut the connection"
+        case ETIMEDOUT: "it did not answer in time"
+        case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN: "there is no way to it in this network"
+        case EADDRINUSE: "another program listens there"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        case EACCES, EPERM: "the system does not allow it"
+        case EMFILE, ENFILE: "too many files and connections are open"
+        default: "the system's error \(code)"
+        }
+    }
+}
