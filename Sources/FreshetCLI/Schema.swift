@@ -2,6 +2,7 @@ import APNSWire
 import ArgumentParser
 import Gateway
 import LoadGenerator
+import Simulation
 
 /// `freshet schema`
 struct Schema: ParsableCommand {
@@ -25,11 +26,18 @@ struct Schema: ParsableCommand {
         case benchReport = "bench-report"
         /// What `freshet bench compare --json` writes.
         case benchComparison = "bench-comparison"
+        /// What `freshet simulate --json` writes.
+        case simulationReport = "simulation-report"
+        /// What `freshet what-if --json` writes.
+        case whatIfReport = "what-if-report"
     }
 
     @Argument(
         help: ArgumentHelp(
-            "config: the gateway's configuration; bench: a load for freshet bench; bench-report and bench-comparison: its JSON."
+            """
+            config: the gateway's configuration; bench: a load for freshet bench; bench-report and bench-comparison: its JSON; \
+            simulation-report and what-if-report: the JSON of freshet simulate and freshet what-if.
+            """
         )
     ) var file: File
 
@@ -40,6 +48,8 @@ struct Schema: ParsableCommand {
             case .bench: LoadScenario.schema
             case .benchReport: LoadReport.schema
             case .benchComparison: LoadComparison.schema
+            case .simulationReport: SimulationReport.schema
+            case .whatIfReport: WhatIfReport.schema
             }
         print(String(decoding: schema.jsonText, as: UTF8.self))
     }

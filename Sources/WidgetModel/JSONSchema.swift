@@ -72,6 +72,11 @@ package enum JSONSchema {
         return Self.object(parts)
     }
 
+    /// A section that has all of these keys and no others, as a program writes it.
+    package static func record(_ members: [(String, JSONValue)]) -> JSONValue {
+        Self.section(Self.members(members), required: members.map(\.0))
+    }
+
     /// The schema of a whole file.
     package static func file(_ schema: JSONValue, title: String) -> JSONValue {
         guard case .object(let members) = schema else { return schema }

@@ -235,6 +235,9 @@ import Testing
         #expect((actual?["senders"] as? [[String: Any]])?.first?["pushes"] as? Int != nil)
         let looks = try await ReportPageTests.looks(at: page, canvases: 2)
         #expect(looks.first?.text.contains("What if: tight") == true)
+        let file = "\(gateway.folder)/what-if.json"
+        try run.output.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try await SchemaTests.faults("what-if-report", [file], in: gateway.folder) == [])
         try "nonsense: 1".write(toFile: policy, atomically: true, encoding: .utf8)
         let bad = try await Command.run(TestGateway.program, ["what-if", "--policy", policy] + data)
         #expect(bad.status == 78)

@@ -135,6 +135,9 @@ import Testing
         let reloads = try #require((json["reloads"] as? [String: Any])?["issued"] as? Int)
         #expect(look.text.contains("\(reloads.formatted(.number.locale(Locale(identifier: "en_US")))) in all"))
         #expect(look.text.contains(try #require(json["digest"] as? String)))
+        let file = "\(folder)/simulation.json"
+        try result.output.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try await SchemaTests.faults("simulation-report", [file], in: folder) == [])
         try FileManager.default.removeItem(atPath: folder)
     }
 }

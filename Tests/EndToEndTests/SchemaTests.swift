@@ -4,7 +4,7 @@ import Testing
 /// What editors are told of files, judged by a validator of others.
 @Suite struct SchemaTests {
     /// What the validator finds in files, by the schema that the program prints.
-    private static func faults(_ schema: String, _ files: [String], in folder: String) async throws -> [String] {
+    static func faults(_ schema: String, _ files: [String], in folder: String) async throws -> [String] {
         let printed = try await Command.run(TestGateway.program, ["schema", schema])
         #expect(printed.status == 0, "\(printed.errors)")
         let path = "\(folder)/\(schema).json"
@@ -115,6 +115,8 @@ import Testing
         ("isMet: yes", "bench-report", "is a required property"),
         ("schema: 2", "bench-report", "is a required property"),
         ("figures: []", "bench-comparison", "is a required property"),
+        ("schema: 1", "simulation-report", "is a required property"),
+        ("schema: 1", "what-if-report", "is a required property"),
     ])
     func `what is no report is told`(text: String, schema: String, fault: String) async throws {
         let folder = try TestGateway.makeFolder()

@@ -91,13 +91,13 @@ extension LoadComparison {
             choice(["never", "-never"])
         )
         return JSONSchema.file(
-            LoadReport.section([
+            JSONSchema.record([
                 ("schema", JSONSchema.choice([.int(Self.version)])), ("confidence", JSONSchema.value("number")),
                 ("resamples", JSONSchema.value("integer")),
                 (
                     "figures",
                     JSONSchema.list(
-                        of: LoadReport.section([
+                        of: JSONSchema.record([
                             ("figure", JSONSchema.value("string")), ("unit", choice(Unit.allCases.map(\.rawValue))),
                             ("before", positive), ("after", positive), ("difference", any),
                             (

@@ -4,7 +4,7 @@ extension LoadReport {
     /// A JSON Schema of ``json``.
     package static var schema: JSONValue {
         JSONSchema.file(
-            Self.section([
+            JSONSchema.record([
                 ("schema", JSONSchema.choice([.int(Self.version)])), ("scenario", Self.scenario),
                 ("target", Self.text), ("began", Self.integer), ("seconds", Self.number),
                 ("intervalSeconds", Self.number), ("answeredPerSecond", Self.number),
@@ -15,7 +15,7 @@ extension LoadReport {
                 (
                     "objectives",
                     JSONSchema.list(
-                        of: Self.section([
+                        of: JSONSchema.record([
                             ("objective", Self.text), ("isMet", JSONSchema.flag), ("value", Self.figure),
                         ])
                     )
@@ -37,14 +37,9 @@ extension LoadReport {
         JSONSchema.choice([.string("never")])
     )
 
-    /// A section that has all of its keys.
-    static func section(_ members: [(String, JSONValue)]) -> JSONValue {
-        JSONSchema.section(members.map { JSONValue.Member(name: $0.0, value: $0.1) }, required: members.map(\.0))
-    }
+    private static func integers(_ names: [String]) -> JSONValue { JSONSchema.record(names.map { ($0, self.integer) }) }
 
-    private static func integers(_ names: [String]) -> JSONValue { self.section(names.map { ($0, self.integer) }) }
-
-    private static let scenario = Self.section([
+    private static let scenario = JSONSchema.record([
         ("name", Self.text), ("about", Self.text), ("seed", JSONSchema.value("integer")),
         ("lengthSeconds", Self.number), ("connections", Self.integer), ("streams", Self.integer),
         ("hosts", Self.integer), ("widgets", Self.integer),
@@ -53,15 +48,15 @@ extension LoadReport {
     private static let percentileMembers =
         Self.percentiles.map { ($0.name, Self.figure) } + [("mean", Self.numberOrNull)]
 
-    private static let generator = Self.section([
+    private static let generator = JSONSchema.record([
         ("cpuSeconds", Self.number), ("answeredPerCPUSecond", Self.numberOrNull), ("behind", Self.number),
         ("wasBottleneck", JSONSchema.flag), ("isClosedLoop", JSONSchema.flag), ("heldBack", Self.integer),
         ("lostConnections", Self.integer),
-        ("latenessMicroseconds", Self.section([("count", Self.integer)] + Self.percentileMembers)),
+        ("latenessMicroseconds", JSONSchema.record([("count", Self.integer)] + Self.percentileMembers)),
         (
             "outages",
             JSONSchema.list(
-                of: Self.section([
+                of: JSONSchema.record([
                     ("listener", Self.text), ("beganSeconds", Self.numberOrNull), ("endedSeconds", Self.numberOrNull),
                     ("recoveredSeconds", Self.numberOrNull),
                 ])
@@ -69,29 +64,29 @@ extension LoadReport {
         ),
     ])
 
-    private static let server = Self.section([
+    private static let server = JSONSchema.record([
         ("cpuSeconds", Self.number), ("answeredPerCPUSecond", Self.numberOrNull), ("residentBytes", Self.integer),
     ])
 
     private static let latencyMembers = [("count", Self.integer), ("unreached", Self.integer)] + Self.percentileMembers
-    private static let latencies = Self.section(Self.latencyMembers)
+    private static let latencies = JSONSchema.record(Self.latencyMembers)
 
     /// A section of the stages that a run has reached.
     private static func stages(_ schema: JSONValue) -> JSONValue {
         JSONSchema.section(LatencyStage.allCases.map { JSONValue.Member(name: $0.rawValue, value: schema) })
     }
 
-    private static let interval = Self.section([
+    private static let interval = JSONSchema.record([
         ("unreached", Self.integer), ("buckets", JSONSchema.list(of: JSONSchema.list(of: Self.integer, least: 2))),
     ])
 
-    private static let load = Self.section([
+    private static let load = JSONSchema.record([
         ("name", Self.text), ("send", JSONSchema.choice(Load.Kind.allCases.map { .string($0.rawValue) })),
         ("due", Self.integer), ("sent", Self.integer), ("answered", Self.integer), ("failed", Self.integer),
         (
             "failures",
             JSONSchema.list(
-                of: Self.section([("status", Self.integer), ("reason", Self.text), ("count", Self.integer)])
+                of: JSONSchema.record([("status", Self.integer), ("reason", Self.text), ("count", Self.integer)])
             )
         ),
         (
@@ -102,7 +97,7 @@ extension LoadReport {
         (
             "latencyMicroseconds",
             Self.stages(
-                Self.section(
+                JSONSchema.record(
                     Self.latencyMembers + [
                         ("intervals", JSONSchema.list(of: JSONSchema.either(Self.interval, Self.null)))
                     ]

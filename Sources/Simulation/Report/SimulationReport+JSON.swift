@@ -4,7 +4,7 @@ package import WidgetModel
 
 extension SimulationReport {
     /// The version of ``json``'s schema; `docs/simulation.md` describes it.
-    static let schema: Int64 = 1
+    static let version: Int64 = 1
 
     /// The report as JSON text, with a line break at its end.
     package var jsonText: [UInt8] { self.json.jsonText + [0x0A] }
@@ -12,7 +12,7 @@ extension SimulationReport {
     /// The report as a JSON value.
     package var json: JSONValue {
         .object([
-            .member("schema", .int(Self.schema)),
+            .member("schema", .int(Self.version)),
             .member("digest", .string(self.digest)),
             .member("scenario", self.scenarioJSON),
             .member("reloads", self.reloadsJSON),

@@ -4,12 +4,15 @@ import Timelines
 import WidgetModel
 
 extension WhatIfReport {
+    /// The version of the schema of ``jsonText``.
+    static let version: Int64 = 1
+
     /// The report for programs.
     package var jsonText: [UInt8] { self.json.jsonText }
 
     private var json: JSONValue {
         .object([
-            .member("schema", .of(1)),
+            .member("schema", .int(Self.version)),
             .member("policy", .string(self.rewrite.policy.name)),
             .member("app", self.rewrite.app.map { .string($0.rawValue) } ?? .null),
             .member("kind", self.rewrite.kind.map { .string($0.rawValue) } ?? .null),
