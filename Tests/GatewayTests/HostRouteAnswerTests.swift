@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import HTTPTransport
+import IntentMatching
 import Testing
 import WidgetModel
 
@@ -59,6 +60,21 @@ import WidgetModel
         let given = try await scene.send("POST", "/v1/apps/\(Sports.app)/reload", try scene.key.providerToken(), body)
         #expect(given.place == place)
         if let answer { #expect(given.body == answer) }
+    }
+
+    @Test func `a host is told when something is due for it, and may sleep until then`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let (path, token) = ("/v1/hosts/\(Self.phone.hex)", try scene.key.providerToken())
+        func state() async throws -> JSONValue { try json(try await scene.send("GET", "\(path)/state", token).body) }
+        #expect(try await state()["nextAt"] == nil)
+        let date = try #require(RFC3339.text(of: Sports.start + .hours(5)))
+        let timeline = #"{"policy":{"after":"\#(date)"},"entries":[{"date":"\#(date)"}]}"#
+        let reported = try await scene.send("PUT", "\(path)/widgets/a/timeline", token, timeline)
+        #expect(reported.place == ["200"], "\(reported.body)")
+        let told = try await state()
+        guard case .array(let instances) = told["instances"] else { throw Problem(.notFound, "no instances") }
+        #expect(told["nextAt"] != nil && told["nextAt"] == instances.first?["timeline"]?["nextRequest"])
     }
 
     @Test(arguments: [(199, true), (200, true), (201, false)])

@@ -28,6 +28,9 @@ public struct HostDescription: Sendable, Hashable, Decodable {
 public struct HostState: Sendable, Hashable, Decodable {
     /// The host's registration.
     public let host: HostDescription
+    /// The first date at which something is due for it though nothing happens until then: what asks by itself may sleep so long. nil
+    /// where nothing is due.
+    public let nextAt: Date?
     /// Its widgets, with what is left of their budgets.
     public let instances: [InstanceState]
     /// Its reloads that are not acknowledged.

@@ -224,15 +224,25 @@ extension HostRoutes {
         guard let host = answer.0 else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
+        let timelines = await self.providers?.timelines(of: answer.1.map(\.address)) ?? []
         return HTTPResponse(
             json: JSONValue.object(of: [
                 ("host", Views.registration(host)),
+                ("nextAt", self.nextAt(answer.1, timelines).map { .instant($0) }),
                 ("instances", .array(answer.1.map { Views.instance($0) })),
                 ("outstanding", .array(answer.2.map { Views.reload($0) })),
                 ("placeholders", .array(await self.placeholders(answer.2))),
-                ("entries", .array(await self.shown(answer.1.map(\.address)))),
+                ("entries", .array(self.shown(timelines))),
             ])
         )
+    }
+
+    /// The first instant to come at which something is due for a host though nothing happens until then: a decision about what
+    /// waits, a timeline's next request, an entry.
+    private func nextAt(_ instances: [InstanceView], _ timelines: [StoredTimeline]) -> Instant? {
+        let due = instances.flatMap { [$0.decidesAt, $0.timeline?.nextRequest].compactMap { $0 } }
+        guard let now = self.providers?.now else { return due.min() }
+        return (due + timelines.flatMap { $0.entries.map(\.date).filter { $0 > now } }).min()
     }
 
     /// What instances show that are new and have no timeline yet.
@@ -249,10 +259,9 @@ extension HostRoutes {
     }
 
     /// The timelines that the gateway keeps for these instances: the entry of now and those to come, with content.
-    private func shown(_ addresses: [InstanceAddress]) async -> [JSONValue] {
-        guard let providers = self.providers else { return [] }
-        let now = providers.now
-        return await providers.timelines(of: addresses).map { timeline in
+    private func shown(_ timelines: [StoredTimeline]) -> [JSONValue] {
+        guard let now = self.providers?.now else { return [] }
+        return timelines.map { timeline in
             JSONValue.object(of: [
                 ("instance", .string(timeline.address.instance.rawValue)),
                 ("kind", .string(timeline.kind.rawValue)),
