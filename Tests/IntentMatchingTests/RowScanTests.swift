@@ -53,6 +53,20 @@ import Testing
         let joined = Self.walk(.postings([other, long, again]), table, instances)
         #expect(joined.found == rare.map { $0 + 5 })
         #expect(joined.calls > 1)
+        // So many conditions on each block that it takes several calls, on rows that a few of them find, all, and none.
+        func scan(_ code: UInt32) -> DenseCheck { .scan(column: 0, CodeTest(form: .codes([code]))) }
+        let blocks = (Self.rows + 65_535) / 65_536
+        let many = Self.walk(.dense(.any((2..<700).map(scan))), table, instances)
+        #expect(many.found == rare.map { $0 + 5 } && many.calls >= 2 * blocks)
+        let each = Self.walk(
+            .dense(.all([.any([scan(1), scan(2)]), .all((0..<600).map { _ in scan(2) })])),
+            table,
+            instances
+        )
+        #expect(each.found == rare.map { $0 + 5 } && each.calls >= 2 * blocks)
+        // Where no row has passed, the rest is not asked.
+        let none = Self.walk(.dense(.all([scan(9), .all((0..<600).map { _ in scan(2) })])), table, instances)
+        #expect(none.found.isEmpty && none.calls <= blocks)
         let all = Self.walk(.everything, table, instances)
         #expect(all.found.count == Self.rows && all.found.first == 5 && all.found.last == UInt32(Self.rows) + 4)
     }

@@ -23,54 +23,148 @@ indirect enum DenseCheck: Sendable {
     }
 }
 
+/// A dense check as steps on a stack of bitmaps, so that what many conditions cost can be done in parts.
+struct DenseProgram: Sendable {
+    enum Step: Sendable {
+        /// Each puts a bitmap on the stack.
+        case marks(column: Int, codes: [UInt32], isRest: Bool)
+        case scan(column: Int, CodeTest)
+        /// Each makes one bitmap of the two on top.
+        case and
+        case or
+        /// Goes on at a step if no row has passed so far.
+        case skipIfEmpty(to: Int)
+    }
+
+    private(set) var steps: [Step] = []
+
+    init(_ check: DenseCheck) { self.add(check) }
+
+    private mutating func add(_ check: DenseCheck) {
+        switch check {
+        case .marks(let column, let codes, let isRest):
+            self.steps.append(.marks(column: column, codes: codes, isRest: isRest))
+        case .scan(let column, let test): self.steps.append(.scan(column: column, test))
+        case .any(let parts):
+            self.add(parts[0])
+            for part in parts.dropFirst() {
+                self.add(part)
+                self.steps.append(.or)
+            }
+        case .all(let parts):
+            self.add(parts[0])
+            var skips: [Int] = []
+            for part in parts.dropFirst() {
+                skips.append(self.steps.count)
+                self.steps.append(.skipIfEmpty(to: 0))
+                self.add(part)
+                self.steps.append(.and)
+            }
+            for place in skips { self.steps[place] = .skipIfEmpty(to: self.steps.count) }
+        }
+    }
+}
+
 /// Finds rows as bitmaps, 65,536 rows at a time: they stay in the processor's first cache, and what few rows pass costs
 /// no more than what most pass.
 struct DenseScan {
     static let words = 1024
+    /// What one call of ``evaluate(_:_:block:_:_:)`` may do, about: two conditions on arrays, or two hundred on plain codes.
+    static let workMax = 256
+    /// A condition on arrays of a block's rows, or one that is judged on values; on plain codes it is 1.
+    private static let (arrayWork, judgedWork) = (128, 256)
 
+    /// The step that is next, and what the steps before have left.
+    private var step = 0
+    private var stack: [[UInt64]] = []
+    /// The bits of the rows that passed, once a block is finished.
+    private(set) var result: [UInt64] = []
     /// Bitmaps that are not used at the moment.
     private var spare: [[UInt64]] = []
+
+    /// Finds the rows of a block that pass, or goes on with that.
+    ///
+    /// - Parameter work: What may still be done; left with the rest. At least one step is done.
+    /// - Returns: Whether it is finished: then the bits of the rows that pass are set in ``result``.
+    mutating func evaluate(
+        _ program: DenseProgram,
+        _ table: borrowing RowTable,
+        block: Int,
+        _ work: inout Int,
+        _ judge: CodeJudge
+    ) -> Bool {
+        if self.step == program.steps.count { self.step = 0 }
+        while self.step < program.steps.count {
+            let step = program.steps[self.step]
+            self.step += 1
+            switch step {
+            case .marks(let column, let codes, let isRest):
+                self.mark(column, codes, isRest, table, block)
+                work -= 1 + codes.count / 64
+            case .scan(let column, let test):
+                self.scan(column, test, table, block, judge)
+                work -= Self.work(of: test, isArray: table.columns[column].isArray)
+            case .and: self.join(isBoth: true)
+            case .or: self.join(isBoth: false)
+            case .skipIfEmpty(let end):
+                if !self.stack[self.stack.count - 1].contains(where: { $0 != 0 }) { self.step = end }
+            }
+            if work <= 0 { break }
+        }
+        guard self.step == program.steps.count, let last = self.stack.popLast() else { return false }
+        if !self.result.isEmpty { self.spare.append(self.result) }
+        self.result = last
+        return true
+    }
+
+    private static func work(of test: CodeTest, isArray: Bool) -> Int {
+        if case .values = test.form { return Self.judgedWork }
+        return isArray ? Self.arrayWork : 1
+    }
 
     private mutating func borrow() -> [UInt64] {
         self.spare.popLast() ?? [UInt64](repeating: 0, count: Self.words)
     }
 
-    /// Sets the bits of a block's rows that pass and clears all others.
-    mutating func evaluate(
-        _ check: DenseCheck,
+    /// Makes one bitmap of the two on top.
+    private mutating func join(isBoth: Bool) {
+        guard let other = self.stack.popLast(), var words = self.stack.popLast() else { return }
+        if isBoth {
+            for index in 0..<Self.words { words[index] &= other[index] }
+        } else {
+            for index in 0..<Self.words { words[index] |= other[index] }
+        }
+        self.stack.append(words)
+        self.spare.append(other)
+    }
+
+    private mutating func mark(
+        _ column: Int,
+        _ codes: [UInt32],
+        _ isRest: Bool,
         _ table: borrowing RowTable,
-        block: Int,
-        into words: inout [UInt64],
+        _ block: Int
+    ) {
+        var words = self.borrow()
+        for index in 0..<Self.words { words[index] = isRest ? .max : 0 }
+        for code in codes { table.columns[column].lists.mark(&words, code, block: block, set: !isRest) }
+        if isRest { words.clear(from: min(table.rowCount - block << 16, 1 << 16)) }
+        self.stack.append(words)
+    }
+
+    private mutating func scan(
+        _ column: Int,
+        _ test: CodeTest,
+        _ table: borrowing RowTable,
+        _ block: Int,
         _ judge: CodeJudge
     ) {
+        var words = self.borrow()
         let rows = min(table.rowCount - block << 16, 1 << 16)
-        switch check {
-        case .all(let parts):
-            self.evaluate(parts[0], table, block: block, into: &words, judge)
-            var other = self.borrow()
-            for part in parts.dropFirst() {
-                if !words.contains(where: { $0 != 0 }) { break }
-                self.evaluate(part, table, block: block, into: &other, judge)
-                for index in 0..<Self.words { words[index] &= other[index] }
-            }
-            self.spare.append(other)
-        case .any(let parts):
-            self.evaluate(parts[0], table, block: block, into: &words, judge)
-            var other = self.borrow()
-            for part in parts.dropFirst() {
-                self.evaluate(part, table, block: block, into: &other, judge)
-                for index in 0..<Self.words { words[index] |= other[index] }
-            }
-            self.spare.append(other)
-        case .marks(let column, let codes, let isRest):
-            for index in 0..<Self.words { words[index] = isRest ? .max : 0 }
-            for code in codes { table.columns[column].lists.mark(&words, code, block: block, set: !isRest) }
-            if isRest { words.clear(from: rows) }
-        case .scan(let column, let test):
-            let range = block << 16..<block << 16 + rows
-            table.columns[column].scan(test, rows: range, into: &words) { judge(column, $0, $1) }
-            words.clear(from: rows)
-        }
+        let range = block << 16..<block << 16 + rows
+        table.columns[column].scan(test, rows: range, into: &words) { judge(column, $0, $1) }
+        words.clear(from: rows)
+        self.stack.append(words)
     }
 }
 

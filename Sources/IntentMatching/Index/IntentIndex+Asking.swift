@@ -227,11 +227,9 @@ extension IntentIndex {
 
     /// Walks on and gathers all instances, and then hands them over in order.
     private func gather(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) {
-        var looked = 0
-        while !cursor.isWalked, looked < RowScan.gatheredMax {
+        if !cursor.isWalked {
             self.walk(&cursor, hosts)
             cursor.sorted?.add(cursor.found, first: cursor.filled)
-            looked += max(1, cursor.filled)
             cursor.filled = 0
             if cursor.isWalked { cursor.sorted?.sort() }
         }

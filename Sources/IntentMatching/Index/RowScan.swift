@@ -10,7 +10,6 @@ struct RowScan: ~Copyable {
     private static let rowsMax = 1 << 18
     /// The same in words of bits, and the instances that are gathered at once.
     static let boundWords = rowsMax / 64
-    static let gatheredMax = rowsMax
     /// Beyond its limit the room that filling takes.
     static let slack = ListPosition.partMax + AscendingUnion.slack
 
@@ -22,8 +21,8 @@ struct RowScan: ~Copyable {
     /// How far the list has been read, or the word of the block's bits that is next.
     private var position = ListPosition()
     private var word = DenseScan.words
+    private let program: DenseProgram?
     private var dense = DenseScan()
-    private var words: [UInt64] = []
     /// The rows of several lists, each once.
     private var union: AscendingUnion?
     /// Candidates, and those that passed.
@@ -34,6 +33,7 @@ struct RowScan: ~Copyable {
 
     init(_ plan: SegmentPlan) {
         self.path = plan.path
+        if case .dense(let check) = plan.path { self.program = DenseProgram(check) } else { self.program = nil }
         self.isDone = !plan.findsRows
     }
 
@@ -60,7 +60,7 @@ struct RowScan: ~Copyable {
             switch self.path {
             case .nothing: filled
             case .everything: self.copyAll(&found, filled, limit, instances)
-            case .dense(let check): self.scan(check, &found, filled, limit, table, instances, judge)
+            case .dense: self.scan(&found, filled, limit, table, instances, judge)
             case .postings(let passes) where passes.count == 1 && passes[0].filters.isEmpty:
                 self.readList(passes[0], &found, filled, limit, table, instances)
             case .postings(let passes) where passes.count == 1:
@@ -124,7 +124,8 @@ struct RowScan: ~Copyable {
     ) -> Int {
         var filled = filled
         let listed = self.counts.listed
-        while filled < limit, self.counts.listed - listed < Self.rowsMax {
+        let rowsMax = Self.rowsMax / table.work(of: pass.filters)
+        while filled < limit, self.counts.listed - listed <= rowsMax {
             guard let count = self.readCandidates(pass, table, judge) else {
                 self.isDone = true
                 break
@@ -184,7 +185,8 @@ struct RowScan: ~Copyable {
         var filled = filled
         var union = self.union.take() ?? AscendingUnion(bound: table.rowCount)
         let listed = self.counts.listed
-        while self.next < passes.count, self.counts.listed - listed < Self.rowsMax {
+        let rowsMax = self.next < passes.count ? Self.rowsMax / table.work(of: passes[self.next].filters) : 0
+        while self.next < passes.count, self.counts.listed - listed <= rowsMax {
             if let count = self.readCandidates(passes[self.next], table, judge) {
                 union.add(self.rows, first: count)
             } else {
@@ -207,7 +209,6 @@ struct RowScan: ~Copyable {
 
     /// The rows whose bits pass a check, block by block.
     private mutating func scan(
-        _ check: DenseCheck,
         _ found: inout Column<UInt32>,
         _ filled: Int,
         _ limit: Int,
@@ -215,17 +216,18 @@ struct RowScan: ~Copyable {
         _ instances: borrowing InstanceColumn,
         _ judge: CodeJudge
     ) -> Int {
-        if self.words.isEmpty { self.words = [UInt64](repeating: 0, count: DenseScan.words) }
+        guard let program = self.program else { return filled }
         var filled = filled
         let scanned = self.counts.scanned
+        var work = DenseScan.workMax
         while filled < limit {
             if self.word == DenseScan.words {
-                guard self.counts.scanned - scanned < Self.rowsMax else { break }
+                guard self.counts.scanned - scanned < Self.rowsMax, work > 0 else { break }
                 guard self.next < table.blockCount else {
                     self.isDone = true
                     break
                 }
-                self.dense.evaluate(check, table, block: self.next, into: &self.words, judge)
+                guard self.dense.evaluate(program, table, block: self.next, &work, judge) else { break }
                 self.counts.scanned += min(table.rowCount - self.next << 16, 1 << 16)
                 self.word = 0
                 self.next += 1
@@ -247,9 +249,24 @@ struct RowScan: ~Copyable {
         let part = self.word..<self.word + ListPosition.wordsMax
         self.word += ListPosition.wordsMax
         var target = found.mutableSpan
-        let count = Kernels.decode(self.words.span.extracting(part), base: base, into: &target, at: filled)
+        let count = Kernels.decode(self.dense.result.span.extracting(part), base: base, into: &target, at: filled)
         if offset == nil { instances.translate(&found, filled..<filled + count) }
         return filled + count
+    }
+}
+
+extension RowTable {
+    /// What putting a row through filters costs, in conditions on plain codes; at least 1.
+    fileprivate func work(of filters: [RowCheck]) -> Int { filters.reduce(1) { $0 + self.work(of: $1) } }
+
+    private func work(of check: RowCheck) -> Int {
+        switch check {
+        case .never, .always: return 0
+        case .all(let parts), .any(let parts): return self.work(of: parts)
+        case .column(let index, let test):
+            if case .values = test.form { return 64 }
+            return self.columns[index].isArray ? 32 : 1
+        }
     }
 }
 
