@@ -48,6 +48,8 @@ struct ObligationCheck: ~Copyable {
         let rolling: Int
         /// The outstanding reloads that count in the last 24 hours.
         let counted: [LogPosition]
+        /// What the host did by itself.
+        let observed: Int
         /// Why it waits, if it does.
         let reason: DecisionReason?
     }
@@ -130,6 +132,7 @@ struct ObligationCheck: ~Copyable {
             count: Int(parts.count),
             rolling: self.engine.schedule.rollingDay(of: instance)?.count(at: self.engine.time) ?? 0,
             counted: counted,
+            observed: Int(self.engine.registry[observed: instance].observedReloads),
             reason: isWaiting ? self.engine.schedule[active: instance].reason : nil
         )
     }
@@ -246,7 +249,8 @@ struct ObligationCheck: ~Copyable {
     /// What is paused does not reload, but with another's push to the token that both share.
     private mutating func checkPauses(_ entry: Entry) {
         defer { self.takePause(entry) }
-        if case .order(let order) = entry.record, order.action == .resume { return }
+        // Another pause may end sooner.
+        if case .order(let order) = entry.record, order.isPauseOrResume { return }
         for (reload, collateral) in self.output.effects.flatMap(Scene.members) where collateral == nil {
             let isFirst = self.output.effects.contains { effect in
                 if case .push(let push) = effect { push.members[0].reload.id == reload.id } else { false }
@@ -293,8 +297,8 @@ struct ObligationCheck: ~Copyable {
             switch entry.record {
             case .register, .signal, .timeline, .settings: break
             default:
-                // What a host behind APNs does by itself is booked when it is due, without a reload that is issued.
-                let others = standing.delivery == .apns && (!before.isAlone || reloads == 0) ? 1 : 0
+                // What a host does by itself is booked, too; with the instance it is forgotten.
+                let others = max(0, new.observed - old.observed)
                 if new.windowMinute == old.windowMinute, new.count - old.count > reloads + others {
                     self.fault(entry, "\(name): \(reloads) reloads are counted as \(new.count - old.count)")
                 }
@@ -376,6 +380,15 @@ struct ObligationCheck: ~Copyable {
                 }
             self.coverage.note("orders: \(name)")
         default: break
+        }
+    }
+}
+
+extension OperatorOrder {
+    fileprivate var isPauseOrResume: Bool {
+        switch self.action {
+        case .pause, .resume: true
+        case .cancel, .grant: false
         }
     }
 }
