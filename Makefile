@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties crash soak fuzz attacks clean
+.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties planted crash soak fuzz attacks clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -39,11 +39,15 @@ profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--sec
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
 
-properties: setup ## A hundred thousand random schedules of the engine, then as many seeds of the models; SEEDS=10 for fewer
-	FRESHET_SEEDS="$(or $(SEEDS),589)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
-		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests)' --skip 'damaged records'
+properties: setup ## A hundred thousand random schedules of the engine, with a table of what they met, then as many seeds of the models; SEEDS=10 for fewer
+	FRESHET_SEEDS="$(or $(SEEDS),589)" FRESHET_COVERAGE_MIN="$(if $(SEEDS),1,1000)" \
+		swift test -c release -Xswiftc -enable-testing --disable-xctest \
+		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests|ObligationTests)' --skip 'damaged records'
 	FRESHET_SEEDS="$(or $(SEEDS),336)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'TimelinesTests.(ReloadBudgetModel|TimingWheelModel|RollingDay|TunedWindows|ViewRate)Tests'
+
+planted: setup ## Plant faults in the engine one at a time: its property tests must find each within 10,000 schedules; OPTIONS="--only tombstone"
+	@.venv/bin/python Tests/EngineFaults/plant.py $(OPTIONS)
 
 crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at each interesting point: it must come back whole
 	swift build --build-tests

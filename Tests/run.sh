@@ -23,6 +23,7 @@ rm -rf "$logs" "$seeds"
 mkdir -p "$logs"
 group waiting swift test --skip-build --disable-xctest --skip "$computing"
 group computing swift test --skip-build --disable-xctest --filter "$computing"
+group faults .venv/bin/python Tests/EngineFaults/plant.py --check
 group kernels Tests/Kernels/run.sh
 
 if [ "$failed" -ne 0 ]; then

@@ -168,9 +168,19 @@ extension Engine {
         let (terms, budget) = (funds.terms, funds.budget)
         // A policy that became stricter in the window keeps what was charged before.
         let isSettled = self.catalogue[self.registry[instance].kind].replaced.isEmpty
-        if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
-            faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.limit)")
+        let limit = max(terms.allowance, terms.limit, self.grantedLimit(besides: instance))
+        if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > limit {
+            faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(limit)")
         }
+    }
+
+    /// The most that others may charge to the budget that an instance shares: a grant is each instance's own. Zero if it
+    /// shares none.
+    private func grantedLimit(besides instance: InstanceNumber) -> Int {
+        let owner = self.registry[instance]
+        guard self.catalogue[owner.kind].isShared else { return 0 }
+        return self.registry.instances(of: owner.host).filter { self.catalogue[self.registry[$0].kind].isShared }
+            .map { self.funds(of: $0).terms.limit }.max() ?? 0
     }
 
     private func check(timerOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {

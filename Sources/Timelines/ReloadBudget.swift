@@ -181,10 +181,13 @@ extension ReloadBudget {
     /// - Parameters:
     ///   - window: The window in which the reload was charged.
     ///   - isPush: As it was charged. Each charge is given back at most once; that is the caller's to know.
-    /// - Returns: Whether anything was given back.
+    /// - Returns: Whether anything was given back. Of budgets that came to be one, the larger count stands for both: what it
+    ///   does not hold is not given back.
     @discardableResult
     package mutating func refund(in window: BudgetWindow, isPush: Bool) -> Bool {
-        guard self.windowMinute == Self.minute(of: window), self.count > 0 else { return false }
+        guard self.windowMinute == Self.minute(of: window), self.count > (isPush ? 0 : self.pushCount) else {
+            return false
+        }
         self.count -= 1
         if isPush, self.pushCount > 0 { self.pushCount -= 1 }
         return true

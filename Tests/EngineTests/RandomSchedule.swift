@@ -6,9 +6,9 @@ import WidgetModel
 /// Days of mixed traffic from a seed: pushes, registrations, signals, reports, in any order and number.
 struct RandomSchedule {
     var scene: Scene
-    private var random: SplitMix64
-    private var revision: UInt64 = 1
-    private var sent: [PushRecord] = []
+    var random: SplitMix64
+    var revision: UInt64 = 1
+    private(set) var sent: [PushRecord] = []
     private var sentIDs: Set<PushID> = []
     /// Reloads that a host refused, and so gave back.
     private(set) var refused: Set<ReloadID> = []
@@ -23,7 +23,7 @@ struct RandomSchedule {
 
     private let hasGrants: Bool
     /// What registrations ask for; with more than one, controls are among the instances.
-    private let deliveries: [HostDelivery]
+    let deliveries: [HostDelivery]
     /// What the sports app's budget changes to now and then.
     private let policies: [BudgetPolicy]
     /// The same for the sports app's second kind, of which the third widgets are; none leaves it with one kind.
@@ -39,6 +39,11 @@ struct RandomSchedule {
     private let hasBursts: Bool
     /// Whether some pushes may match so many instances only.
     private let limitsMatches: Bool
+    /// What comes next, the last first.
+    var following: [Record] = []
+    /// Whether also what is rare comes, see ``rare()``, and whether settings are among that.
+    private let hasRare: Bool
+    let keepsSettings: Bool
     /// How often the policy changed, and the clock jumped.
     private(set) var changes = 0
     private(set) var clockSteps = 0
@@ -54,8 +59,12 @@ struct RandomSchedule {
         hasClockSteps: Bool = false,
         hasObserved: Bool = true,
         hasBursts: Bool = false,
-        limitsMatches: Bool = true
+        limitsMatches: Bool = true,
+        hasRare: Bool = false,
+        keepsSettings: Bool = false
     ) {
+        self.hasRare = hasRare
+        self.keepsSettings = keepsSettings
         self.limitsMatches = limitsMatches
         self.hasBursts = hasBursts
         self.policies = policies
@@ -81,6 +90,7 @@ struct RandomSchedule {
 
     /// What changes under a schedule's feet: nothing unless it was asked for.
     private mutating func interfere() {
+        if self.hasRare, self.random.chance(1, in: 100) { self.scene.pass(.days(Int64(self.below(9)))) }
         if !self.policies.isEmpty, self.random.chance(1, in: self.stepsPerChange) { self.changePolicies() }
         if self.hasClockSteps, self.random.chance(1, in: 40) {
             self.clockSteps += 1
@@ -102,9 +112,9 @@ struct RandomSchedule {
         self.history.note(self.scene)
     }
 
-    private mutating func below(_ bound: UInt64) -> UInt64 { self.random.next() % bound }
+    mutating func below(_ bound: UInt64) -> UInt64 { self.random.next() % bound }
 
-    private mutating func pick<Element>(_ elements: [Element]) -> Element {
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int(self.below(UInt64(elements.count)))]
     }
 
@@ -170,6 +180,8 @@ struct RandomSchedule {
     }
 
     private mutating func record() -> Record {
+        if let record = self.following.popLast() { return record }
+        if self.hasRare, self.random.chance(1, in: 4) { return self.rare() }
         if self.hasBursts, self.random.chance(1, in: 2) { return .push(self.burst()) }
         let host = HostKey(self.pick(Self.hosts))
         switch self.below(20) {
@@ -223,7 +235,7 @@ struct RandomSchedule {
         return push
     }
 
-    private mutating func push() -> PushRecord {
+    mutating func push() -> PushRecord {
         if !self.sent.isEmpty, self.random.chance(1, in: 12) { return self.pick(self.sent) }
         var push = self.scene.makePush(
             to: self.random.chance(1, in: 2) ? self.pick(Self.hosts) : nil,
@@ -244,7 +256,7 @@ struct RandomSchedule {
         return push
     }
 
-    private mutating func registration(of host: HostKey) -> Record {
+    mutating func registration(of host: HostKey) -> Record {
         var instances: [InstanceRegistration] = []
         for id in ["w1", "w2", "w3"] where self.random.chance(3, in: 4) {
             let kind = id == "w3" && !self.standings.isEmpty ? "standings" : "scores"

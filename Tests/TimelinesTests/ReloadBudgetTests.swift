@@ -128,6 +128,24 @@ import WidgetModel
         #expect(budget.exemptEarliest(now: noon, policy: .unlimited) == noon)
     }
 
+    @Test func `budgets that came to be one give back no more than the larger count holds`() throws {
+        var (one, other) = (ReloadBudget(), ReloadBudget())
+        let terms = BudgetTerms(policy: .unlimited, window: today)
+        for minute in 0..<3 as Range<Int64> {
+            one.charge(at: today.start + .minutes(minute), isPush: minute == 2, terms: terms)
+            if minute < 2 { other.charge(at: today.start + .minutes(minute), isPush: true, terms: terms) }
+        }
+        one.tighten(to: other)
+        #expect(one.charged(in: today) == 3 && one.pushesCharged(in: today) == 2)
+        #expect(one.refund(in: today, isPush: false) == true)
+        #expect(one.refund(in: today, isPush: false) == false)
+        #expect(one.charged(in: today) == 2 && one.pushesCharged(in: today) == 2)
+        var writer = ByteWriter()
+        one.encode(into: &writer)
+        var reader = ByteReader(writer.bytes)
+        #expect(try ReloadBudget(from: &reader) == one)
+    }
+
     @Test func `a refund gives the count back in its window only, and never the pace`() {
         var budget = ReloadBudget()
         #expect(budget.refund(in: today, isPush: true) == false)
