@@ -93,7 +93,10 @@ final class OperatorClient {
             response = try await self.open().send(request)
         } catch {
             await self.close()
-            throw Fault(sentence: "The gateway at \(self.address) does not answer: \(ConnectionFailure.sentence(error)).", isAway: true)
+            throw Fault(
+                sentence: "The gateway at \(self.address) does not answer: \(ConnectionFailure.sentence(error)).",
+                isAway: true
+            )
         }
         let value = try? JSONReader().parse(response.body)
         guard response.status == 200, let value else {
