@@ -52,6 +52,8 @@ package struct DeliverySchedule: Sendable {
         var lane: Int
         /// When it is tried, if it waits.
         var due: Instant?
+        /// Whether its lane was to be tried now while it was in work.
+        var isOutdated = false
     }
 
     /// May change: of those that are too many none goes.
@@ -109,13 +111,21 @@ package struct DeliverySchedule: Sendable {
         self.pauses[lane] = max(self.pauses[lane] ?? instant, instant)
     }
 
-    /// Ends the lane's pause, and makes what waits in it due. It looks at every delivery.
+    /// Ends the lane's pause, and makes what waits in it due; what is in work is outdated. It looks at every delivery.
     package mutating func tryNow(_ lane: Int, now: Instant) {
         self.pauses[lane] = nil
-        for (id, entry) in self.entries where entry.lane == lane && entry.due.map({ $0 > now }) == true {
-            self.wait(id, until: now)
+        for (id, entry) in self.entries where entry.lane == lane {
+            guard let due = entry.due else {
+                self.entries[id]?.isOutdated = true
+                continue
+            }
+            if due > now { self.wait(id, until: now) }
         }
     }
+
+    /// Whether a delivery that is in work was begun before its lane was to be tried now: what comes of that try says nothing of
+    /// what is there now.
+    package func isOutdated(_ id: UInt64) -> Bool { self.entries[id]?.isOutdated ?? false }
 
     /// Until when nothing of a lane is tried; nil if it is not paused.
     package func pausedUntil(_ lane: Int, now: Instant) -> Instant? {
@@ -150,6 +160,7 @@ package struct DeliverySchedule: Sendable {
             } else if self.inWork < self.limits.inWorkMax {
                 self.heap.removeMin()
                 self.entries[first.id]?.due = nil
+                self.entries[first.id]?.isOutdated = false
                 self.inWork += 1
                 steps.append(.start(first.id))
             } else {

@@ -9,7 +9,7 @@ extension ReloadDeliverer {
         _ attempt: Attempt,
         _ outcome: Outcome
     ) async {
-        if self.isAsItWas(attempt, delivery) {
+        if self.isAsItWas(attempt, delivery), !self.schedule.isOutdated(number) {
             if case .laneInTrouble(let wait, _, _) = outcome.verdict {
                 self.schedule.pause(attempt.lane, until: self.clock() + wait)
             }

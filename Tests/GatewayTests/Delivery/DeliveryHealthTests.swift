@@ -102,6 +102,27 @@ import WidgetModel
         }
     }
 
+    @Test func `a refusal of a push that was sent before an upstream is tried now holds nothing back`() async throws {
+        let refusal = ScriptedServer.Step.answer(403, [:], Self.reason("InvalidProviderToken"))
+        try await UpstreamScene.with(
+            { $0.retryMax = .days(1) },
+            script: { request in
+                // A connection is proven by its first answer; then the others come.
+                request.number == 2 ? [.hold] : request.number <= 3 ? [refusal] : [.answer(200)]
+            }
+        ) { scene in
+            for number in 0..<3 { try await scene.register("phone-\(number)") }
+            try await scene.until("one is held, and it is in trouble") {
+                guard scene.server.heldCount == 1 else { return false }
+                return try await scene.upstream.health.isInTrouble
+            }
+            await scene.deliverer.tryNow([.init(kind: .upstream, app: Sports.app)])
+            scene.server.release(refusal)
+            try await scene.until(acknowledged: 3)
+            #expect(try await scene.upstream.heldUntil == nil)
+        }
+    }
+
     @Test func `with another key what was held back is sent at once`() async throws {
         let refused = Mutex<String?>(nil)
         try await UpstreamScene.with(

@@ -123,9 +123,13 @@ import WidgetModel
         #expect(schedule.pausedUntil(1, now: Self.start) == nil)
         #expect(schedule.steps(now: Self.start + .seconds(1)) == [.start(1), .start(2)])
         #expect(schedule.inWork == 3)
-        // What is in work is not begun twice.
+        // What is in work is not begun twice, and is outdated until it is begun again.
+        #expect(!schedule.isOutdated(1))
         schedule.tryNow(1, now: Self.start + .seconds(2))
         #expect(schedule.steps(now: Self.start + .seconds(2)) == [])
+        #expect([1, 2, 3, 4].map { schedule.isOutdated($0) } == [true, true, true, false])
+        schedule.again(1, at: Self.start + .seconds(2))
+        #expect(schedule.steps(now: Self.start + .seconds(2)) == [.start(1)] && !schedule.isOutdated(1))
         #expect(schedule.steps(now: Self.start + .minutes(15)) == [.start(4)])
     }
 
