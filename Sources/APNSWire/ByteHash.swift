@@ -1,6 +1,6 @@
 /// A keyed 64-bit hash of bytes for tables in memory.
 ///
-/// Folds sixteen bytes per step through one 64 x 64 -> 128-bit multiplication. A secret seed keeps strangers from
+/// Folds sixteen bytes per step through one 64 x 64 -> 128-bit multiplication. A secret seed keeps untrusted peers from
 /// choosing keys that collide; the value differs per seed, so it is never stored. The construction follows the
 /// multiply-fold family (Wang Yi, "Modern Non-Cryptographic Hash Function and Pseudorandom Number Generator").
 struct ByteHash: Sendable {

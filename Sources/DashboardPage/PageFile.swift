@@ -49,7 +49,7 @@ package struct PageFile: Sendable {
             .script("senders.js", EmbeddedText.senders_js),
             .script("upstreams.js", EmbeddedText.upstreams_js),
             .script("hosts.js", EmbeddedText.hosts_js),
-            .script("herd.js", EmbeddedText.herd_js),
+            .script("forecast.js", EmbeddedText.forecast_js),
             .script("system.js", EmbeddedText.system_js),
         ]
     }

@@ -80,10 +80,10 @@ extension Engine {
         let planned = (Instant(milliseconds: due) - survey.from).milliseconds / 1000
         // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
         let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
-        guard due >= survey.from.milliseconds, planned < Int64(BudgetSurvey.herdSeconds) + slot else {
+        guard due >= survey.from.milliseconds, planned < Int64(BudgetSurvey.reloadForecastSeconds) + slot else {
             return
         }
-        if planned < Int64(BudgetSurvey.herdSeconds) { survey.planned[Int(planned)] += 1 }
+        if planned < Int64(BudgetSurvey.reloadForecastSeconds) { survey.planned[Int(planned)] += 1 }
         guard let shown = self.registry[content: instance].timeline else { return }
         let terms = self.terms(of: instance)
         let atEnd = self.catalogue[row.kind].bare.atEnd
@@ -91,7 +91,7 @@ extension Engine {
             let date = shown.timeline.nextRequest(receivedAt: shown.receivedAt, pace: terms.interval, atEnd: atEnd)
         else { return }
         let asked = (date - survey.from).milliseconds / 1000
-        guard date >= survey.from, asked < Int64(BudgetSurvey.herdSeconds) else { return }
+        guard date >= survey.from, asked < Int64(BudgetSurvey.reloadForecastSeconds) else { return }
         survey.asked[Int(asked)] += 1
     }
 }

@@ -59,7 +59,7 @@ package struct Engine: ~Copyable, Sendable {
     /// - Parameters:
     ///   - partition: The partition whose log it applies.
     ///   - partitions: How many partitions the log has.
-    ///   - seed: Hides from strangers where tables keep their rows; nothing that comes out depends on it. By default the
+    ///   - seed: Hides from untrusted peers where tables keep their rows; nothing that comes out depends on it. By default the
     ///     process's own.
     ///   - interning: When the index keeps what instances are configured with once for many of them; nothing that comes out
     ///     depends on it.

@@ -30,7 +30,7 @@ struct WriteAheadTail: Hashable, Sendable {
         let frameBytes = Self.frameHeaderBytes + Int(Self.word(header, 8))
         var offset = Self.headerBytes
         var isGood = true
-        var strangers = 0
+        var foreign = 0
         while true {
             let frame = try file.read(frameBytes, at: offset)
             offset += frameBytes
@@ -38,12 +38,12 @@ struct WriteAheadTail: Hashable, Sendable {
             guard Self.word(frame, 8) == Self.word(header, 16), Self.word(frame, 12) == Self.word(header, 20) else {
                 // What remains of a generation before has other salts, and none of this one's stands behind it.
                 isGood = false
-                strangers += 1
+                foreign += 1
                 if frame.count < frameBytes { return }
                 continue
             }
-            self.framesCut += strangers
-            strangers = 0
+            self.framesCut += foreign
+            foreign = 0
             let isCommit = Self.word(frame, 4) != 0
             if isGood, frame.count == frameBytes {
                 sum.add(frame[0..<8])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DashboardTests {
     /// The views of an empty gateway, and of any.
     private static let views = [
-        "now", "budget", "instances", "pushes", "senders", "upstreams", "hosts", "herd", "system",
+        "now", "budget", "instances", "pushes", "senders", "upstreams", "hosts", "forecast", "system",
     ]
     /// Where the pictures of each run are kept.
     private static let pictures = "\(TestGateway.root)/.build/dashboard"

@@ -53,7 +53,7 @@ import WidgetModel
     }
 
     /// Two hundred hosts, each with a widget whose timeline asks for the next one at the same instant.
-    private static func herd(_ budget: BudgetPolicy, at instant: Instant) -> Scene {
+    private static func forecast(_ budget: BudgetPolicy, at instant: Instant) -> Scene {
         var scene = Scene(settings: Scene.settings(budget: budget))
         for host in 0..<200 {
             scene.register("phone-\(host)", [Scene.scores("w1", team: "seahawks")])
@@ -69,7 +69,7 @@ import WidgetModel
 
     @Test func `what all timelines ask for at one second is planned over the smoothing's slot`() {
         let at = Scene.start + .hours(30)
-        let scene = Self.herd(Scene.steady, at: at)
+        let scene = Self.forecast(Scene.steady, at: at)
         let survey = Self.survey(scene.engine, from: at - .minutes(10), step: 64)
         #expect(survey.asked[600] == 200)
         #expect(survey.asked.reduce(0, +) == 200)
@@ -83,7 +83,7 @@ import WidgetModel
         longest.smoothing = BudgetPolicy.smoothingMax
         usual.smoothing = .zero
         let at = Scene.start + .hours(30)
-        var scene = Self.herd(longest, at: at)
+        var scene = Self.forecast(longest, at: at)
         scene.apply(.settings(Scene.settings(budget: usual)))
         let survey = Self.survey(scene.engine, from: at - .minutes(59), step: 64)
         #expect(survey.asked[59 * 60] == 200)

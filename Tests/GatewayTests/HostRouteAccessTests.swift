@@ -45,11 +45,11 @@ import WidgetModel
     @Test func `to others a host looks like one that does not exist`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone")
-        let strangers = [
+        let untrusted = [
             try scene.key.hostCredential(Self.tablet), try scene.otherKey.providerToken(),
             try scene.otherKey.hostCredential(Self.phone, app: Sports.otherApp),
         ]
-        for stranger in strangers {
+        for stranger in untrusted {
             let unknown = try await scene.send("GET", RouteScene.path(Sports.token("desktop")), stranger)
             #expect(unknown.place == ["404", "unknown-host"])
             for (method, route) in Self.hostRoutes {
@@ -146,7 +146,7 @@ import WidgetModel
         }
     }
 
-    @Test func `which apps are served is not told to strangers`() async throws {
+    @Test func `which apps are served is not told to untrusted peers`() async throws {
         let scene = try await RouteScene()
         let served = try await scene.send("GET", "/v1/apps/\(Sports.app)/widgets", nil)
         #expect(try await scene.send("GET", "/v1/apps/com.example.unserved/widgets", nil) == served)

@@ -168,8 +168,8 @@ import WidgetModel
         }
         #expect(stats["registry"]?["instances"] == .int(instances), "\(instances)")
         #expect(stats["ready"] == .bool(false))
-        let herd = try await scene.send("GET", "/v1/herd").json
-        #expect(Self.rows(herd["buckets"]).count == 360)
+        let forecast = try await scene.send("GET", "/v1/forecast").json
+        #expect(Self.rows(forecast["buckets"]).count == 360)
         for path in ["apps", "kinds", "providers", "upstreams", "senders", "history"] {
             #expect(try await scene.send("GET", "/v1/\(path)").status == 200)
         }

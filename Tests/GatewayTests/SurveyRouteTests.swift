@@ -6,7 +6,7 @@ import WidgetModel
 
 /// What is added up over all instances: the last survey's numbers at once, with their age, and none before the first.
 @Suite struct SurveyRouteTests {
-    private static let routes = ["budget", "herd", "apps", "kinds"]
+    private static let routes = ["budget", "forecast", "apps", "kinds"]
 
     private static func first(_ json: JSONValue, _ list: String) -> JSONValue? {
         guard case .array(let rows) = json[list] else { return nil }
@@ -22,7 +22,7 @@ import WidgetModel
             #expect(answer.json["survey"] == .null, "\(route)")
         }
         #expect(try await scene.send("GET", "/v1/budget").json["instances"] == nil)
-        #expect(try await scene.send("GET", "/v1/herd").json["buckets"] == nil)
+        #expect(try await scene.send("GET", "/v1/forecast").json["buckets"] == nil)
         // What needs no survey is there.
         let app = Self.first(try await scene.send("GET", "/v1/apps").json, "apps")
         #expect(app?["app"] == .string("com.example.scores"))

@@ -21,7 +21,7 @@ from load import device_uris, h2load, targeted_push
 
 CONNECTIONS = 8
 QUESTIONS = [
-    "/v1/stats", "/v1/history?step=second", "/v1/history?step=minute", "/v1/senders", "/v1/budget", "/v1/herd", "/v1/apps",
+    "/v1/stats", "/v1/history?step=second", "/v1/history?step=minute", "/v1/senders", "/v1/budget", "/v1/forecast", "/v1/apps",
     "/v1/kinds", "/v1/kinds/scores", "/v1/instances?limit=50", "/v1/instances?limit=50&state=waiting", f"/v1/instances/{APP}/h7:s1",
     "/v1/hosts?limit=50", f"/v1/hosts/{APP}/h7", "/v1/pushes?limit=50", "/v1/providers", "/v1/upstreams", "/v1/partitions",
     "/v1/config", "/metrics",

@@ -46,7 +46,7 @@ export function healthText(health) {
 
 const view = {
   budget: ["#/budget", "Budget"], senders: ["#/senders", "Senders"], upstreams: ["#/upstreams", "Providers"],
-  hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], herd: ["#/herd", "Herd"],
+  hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], forecast: ["#/forecast", "Forecast"],
 };
 
 /// What somebody should do now, worst first: `{ level, text, act, link }`.

@@ -6,7 +6,7 @@ import { Away, forgetHistory, gateway, operator, Refused } from "./gateway.js";
 import { pauseText } from "./advice.js";
 import { duration, time } from "./numbers.js";
 import * as budget from "./budget.js";
-import * as herd from "./herd.js";
+import * as forecast from "./forecast.js";
 import * as hosts from "./hosts.js";
 import * as instance from "./instance.js";
 import * as now from "./now.js";
@@ -15,7 +15,7 @@ import * as senders from "./senders.js";
 import * as system from "./system.js";
 import * as upstreams from "./upstreams.js";
 
-const views = { now, budget, instances: instance, pushes: push, senders, upstreams, hosts, herd, system };
+const views = { now, budget, instances: instance, pushes: push, senders, upstreams, hosts, forecast, system };
 const waits = [1, 2, 4, 8, 15, 30];
 
 const at = (id) => document.getElementById(id);

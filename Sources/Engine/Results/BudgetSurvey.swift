@@ -6,7 +6,7 @@ package struct BudgetSurvey: Hashable, Sendable {
     /// How many hours ahead the forecast looks.
     package static let forecastHours = 24
     /// How many seconds ahead policy reloads are counted.
-    package static let herdSeconds = 3600
+    package static let reloadForecastSeconds = 3600
     /// Rows of the histogram of what is left.
     package static let leftRows = 10
 
@@ -59,8 +59,8 @@ package struct BudgetSurvey: Hashable, Sendable {
     package internal(set) var kinds: [KindRow] = []
     /// Policy reloads by the second, from ``from`` on: when timelines ask for the next ones, and when that is done after
     /// smoothing. Only those that the gateway does: hosts that run their own timelines are not smoothed.
-    package internal(set) var asked = Array(repeating: UInt32(0), count: BudgetSurvey.herdSeconds)
-    package internal(set) var planned = Array(repeating: UInt32(0), count: BudgetSurvey.herdSeconds)
+    package internal(set) var asked = Array(repeating: UInt32(0), count: BudgetSurvey.reloadForecastSeconds)
+    package internal(set) var planned = Array(repeating: UInt32(0), count: BudgetSurvey.reloadForecastSeconds)
 
     package init(from: Instant) {
         self.from = from

@@ -8,7 +8,7 @@ package import WidgetModel
 /// A token may have been one host's and now be another's, in another partition: each partition's word on it is kept, and
 /// a binding outweighs a removal, in whichever order the partitions speak.
 ///
-/// Filled by the partitions' owners from what their engines applied, read by every event loop. In parts, each behind a
+/// Filled by the partitions' owners from what their engines applied, read by every event loop. In shards, each behind a
 /// lock that is held for a look-up of some tens of nanoseconds.
 package final class HostDirectory: Sendable {
     /// What a token is bound to.
@@ -36,8 +36,8 @@ package final class HostDirectory: Sendable {
     }
 
     /// So many that event loops rarely want the same at once.
-    private let parts: InlineArray<64, Mutex<HostDirectoryPart>>
-    static let partCount = 64
+    private let shards: InlineArray<64, Mutex<HostDirectoryShard>>
+    static let shardCount = 64
     private let seed: UInt64
 
     /// An empty directory.
@@ -47,7 +47,7 @@ package final class HostDirectory: Sendable {
     ///   - apps: The apps that pushes may be to, in the order of their numbers.
     package init(seed: UInt64, apps: [BundleID]) {
         self.seed = seed
-        self.parts = InlineArray { _ in Mutex(HostDirectoryPart(apps: apps)) }
+        self.shards = InlineArray { _ in Mutex(HostDirectoryShard(apps: apps)) }
     }
 
     /// What a token is bound to now, as far as a push of an app has to know. O(1).
@@ -62,7 +62,7 @@ package final class HostDirectory: Sendable {
         into place: inout HostPlace
     ) -> TokenStanding {
         let hash = self.hash(token)
-        return self.parts[Self.part(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
+        return self.shards[Self.shard(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
     }
 
     /// What ``prefetch(_:)`` knows a token by.
@@ -71,23 +71,23 @@ package final class HostDirectory: Sendable {
     /// Fetches what look-ups of these tokens will read, for all of them at once: each of them alone waits for memory three
     /// times. O(hashes).
     package func prefetch(_ hashes: [UInt64]) {
-        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.prefetchCell(hash) } }
-        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.prefetchRow(hash) } }
-        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.prefetchText(hash) } }
+        for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchCell(hash) } }
+        for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchRow(hash) } }
+        for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchText(hash) } }
     }
 
     /// What a token is bound to now.
     package func lookup(_ token: DeviceToken) -> Lookup {
         let token = TokenWords(token)
         let hash = token.hash(seed: self.seed)
-        return self.parts[Self.part(hash)].withLock { $0.lookup(token, hash) }
+        return self.shards[Self.shard(hash)].withLock { $0.lookup(token, hash) }
     }
 
     /// Makes room for so many tokens at once, so that what there is need not be moved while they come; more may come all the
     /// same.
     package func reserve(_ count: Int) {
-        let ofPart = (count + self.parts.count - 1) / self.parts.count
-        for index in self.parts.indices { self.parts[index].withLock { $0.reserve(ofPart) } }
+        let perShard = (count + self.shards.count - 1) / self.shards.count
+        for index in self.shards.indices { self.shards[index].withLock { $0.reserve(perShard) } }
     }
 
     package func bind(_ token: DeviceToken, to entry: Entry) {
@@ -118,27 +118,27 @@ package final class HostDirectory: Sendable {
     ///
     /// - Parameter apps: Those before, and others behind them. O(tokens).
     package func serve(_ apps: [BundleID]) {
-        for index in self.parts.indices { self.parts[index].withLock { $0.serve(apps) } }
+        for index in self.shards.indices { self.shards[index].withLock { $0.serve(apps) } }
     }
 
-    private func sum(_ number: (borrowing HostDirectoryPart) -> Int) -> Int {
+    private func sum(_ number: (borrowing HostDirectoryShard) -> Int) -> Int {
         var sum = 0
-        for index in self.parts.indices { sum += self.parts[index].withLock { number($0) } }
+        for index in self.shards.indices { sum += self.shards[index].withLock { number($0) } }
         return sum
     }
 
-    private func change(_ token: DeviceToken, _ body: (inout HostDirectoryPart, UInt64) -> Void) {
+    private func change(_ token: DeviceToken, _ body: (inout HostDirectoryShard, UInt64) -> Void) {
         let hash = self.hash(token.bytes.span)
-        self.parts[Self.part(hash)].withLock { body(&$0, hash) }
+        self.shards[Self.shard(hash)].withLock { body(&$0, hash) }
     }
 
-    /// Takes over what was gathered for one part. O(rows).
-    func take(_ batch: HostDirectoryPart.Batch, of apps: [BundleID], into part: Int) {
-        self.parts[part].withLock { $0.take(batch, of: apps) }
+    /// Takes over what was gathered for one shard. O(rows).
+    func take(_ batch: HostDirectoryShard.Batch, of apps: [BundleID], into shard: Int) {
+        self.shards[shard].withLock { $0.take(batch, of: apps) }
     }
 
     func hash(_ token: Span<UInt8>) -> UInt64 { TokenWords.hash(token, seed: self.seed) }
 
     @inline(__always)
-    static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 58) }
+    static func shard(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 58) }
 }

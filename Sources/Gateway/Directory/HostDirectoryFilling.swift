@@ -1,13 +1,13 @@
 import APNSWire
 import WidgetModel
 
-/// Tokens of hosts on their way into a ``HostDirectory``, many of them: what goes into one part of it waits until it is worth
+/// Tokens of hosts on their way into a ``HostDirectory``, many of them: what goes into one shard of it waits until it is worth
 /// the lock and the wait for memory. What is bound is known once all is, see ``finish()``.
 struct HostDirectoryFilling: ~Copyable {
     private let directory: HostDirectory
     private let apps: [BundleID]
     private let partition: PartitionID
-    private var batches: [HostDirectoryPart.Batch]
+    private var batches: [HostDirectoryShard.Batch]
 
     /// Nothing on its way.
     ///
@@ -16,7 +16,7 @@ struct HostDirectoryFilling: ~Copyable {
         self.directory = directory
         self.apps = apps
         self.partition = partition
-        self.batches = Array(repeating: HostDirectoryPart.Batch(), count: HostDirectory.partCount)
+        self.batches = Array(repeating: HostDirectoryShard.Batch(), count: HostDirectory.shardCount)
     }
 
     /// A partition's newest word on a token, in place of the one before: what host it is bound to.
@@ -26,24 +26,24 @@ struct HostDirectoryFilling: ~Copyable {
     ///   - app: The number of the host's app.
     mutating func bind(_ token: Span<UInt8>, to host: Span<UInt8>, of app: Int) {
         let hash = self.directory.hash(token)
-        let part = HostDirectory.part(hash)
-        self.batches[part].add(token, hash, host, app: UInt32(app), self.partition)
-        if self.batches[part].isFull { self.empty(part) }
+        let shard = HostDirectory.shard(hash)
+        self.batches[shard].add(token, hash, host, app: UInt32(app), self.partition)
+        if self.batches[shard].isFull { self.empty(shard) }
     }
 
     /// Makes everything known that was bound.
     consuming func finish() {
-        for part in self.batches.indices { self.empty(part) }
+        for shard in self.batches.indices { self.empty(shard) }
     }
 
-    private mutating func empty(_ part: Int) {
-        self.directory.take(self.batches[part], of: self.apps, into: part)
-        self.batches[part].removeAll()
+    private mutating func empty(_ shard: Int) {
+        self.directory.take(self.batches[shard], of: self.apps, into: shard)
+        self.batches[shard].removeAll()
     }
 }
 
-extension HostDirectoryPart {
-    /// Rows of hosts' tokens that are to be a part's, with their text.
+extension HostDirectoryShard {
+    /// Rows of hosts' tokens that are to be a shard's, with their text.
     struct Batch: Sendable {
         /// Enough that the lock costs little of each, few enough that what all of them will look at stays in the cache.
         private static let rowsMax = 128

@@ -225,7 +225,7 @@ package struct HostRoutes: Sendable {
     func entry(_ token: DeviceToken, _ caller: Caller) throws(Problem) -> HostDirectory.Entry {
         switch self.directory.lookup(token) {
         case .bound(let entry):
-            // Whose token it is must not be told to strangers: not theirs looks like not there.
+            // Whose token it is must not be told to untrusted peers: not theirs looks like not there.
             guard caller.mayAct(for: token, of: entry.app) else { throw self.noHost(of: caller) }
             guard entry.instance == nil else {
                 throw Problem(.unknownHost, "this is the push token of a control; use the host's own")

@@ -85,8 +85,8 @@ extension OperatorRoutes {
         ])
     }
 
-    /// `GET /v1/herd`: when timelines ask to be reloaded in the next hour, before smoothing and after.
-    func herd() async throws(Problem) -> HTTPResponse {
+    /// `GET /v1/forecast`: when timelines ask to be reloaded in the next hour, before smoothing and after.
+    func forecast() async throws(Problem) -> HTTPResponse {
         guard let survey = await self.watch.surveys.current() else { return try await self.answer([self.survey(nil)]) }
         let (asked, planned, from) = (survey.sum.asked, survey.sum.planned, survey.sum.from)
         let largest = asked.indices.filter { asked[$0] > 0 }.sorted { (asked[$0], $1) > (asked[$1], $0) }.prefix(10)

@@ -237,7 +237,7 @@ package struct OperatorRoutes: Sendable {
         case "clock": return self.clockNow()
         case "config": return try self.configuration()
         case "events": return try self.events(request, caller)
-        case "herd": return try await self.herd()
+        case "forecast": return try await self.forecast()
         case "history": return try await self.samples(request)
         case "hosts": return try await self.hosts(request)
         case "instances": return try await self.instances(request)

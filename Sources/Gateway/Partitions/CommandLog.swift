@@ -254,7 +254,7 @@ package struct CommandLog: Sendable {
         return answers
     }
 
-    /// What a client is told. What the store said beyond that may name files, and is not for strangers.
+    /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
     private static func problem(_ error: any Error) -> Problem {
         guard let error = error as? JournalError else {
             return Problem(.unavailable, "the partition that this belongs to has stopped; send it again later")

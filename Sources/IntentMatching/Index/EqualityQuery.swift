@@ -4,7 +4,7 @@ import Storage
 /// A question that is answered without a plan: equalities of which all must hold, on rows that have columns of their own.
 ///
 /// Most pushes ask just that. The row of a plan costs more than a list of a hundred rows does, so this one allocates
-/// nothing, and goes to the list of the rarest value at once.
+/// nothing, and goes to the list of the most selective value at once.
 struct EqualityQuery {
     /// More conditions, and more codes of one, take a plan.
     static let conditionsMax = 4

@@ -4,13 +4,13 @@ package import WidgetModel
 /// Finds the conditions that a push's attributes fulfil, among the `when` of many widget instances: the other direction of
 /// ``IntentIndex``, content-based publish and subscribe.
 ///
-/// Equal conditions are one expression, and equal parts of them one atom. An expression is found by the rarest equality that
-/// must hold for it, or the rarest ones of which one must, or each of them together with another that must hold; what has no
+/// Equal conditions are one expression, and equal parts of them one atom. An expression is found by the most selective equality
+/// that must hold for it, or the most selective ones of which one must, or each of them together with another that must hold; what has no
 /// equality that must hold is evaluated for each push. Beside an expression lies what is left to evaluate of it then.
 /// What fulfils a condition is defined by ``MatchPattern/matches(_:)``.
 package struct SubscriptionIndex: ~Copyable, Sendable {
     /// Above so many words on one atom's list, those of some eight expressions, two atoms together are looked for.
-    private static let crowd = 32
+    private static let pairThreshold = 32
     /// Room for so many expressions is made before any is found.
     private static let foundUsually = 32
 
@@ -21,7 +21,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         /// One atom with each of some others, of which one must hold.
         case pairs(UInt32, with: [UInt32])
         /// Evaluated for each push.
-        case always
+        case unindexed
     }
 
     private var atoms = ConditionAtoms()
@@ -36,9 +36,9 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     private var pairedAtoms = Column<UInt32>()
     private var pairedNames = Column<UInt64>()
     /// Expressions that no equality finds, on one list.
-    private var unfound = CandidateLists()
+    private var unindexed = CandidateLists()
     /// Conditions that every push evaluates, since no equality must hold for them.
-    package private(set) var unfoundCount = 0
+    package private(set) var unindexedCount = 0
     /// By expression: what finds it, in one word, see ``store(_:_:_:)``.
     private var accesses = Column<UInt32>()
     /// What finds expressions that are found by several atoms or pairs: on which lists they are.
@@ -47,7 +47,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     /// The words of the condition that is being inserted, what may find it, and what is left then: memory that each leaves to
     /// the next.
     private var program: [UInt32] = []
-    private var rarest: [UInt32] = []
+    private var mostSelective: [UInt32] = []
     private var rest: [UInt32] = []
 
     package init() {}
@@ -61,8 +61,8 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         copy.byPair = self.byPair.duplicate()
         copy.pairedAtoms = self.pairedAtoms.duplicate()
         copy.pairedNames = self.pairedNames.duplicate()
-        copy.unfound = self.unfound.duplicate()
-        copy.unfoundCount = self.unfoundCount
+        copy.unindexed = self.unindexed.duplicate()
+        copy.unindexedCount = self.unindexedCount
         copy.accesses = self.accesses.duplicate()
         copy.severalAtoms = self.severalAtoms
         copy.severalPairs = self.severalPairs
@@ -78,7 +78,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     /// Bytes of memory held, allocators' overhead not counted.
     package var byteCount: Int {
         self.atoms.byteCount + self.expressions.byteCount + self.byAtom.byteCount + self.pairs.byteCount
-            + self.byPair.byteCount + self.pairedAtoms.byteCount + self.pairedNames.byteCount + self.unfound.byteCount
+            + self.byPair.byteCount + self.pairedAtoms.byteCount + self.pairedNames.byteCount + self.unindexed.byteCount
             + self.accesses.byteCount + (self.severalAtoms.count + self.severalPairs.count) * 64
     }
 
@@ -120,8 +120,8 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         case 0: self.byAtom.remove(expression, stored)
         case 1: self.removePair(stored & 0x3FFF_FFFF, expression)
         case 2:
-            self.unfound.remove(expression, 0)
-            self.unfoundCount -= 1
+            self.unindexed.remove(expression, 0)
+            self.unindexedCount -= 1
         default:
             let entry = expression | CandidateLists.sharedFlag
             for atom in self.severalAtoms.removeValue(forKey: expression) ?? [] { self.byAtom.remove(entry, atom) }
@@ -153,14 +153,14 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     // MARK: Access
 
     private mutating func access(_ program: [UInt32]) -> Access {
-        self.rarest.removeAll(keepingCapacity: true)
-        guard self.addRarest(program, 0) else { return .always }
-        if self.rarest.count > 1 { self.rarest.sortAndUnique() }
+        self.mostSelective.removeAll(keepingCapacity: true)
+        guard self.addMostSelective(program, 0) else { return .unindexed }
+        if self.mostSelective.count > 1 { self.mostSelective.sortAndUnique() }
         var words = 0
-        for atom in self.rarest { words += self.byAtom.wordCount(of: atom) }
-        // Where two must hold, both together are rarer than either.
-        if words > Self.crowd, let other = self.rarestOther(program) { return .pairs(other, with: self.rarest) }
-        return self.rarest.count == 1 ? .atom(self.rarest[0]) : .atoms(self.rarest)
+        for atom in self.mostSelective { words += self.byAtom.wordCount(of: atom) }
+        // Where two must hold, both together are more selective than either.
+        if words > Self.pairThreshold, let other = self.mostSelectiveOther(program) { return .pairs(other, with: self.mostSelective) }
+        return self.mostSelective.count == 1 ? .atom(self.mostSelective[0]) : .atoms(self.mostSelective)
     }
 
     /// How often expressions use the equalities of which one must hold for the part of a program from `index` on to hold; nil
@@ -180,7 +180,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         }
     }
 
-    /// The part of an "all of" whose equalities are the rarest, the first of several.
+    /// The part of an "all of" whose equalities are the most selective, the first of several.
     private func cheapestPart(_ program: [UInt32], _ index: Int) -> (index: Int, cost: Int)? {
         var cheapest: (index: Int, cost: Int)?
         ConditionProgram.forEachPart(program, index) { part in
@@ -190,37 +190,37 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         return cheapest
     }
 
-    /// Adds the equalities that ``cost(_:_:)`` is about to ``rarest``; returns false if there are none.
-    private mutating func addRarest(_ program: [UInt32], _ index: Int) -> Bool {
+    /// Adds the equalities that ``cost(_:_:)`` is about to ``mostSelective``; returns false if there are none.
+    private mutating func addMostSelective(_ program: [UInt32], _ index: Int) -> Bool {
         let word = program[index]
         switch ConditionProgram.kind(word) {
         case .atom:
             guard word & ConditionAtoms.askedFlag == 0 else { return false }
-            self.rarest.append(word)
+            self.mostSelective.append(word)
             return true
         case .all:
             guard let part = self.cheapestPart(program, index) else { return false }
-            return self.addRarest(program, part.index)
+            return self.addMostSelective(program, part.index)
         case .any:
             var areAll = true
             ConditionProgram.forEachPart(program, index) { part in
-                areAll = areAll && self.addRarest(program, part.lowerBound)
+                areAll = areAll && self.addMostSelective(program, part.lowerBound)
             }
             return areAll
         }
     }
 
-    /// The rarest equality that must hold besides those of which one must.
-    private func rarestOther(_ program: [UInt32]) -> UInt32? {
+    /// The most selective equality that must hold besides those of which one must.
+    private func mostSelectiveOther(_ program: [UInt32]) -> UInt32? {
         guard let word = program.first, ConditionProgram.kind(word) == .all else { return nil }
-        var rarest: UInt32?
+        var found: UInt32?
         ConditionProgram.forEachPart(program, 0) { part in
             let atom = program[part.lowerBound]
             guard ConditionProgram.kind(atom) == .atom, atom & ConditionAtoms.askedFlag == 0 else { return }
-            guard !self.rarest.contains(atom) else { return }
-            if rarest.map({ self.atoms.uses(atom) < self.atoms.uses($0) }) ?? true { rarest = atom }
+            guard !self.mostSelective.contains(atom) else { return }
+            if found.map({ self.atoms.uses(atom) < self.atoms.uses($0) }) ?? true { found = atom }
         }
-        return rarest
+        return found
     }
 
     /// Puts an expression on the lists that find it, and says so in one word.
@@ -242,10 +242,10 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             let entry = expression | CandidateLists.sharedFlag
             self.severalPairs[expression] = others.map { self.add(toPair: atom, $0, entry, program, &rest) }
             return 3 << 30
-        case .always:
+        case .unindexed:
             ConditionProgram.rest(of: program, without: nil, nil, &rest)
-            self.unfound.insert(expression, rest.span, 0)
-            self.unfoundCount += 1
+            self.unindexed.insert(expression, rest.span, 0)
+            self.unindexedCount += 1
             return 2 << 30
         }
     }
@@ -321,7 +321,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
                 self.byPair.forEachSpan(of: pair) { self.ask($0, &event, &found) }
             }
         }
-        self.unfound.forEachSpan(of: 0) { self.ask($0, &event, &found) }
+        self.unindexed.forEachSpan(of: 0) { self.ask($0, &event, &found) }
         return found.once()
     }
 
@@ -384,12 +384,12 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     /// What is wrong with the index; empty if nothing.
     package func checkInvariants() -> [String] {
         var faults = self.byAtom.checkInvariants() + self.byPair.checkInvariants()
-        faults += self.unfound.checkInvariants()
+        faults += self.unindexed.checkInvariants()
         if self.expressions.count == 0 {
             if self.atoms.count != 0 { faults.append("\(self.atoms.count) atoms of no expression") }
             if self.pairs.count != 0 { faults.append("\(self.pairs.count) pairs of no expression") }
             if !self.severalAtoms.isEmpty || !self.severalPairs.isEmpty { faults.append("lists of no expression") }
-            if self.unfoundCount != 0 { faults.append("\(self.unfoundCount) expressions of none that nothing finds") }
+            if self.unindexedCount != 0 { faults.append("\(self.unindexedCount) expressions of none that nothing finds") }
         }
         return faults
     }

@@ -38,7 +38,7 @@ struct SubscriptionRows {
                 "perSecond": Double(self.count) / seconds, "distinct": Double(index.count),
                 "bytes": Double(index.byteCount) / Double(self.count),
                 "resident": Double(Report.residentBytes() - before) / Double(self.count),
-                "unfound": Double(index.unfoundCount),
+                "unfound": Double(index.unindexedCount),
             ]
         )
         for (name, kinds) in Self.classes {

@@ -213,7 +213,7 @@ def arrival(page: Dashboard, options: argparse.Namespace) -> None:
 
 
 def tables(page: Dashboard, options: argparse.Namespace) -> None:
-    for place in ("now", "budget", "herd"):
+    for place in ("now", "budget", "forecast"):
         page.view(place)
         say(view=place, canvases=page.ask("document.querySelectorAll('canvas').length"),
             tables=page.ask("document.querySelectorAll('figure table').length"), violations=page.axe()["violations"])

@@ -179,7 +179,7 @@ drive("senders.channel", push, app, status=400, apns_channel_id=ids[0], parsed=m
 # Operators
 for name in [
     "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "apps", "kinds",
-    "budget", "herd", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
+    "budget", "forecast", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
     "partitions", "orders", "clock", "openapi", "metrics",
     "reload_configuration",
 ]:

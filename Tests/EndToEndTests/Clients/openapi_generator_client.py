@@ -157,7 +157,7 @@ async def main() -> None:
     # Operators
     for name in [
         "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "apps", "kinds",
-        "budget", "herd", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
+        "budget", "forecast", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
         "partitions", "orders", "clock", "openapi", "metrics",
         "reload_configuration", "live", "ready", "version",
     ]:

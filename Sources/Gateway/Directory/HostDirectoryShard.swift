@@ -3,11 +3,11 @@ import Engine
 import Storage
 import WidgetModel
 
-/// The tokens of one part of a ``HostDirectory``: a row for what one partition says of one token.
+/// The tokens of one shard of a ``HostDirectory``: a row for what one partition says of one token.
 ///
 /// Rows and the bytes of their tokens and ids lie in two arrays: a look-up reads three places, and refers to nothing
 /// that would have to be counted.
-struct HostDirectoryPart: ~Copyable, Sendable {
+struct HostDirectoryShard: ~Copyable, Sendable {
     struct Row: Sendable {
         /// Later words have higher numbers.
         fileprivate var number: UInt64 = 0
@@ -87,7 +87,7 @@ struct HostDirectoryPart: ~Copyable, Sendable {
 
 // MARK: - Looking up
 
-extension HostDirectoryPart {
+extension HostDirectoryShard {
     /// What is known of a token, and if it is bound, to what.
     func find(
         _ token: borrowing TokenWords,
@@ -168,8 +168,8 @@ extension HostDirectoryPart {
 
 // MARK: - Taking note
 
-extension HostDirectoryPart {
-    /// Makes room for about so many rows in all, and an eighth more: parts differ, and so does what partitions say of them.
+extension HostDirectoryShard {
+    /// Makes room for about so many rows in all, and an eighth more: shards differ, and so does what partitions say of them.
     mutating func reserve(_ count: Int) {
         guard self.rows.capacity < count else { return }
         let count = count + count / 8

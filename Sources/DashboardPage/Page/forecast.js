@@ -5,7 +5,7 @@ import { chart } from "./charts.js";
 import { card, h, table, tile, tiles } from "./elements.js";
 import { count, minute, moment, ms, rate, time } from "./numbers.js";
 
-export const title = "Herd";
+export const title = "Forecast";
 export const interval = 5000;
 
 export function open(context) {
@@ -14,7 +14,7 @@ export function open(context) {
   const less = tile("Smaller by");
   const hour = chart("Timeline reloads a second, the next hour", {
     format: { x: minute, y: rate }, height: 320,
-    // Each with a scale of its own, one above the other: what is left after smoothing would be a flat line beside the herds.
+    // Each with a scale of its own, one above the other: what is left after smoothing would be a flat line beside the peaks.
     scales: ({ grid, ticks }) => Object.fromEntries([["asked", "asked for"], ["planned", "planned"]].map(([name, text], index) => [name, {
       type: "linear", position: "left", stack: "hour", stackWeight: 1, weight: 2 - index, beginAtZero: true, suggestedMax: 1, grid,
       ticks: { ...ticks, maxTicksLimit: 4, precision: 0 },
@@ -30,14 +30,14 @@ export function open(context) {
   const when = h("span");
   const counting = h("p", { class: "card empty", role: "status", hidden: true });
   const element = h("div", { class: "view" }, counting, tiles(asked, planned, less), card("The next hour", { note: when }, hour.element),
-    h("div", { class: "columns" }, card("Largest herds", largest.element), card("The last ten minutes", past.element)));
+    h("div", { class: "columns" }, card("Largest peaks", largest.element), card("The last ten minutes", past.element)));
   return {
     element,
     charts: [hour, past],
     subtitle: "Timeline reloads before and after smoothing",
-    ask: (signal) => context.optional("/v1/herd", signal),
+    ask: (signal) => context.optional("/v1/forecast", signal),
     show(data) {
-      if (!data) return missing(element, "/v1/herd");
+      if (!data) return missing(element, "/v1/forecast");
       notCounted(counting, data);
       if (!data.survey) return;
       when.textContent = `before and after smoothing, counted at ${time(data.survey.until)}`;
