@@ -159,7 +159,9 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         var words = 0
         for atom in self.mostSelective { words += self.byAtom.wordCount(of: atom) }
         // Where two must hold, both together are more selective than either.
-        if words > Self.pairThreshold, let other = self.mostSelectiveOther(program) { return .pairs(other, with: self.mostSelective) }
+        if words > Self.pairThreshold, let other = self.mostSelectiveOther(program) {
+            return .pairs(other, with: self.mostSelective)
+        }
         return self.mostSelective.count == 1 ? .atom(self.mostSelective[0]) : .atoms(self.mostSelective)
     }
 
@@ -389,7 +391,9 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
             if self.atoms.count != 0 { faults.append("\(self.atoms.count) atoms of no expression") }
             if self.pairs.count != 0 { faults.append("\(self.pairs.count) pairs of no expression") }
             if !self.severalAtoms.isEmpty || !self.severalPairs.isEmpty { faults.append("lists of no expression") }
-            if self.unindexedCount != 0 { faults.append("\(self.unindexedCount) expressions of none that nothing finds") }
+            if self.unindexedCount != 0 {
+                faults.append("\(self.unindexedCount) expressions of none that nothing finds")
+            }
         }
         return faults
     }
