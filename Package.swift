@@ -84,7 +84,7 @@ let package = Package(
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
-        product("Ownership", ["Engine", "IntentMatching", "Journaling", "WidgetModel"]),
+        product("Ownership", ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"]),
         product("Telemetry", ["WidgetModel", metrics, tracing]),
         product("Scenarios", ["WidgetModel", yams]),
@@ -123,7 +123,7 @@ let package = Package(
             [
                 "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
                 "Journaling", "Ownership", "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines",
-                "WidgetModel", heap, lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
+                "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
                 yams,
             ],
             plugins: ["EmbedText"]
@@ -239,7 +239,10 @@ let package = Package(
         ),
         suite(
             "OwnershipTests",
-            ["Engine", "IntentMatching", "Journaling", "Ownership", "TestSupport", "Timelines", "WidgetModel"]
+            [
+                "APNSWire", "Engine", "IntentMatching", "Journaling", "Ownership", "TestSupport", "Timelines",
+                "WidgetModel",
+            ]
         ),
         suite(
             "GatewayTests",

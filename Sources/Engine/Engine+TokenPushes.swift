@@ -32,7 +32,6 @@ extension Engine {
     mutating func issueThroughToken(_ trigger: InstanceNumber, _ payment: ReloadPayment, isOnce: Bool) {
         let isControl = self.registry[trigger].isControl
         var rows = [self.open(trigger, payment)]
-        rows[0].isTrigger = true
         let siblings = self.siblings(of: trigger)
         for sibling in siblings {
             self.openWindow(of: sibling)
@@ -150,36 +149,6 @@ extension Engine {
             else { return nil }
             return (instance, reload)
         }
-    }
-
-    /// The pushes to tokens that are out and of whose end nothing is known, host by host in the order of their ids: what
-    /// a deliverer starts with.
-    ///
-    /// O(hosts log hosts + outstanding reloads).
-    package func outstandingTokenPushes() -> [TokenPush] {
-        self.registry.sortedHosts().filter { self.registry[$0].delivery == .apns }.flatMap {
-            self.outstandingTokenPushes($0)
-        }
-    }
-
-    private func outstandingTokenPushes(_ host: HostNumber) -> [TokenPush] {
-        var groups: [[Reloads.Reload]] = []
-        for instance in self.registry.instances(of: host) {
-            let isControl = self.registry[instance].isControl
-            self.reloads.forEach(in: self.schedule[active: instance].outstanding) { row in
-                guard row.sharesToken || isControl else { return }
-                let group = groups.firstIndex {
-                    $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
-                }
-                guard let group else {
-                    groups.append([row])
-                    return
-                }
-                groups[group].insert(row, at: row.isTrigger ? 0 : groups[group].endIndex)
-            }
-        }
-        // Instances come in the order of their ids, and the sort is stable.
-        return groups.sorted { $0[0].position < $1[0].position }.compactMap { self.effect(of: $0) }
     }
 }
 

@@ -253,7 +253,7 @@ import WidgetModel
                 _ = engine.forEachDecision(from: number) { _ in }
             }
             _ = engine.dryRun(self.push(), decidedMax: 1000)
-            _ = (engine.stats(), engine.senders(), engine.nextTimer, engine.outstandingTokenPushes())
+            _ = (engine.stats(), engine.senders(), engine.nextTimer)
             _ = engine.undeliveredReloads(limit: .max)
         }
     }

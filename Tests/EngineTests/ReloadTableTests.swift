@@ -29,7 +29,6 @@ import WidgetModel
             collateral: push == nil ? nil : .over
         )
         row.sharesToken = push != nil
-        row.isTrigger = push == nil
         return row
     }
 

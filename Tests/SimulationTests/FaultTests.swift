@@ -28,13 +28,6 @@ import Testing
         }
     }
 
-    /// A host that was behind APNs, on a stream, and behind APNs again refuses one of the reloads of a push.
-    @Test(arguments: [UInt64(15_789)])
-    func `a seed that found something once finds nothing`(seed: UInt64) throws {
-        var run = FaultRun(seed: seed)
-        #expect(try RunningSeed.run(seed, of: "FaultTests found") { run.run() } == [])
-    }
-
     @Test(arguments: Mutation.allCases)
     func `a bug that is put in is noticed`(mutation: Mutation) throws {
         let found = try (0..<UInt64(200)).first { seed in

@@ -31,9 +31,8 @@ struct ReloadTable: ~Copyable, Sendable {
         let digest: ContentDigest?
         /// What it is to a push that another instance made go out; nil for a decision of its own.
         var collateral: Collateral?
-        /// Whether it is one of several that a push to their token brings, and whether that went out for it.
+        /// Whether it is one of several that a push to their token brings.
         var sharesToken = false
-        var isTrigger = false
     }
 
     /// What every reload has.
@@ -53,7 +52,6 @@ struct ReloadTable: ~Copyable, Sendable {
         let isCounted: Bool
         let isPush: Bool
         let sharesToken: Bool
-        let isTrigger: Bool
     }
 
     /// What a reload has that pushes made happen, or that serves some.
@@ -163,8 +161,7 @@ extension ReloadTable.Row {
             push: served.push,
             digest: served.digest,
             collateral: stored.collateral,
-            sharesToken: stored.sharesToken,
-            isTrigger: stored.isTrigger
+            sharesToken: stored.sharesToken
         )
     }
 
@@ -188,8 +185,7 @@ extension ReloadTable.Stored {
             collateral: row.collateral,
             isCounted: row.isCounted,
             isPush: row.isPush,
-            sharesToken: row.sharesToken,
-            isTrigger: row.isTrigger
+            sharesToken: row.sharesToken
         )
     }
 
@@ -208,8 +204,7 @@ extension ReloadTable.Stored {
         collateral: nil,
         isCounted: false,
         isPush: false,
-        sharesToken: false,
-        isTrigger: false
+        sharesToken: false
     )
 }
 

@@ -61,8 +61,7 @@ extension ReloadTable.Row: Coded {
             push: said.contains(.push) ? try coder.push(self.push ?? PushID(high: 0, low: 0)) : nil,
             digest: said.contains(.digest) ? try (self.digest ?? .blank).coded(by: &coder) : nil,
             collateral: said.contains(.collateral) ? try coder.choice(self.collateral ?? .conforming) : nil,
-            sharesToken: said.contains(.sharesToken),
-            isTrigger: said.contains(.isTrigger)
+            sharesToken: said.contains(.sharesToken)
         )
     }
 
@@ -73,13 +72,12 @@ extension ReloadTable.Row: Coded {
         static let isCounted = Said(rawValue: 1 << 0)
         static let isPush = Said(rawValue: 1 << 1)
         static let sharesToken = Said(rawValue: 1 << 2)
-        static let isTrigger = Said(rawValue: 1 << 3)
-        static let exemption = Said(rawValue: 1 << 4)
-        static let pushes = Said(rawValue: 1 << 5)
-        static let push = Said(rawValue: 1 << 6)
-        static let digest = Said(rawValue: 1 << 7)
-        static let collateral = Said(rawValue: 1 << 8)
-        static let known = Said(rawValue: (1 << 9) - 1)
+        static let exemption = Said(rawValue: 1 << 3)
+        static let pushes = Said(rawValue: 1 << 4)
+        static let push = Said(rawValue: 1 << 5)
+        static let digest = Said(rawValue: 1 << 6)
+        static let collateral = Said(rawValue: 1 << 7)
+        static let known = Said(rawValue: (1 << 8) - 1)
 
         init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -88,7 +86,6 @@ extension ReloadTable.Row: Coded {
             if row.isCounted { said.insert(.isCounted) }
             if row.isPush { said.insert(.isPush) }
             if row.sharesToken { said.insert(.sharesToken) }
-            if row.isTrigger { said.insert(.isTrigger) }
             if row.exemption != nil { said.insert(.exemption) }
             if row.pushes.count > 0 || !row.primary.isNone { said.insert(.pushes) }
             if row.push != nil { said.insert(.push) }

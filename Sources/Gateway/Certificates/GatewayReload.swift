@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Logging
+import Ownership
 import TLS
 import WidgetModel
 
@@ -35,8 +36,8 @@ final class GatewayReload: Sendable {
 
     /// What tries again at once what may be mended now.
     struct Retry: Sendable {
-        /// What goes to upstreams and webhooks that are another place now, or are shown other credentials; by their lanes.
-        let deliveries: @Sendable (Set<Int>) -> Void
+        /// What goes to upstreams and webhooks that are another place now, or are shown other credentials.
+        let deliveries: @Sendable (Set<Destination>) -> Void
         /// What the providers of these kinds are asked.
         let providers: @Sendable (Set<KindKey>) -> Void
         /// All that has failed last.

@@ -1,5 +1,6 @@
 package import HTTPTransport
 import NIOCore
+import Ownership
 package import WidgetModel
 
 extension GatewayConfiguration {
@@ -169,19 +170,16 @@ extension GatewayConfiguration.Deliveries {
         return client
     }
 
-    var schedule: DeliverySchedule.Limits {
-        var limits = DeliverySchedule.Limits()
-        limits.inWorkMax = self.inWorkMax
-        limits.knownMax = self.knownMax
-        return limits
-    }
-
-    var retries: DeliveryRetries {
-        var retries = DeliveryRetries()
-        retries.first = self.retryMin
-        retries.max = self.retryMax
-        retries.afterServerError = self.afterServerError
-        return retries
+    /// What decides on deliveries.
+    var machine: DeliveryMachine.Settings {
+        var settings = DeliveryMachine.Settings()
+        settings.limits.inWorkMax = self.inWorkMax
+        settings.limits.knownMax = self.knownMax
+        settings.retries.first = self.retryMin
+        settings.retries.max = self.retryMax
+        settings.retries.afterServerError = self.afterServerError
+        settings.requestTimeout = self.request
+        return settings
     }
 }
 

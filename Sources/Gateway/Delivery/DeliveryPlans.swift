@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import HTTPTransport
+package import Ownership
 package import TLS
 package import WidgetModel
 
@@ -11,8 +12,8 @@ package struct DeliveryPlans: Sendable {
         /// What the gateway's own provider tokens come from; nil if a client certificate speaks.
         package let tokens: UpstreamTokens?
         package let relay: GatewayConfiguration.Upstream.Relay
-        /// Upstreams that get into trouble together: one team's at one origin.
-        package let lane: Int
+        /// Upstreams that get into trouble together, one team's at one origin, have the same.
+        package let number: Int
     }
 
     /// An app's webhook.
@@ -20,7 +21,6 @@ package struct DeliveryPlans: Sendable {
         package let target: HTTPTarget
         package let path: String
         package let secret: [UInt8]
-        package let lane: Int
     }
 
     package private(set) var upstreams: [BundleID: Upstream] = [:]
@@ -52,26 +52,30 @@ package struct DeliveryPlans: Sendable {
     /// - Throws: ``TLSError`` that names the file.
     package init(_ configuration: GatewayConfiguration, before: DeliveryPlans? = nil) throws(TLSError) {
         let networks = configuration.deliveries.allowedNetworks.compactMap { IPNetwork($0) }
-        // Lanes of upstreams are numbered from zero, those of webhooks downwards: they never meet.
-        var nextLane = (before?.upstreams.values.map(\.lane).max() ?? -1) + 1
-        var nextWebhookLane = (before?.webhooks.values.map(\.lane).min() ?? 0) - 1
+        var nextNumber = (before?.upstreams.values.map(\.number).max() ?? -1) + 1
         for app in configuration.apps {
             if let upstream = app.upstream {
-                let plan = try self.plan(upstream, of: app, configuration.deliveries, before, nextLane)
-                nextLane = max(nextLane, plan.lane + 1)
+                let plan = try self.plan(upstream, of: app, configuration.deliveries, before, nextNumber)
+                nextNumber = max(nextNumber, plan.number + 1)
                 self.upstreams[app.bundleID] = plan
             }
             if let webhook = app.webhook {
-                let lane = before?.webhooks[app.bundleID]?.lane ?? nextWebhookLane
-                nextWebhookLane = min(nextWebhookLane, lane - 1)
-                self.webhooks[app.bundleID] = try self.plan(webhook, lane: lane, networks, before)
+                self.webhooks[app.bundleID] = try self.plan(webhook, networks, before)
             }
         }
     }
 
-    /// The lanes of upstreams and webhooks that are spoken to otherwise than by these plans before: at another place, over other
-    /// connections or with other credentials.
-    package func lanes(differentFrom before: DeliveryPlans) -> Set<Int> {
+    /// Where each target's deliveries go.
+    package var destinations: [DeliveryTarget: Destination] {
+        var all: [DeliveryTarget: Destination] = [:]
+        for (app, plan) in self.upstreams { all[DeliveryTarget(kind: .upstream, app: app)] = .upstream(plan.number) }
+        for app in self.webhooks.keys { all[DeliveryTarget(kind: .webhook, app: app)] = .webhook(app) }
+        return all
+    }
+
+    /// The destinations that are spoken to otherwise than by these plans before: at another place, over other connections or with
+    /// other credentials.
+    package func destinations(differentFrom before: DeliveryPlans) -> Set<Destination> {
         let upstreams = self.upstreams.filter { app, plan in
             guard let old = before.upstreams[app] else { return false }
             return old.tokens !== plan.tokens || !old.target.isSameConnections(as: plan.target)
@@ -80,7 +84,7 @@ package struct DeliveryPlans: Sendable {
             guard let old = before.webhooks[app] else { return false }
             return old.secret != plan.secret || old.path != plan.path || !old.target.isSameConnections(as: plan.target)
         }
-        return Set(upstreams.values.map(\.lane) + webhooks.values.map(\.lane))
+        return Set(upstreams.values.map { .upstream($0.number) } + webhooks.keys.map { .webhook($0) })
     }
 
     private mutating func plan(
@@ -88,7 +92,7 @@ package struct DeliveryPlans: Sendable {
         of app: GatewayConfiguration.App,
         _ deliveries: GatewayConfiguration.Deliveries,
         _ before: DeliveryPlans?,
-        _ nextLane: Int
+        _ nextNumber: Int
     ) throws(TLSError) -> Upstream {
         let url = upstream.url ?? Self.apple(app.environment)
         guard let (origin, _) = HTTPOrigin.parse(url) else {
@@ -102,13 +106,12 @@ package struct DeliveryPlans: Sendable {
         let tokens = try self.tokens(upstream, of: app.team, deliveries, before)
         let target = HTTPTarget(origin, tls: try self.context(key, before), lane: app.team.rawValue)
         let known = Array(self.upstreams.values) + (before.map { Array($0.upstreams.values) } ?? [])
-        let lane = known.first { $0.target.isSameConnections(as: target) }?.lane ?? nextLane
-        return Upstream(target: target, tokens: tokens, relay: upstream.relay, lane: lane)
+        let number = known.first { $0.target.isSameConnections(as: target) }?.number ?? nextNumber
+        return Upstream(target: target, tokens: tokens, relay: upstream.relay, number: number)
     }
 
     private mutating func plan(
         _ webhook: GatewayConfiguration.Webhook,
-        lane: Int,
         _ networks: [IPNetwork],
         _ before: DeliveryPlans?
     ) throws(TLSError) -> Webhook {
@@ -124,8 +127,7 @@ package struct DeliveryPlans: Sendable {
                 lane: "webhook"
             ),
             path: path,
-            secret: try Self.secret(webhook.secretFile),
-            lane: lane
+            secret: try Self.secret(webhook.secretFile)
         )
     }
 

@@ -2,6 +2,7 @@ import APNSWire
 package import Engine
 package import HTTPTransport
 import NIOCore
+package import Ownership
 package import WidgetModel
 
 /// The requests that deliveries are: a push to one token, or a POST to a webhook.
@@ -71,20 +72,38 @@ package enum DeliveryRequests {
             timeout: .milliseconds(timeout.milliseconds)
         )
     }
+}
 
-    /// The id of a delivery: a pure function of what it delivers, so that a repeat after a restart has it too.
-    package static func id(_ reload: ReloadID) -> PushID {
-        var low = StableHash()
-        low.combine(UInt64(reload.partition.rawValue))
-        low.combine(reload.position.rawValue)
-        low.combine(UInt64(reload.instance.raw) << 32 | UInt64(reload.check))
-        var high = low
-        high.combine(1)
-        low.combine(2)
-        // The form of RFC 9562's version 8, which is for ids like this.
-        return PushID(
-            high: high.value & ~0xF000 | 0x8000,
-            low: low.value & ~(0b11 << 62) | 0b10 << 62
-        )
+extension DeliveryPlans {
+    /// What a delivery is over HTTP, and where it goes; nil if its target is not configured any more.
+    ///
+    /// - Throws: If the provider token cannot be signed.
+    package func request(
+        for delivery: DeliveryRequest,
+        now: Instant
+    ) throws -> (request: HTTPClientRequest, target: HTTPTarget)? {
+        switch delivery.target.kind {
+        case .webhook:
+            guard let webhook = self.webhooks[delivery.app] else { return nil }
+            let request = DeliveryRequests.webhook(
+                webhook,
+                delivery.reloads,
+                id: delivery.id,
+                at: now,
+                timeout: delivery.timeout
+            )
+            return (request, webhook.target)
+        case .upstream:
+            guard let upstream = self.upstreams[delivery.app] else { return nil }
+            let request = DeliveryRequests.push(
+                delivery.push,
+                app: delivery.app,
+                id: delivery.id,
+                token: try upstream.tokens?.token(now: LogClock.wallTime()),
+                expiresAt: delivery.expiresAt,
+                timeout: delivery.timeout
+            )
+            return (request, upstream.target)
+        }
     }
 }

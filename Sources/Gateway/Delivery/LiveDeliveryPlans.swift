@@ -1,3 +1,4 @@
+package import Ownership
 package import TLS
 import WidgetModel
 
@@ -13,14 +14,14 @@ package final class LiveDeliveryPlans: Sendable {
 
     /// Reads what a configuration names; connections and provider tokens of what has not changed are kept.
     ///
-    /// - Returns: The lanes of those that are another place now, or are shown other credentials.
+    /// - Returns: The destinations that are another place now, or are shown other credentials.
     /// - Throws: ``TLSError`` that names the file; the plans before stay.
     @discardableResult
-    package func replace(_ configuration: GatewayConfiguration) throws(TLSError) -> Set<Int> {
+    package func replace(_ configuration: GatewayConfiguration) throws(TLSError) -> Set<Destination> {
         let before = self.plans.value
         let plans = try DeliveryPlans(configuration, before: before)
         self.plans.set(plans)
-        return plans.lanes(differentFrom: before)
+        return plans.destinations(differentFrom: before)
     }
 }
 

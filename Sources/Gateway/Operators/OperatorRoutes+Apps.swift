@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import HTTPTransport
 import IntentMatching
+import Ownership
 import Timelines
 import WidgetModel
 
@@ -101,7 +102,7 @@ extension OperatorRoutes {
         let wall = LogClock.wallTime()
         let now = self.clock.now()
         let targets = await outgoing.deliverer.targets()
-        func health(_ kind: ReloadDeliverer.Target.Kind, _ app: BundleID) -> JSONValue? {
+        func health(_ kind: DeliveryTarget.Kind, _ app: BundleID) -> JSONValue? {
             targets[.init(kind: kind, app: app)].map { Views.health($0, now: now) }
         }
         let upstreams = self.apps.apps.compactMap { app -> JSONValue? in

@@ -1,6 +1,7 @@
 import Engine
 import HTTPTransport
 import Synchronization
+import Ownership
 import WidgetModel
 
 extension OperatorRoutes {

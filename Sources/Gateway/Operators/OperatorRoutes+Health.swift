@@ -1,6 +1,7 @@
 import APNSWire
 import HTTPTransport
 import IntentMatching
+import Ownership
 import TimelineProviding
 import WidgetModel
 
@@ -9,7 +10,7 @@ extension OperatorRoutes {
     /// Gauges and counters of each target, by app and, for timeline providers, by kind.
     func addHealth(_ text: inout PrometheusText) async {
         let targets = await self.outgoing?.deliverer.targets() ?? [:]
-        for kind in ReloadDeliverer.Target.Kind.allCases {
+        for kind in DeliveryTarget.Kind.allCases {
             let views = self.apps.apps.compactMap { app in
                 targets[.init(kind: kind, app: app.bundle)].map { ([("app", app.bundle.rawValue)], $0) }
             }

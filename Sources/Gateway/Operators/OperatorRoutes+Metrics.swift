@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 import HTTPTransport
+import Ownership
 import WidgetModel
 
 /// `GET /metrics`: Prometheus text. Labels are bounded by the configuration and by what is enumerated: never a token, an

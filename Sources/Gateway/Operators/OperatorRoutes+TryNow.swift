@@ -1,6 +1,7 @@
 import APNSWire
 import HTTPTransport
 import IntentMatching
+import Ownership
 import WidgetModel
 
 /// `POST /v1/try-now`: what waits for an upstream, a webhook or a timeline provider is tried at once.
@@ -56,7 +57,7 @@ extension OperatorRoutes {
             let targets = await deliverer.targets().filter { wanted.includes($0.key.app, nil, $0.value) }
             await deliverer.tryNow(Set(targets.keys))
             for app in self.apps.apps {
-                for kind in ReloadDeliverer.Target.Kind.allCases {
+                for kind in DeliveryTarget.Kind.allCases {
                     guard let view = targets[.init(kind: kind, app: app.bundle)] else { continue }
                     tried.append(Self.tried(kind.rawValue, app.bundle, nil, view))
                 }

@@ -316,6 +316,22 @@ extension CommandLog {
         return answers
     }
 
+    /// The committed reloads of a partition that are out and not delivered by a stream; nil if it has stopped.
+    ///
+    /// - Parameters:
+    ///   - first: Instances with lower numbers are left out.
+    ///   - limit: How many there may be.
+    package func undeliveredReloads(
+        of partition: PartitionID,
+        from first: InstanceNumber,
+        limit: Int
+    ) async -> [ReloadEffect]? {
+        let owner = self.owners[Int(partition.rawValue)]
+        // What is decided and not committed yet is published when it is.
+        guard let through = try? await owner.checkpoint().through else { return nil }
+        return try? await owner.query { $0.undeliveredReloads(from: first, through: through, limit: limit) }
+    }
+
     /// How far each owner is.
     package func progress() async -> [OwnerProgress] {
         var all: [OwnerProgress] = []

@@ -1,6 +1,7 @@
 import APNSWire
 package import Engine
 import HTTPTransport
+package import Ownership
 package import Logging
 package import Metrics
 package import TimelineProviding

@@ -1,5 +1,6 @@
 package import Engine
 import Synchronization
+import Ownership
 package import TimelineProviding
 package import Timelines
 package import WidgetModel

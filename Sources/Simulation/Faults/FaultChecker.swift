@@ -1,5 +1,6 @@
 import Engine
 import Journaling
+import Ownership
 import Timelines
 import WidgetModel
 
@@ -55,6 +56,9 @@ struct FaultChecker: Sendable {
     private var refused: Set<ReloadID> = []
     private var charges: [InstanceAddress: [Charge]] = [:]
     private var debts: [ReloadID: Debt] = [:]
+    /// By reload and token.
+    private var deliveryIDs: [String: PushID] = [:]
+    private var goneTokens: Set<DeviceToken> = []
     private let policy: BudgetPolicy
     private static let violationsMax = 20
 
@@ -279,14 +283,44 @@ struct FaultChecker: Sendable {
     }
 
     /// Everything that had to be done by now has been, by those who are still there.
-    mutating func checkDebts(at now: Int64, debtors: Set<Debtor>) {
+    ///
+    /// - Parameter isOut: Whether a reload that is to be delivered is still to be.
+    mutating func checkDebts(at now: Int64, debtors: Set<Debtor>, isOut: (ReloadID) -> Bool) {
         let late = self.debts.filter { $0.value.due <= now }
         for id in late.keys.sorted(by: { $0.description < $1.description }) {
-            if let debt = late[id], debtors.contains(debt.debtor) {
-                self.fault("\(id) was committed and never reached its host")
-            }
+            guard let debt = late[id] else { continue }
             self.debts[id] = nil
+            guard debtors.contains(debt.debtor) else { continue }
+            if case .start = debt.debtor, !isOut(id) { continue }
+            self.fault("\(id) was committed and never reached its host")
         }
+    }
+
+    // MARK: Deliveries
+
+    /// A push is sent to APNs, perhaps again.
+    mutating func noteSent(_ request: DeliveryRequest) {
+        for reload in request.reloads {
+            self.settle(reload.id)
+            let name = Self.name(of: reload, request.push.token)
+            if let known = self.deliveryIDs.updateValue(request.id, forKey: name), known != request.id {
+                self.fault("\(reload.id) went to one token under two ids")
+            }
+        }
+    }
+
+    private static func name(of reload: ReloadEffect, _ token: DeviceToken) -> String { "\(reload.id) \(token.hex)" }
+
+    /// APNs said that a token is not valid.
+    mutating func noteGone(_ token: DeviceToken) {
+        self.note(.goneToken)
+        self.goneTokens.insert(token)
+    }
+
+    /// A deliverer takes a token away.
+    mutating func noteRemoved(_ removal: HostRemoval) {
+        guard let token = removal.token, !self.goneTokens.contains(token) else { return }
+        self.fault("a token of \(removal.host) is taken away, and APNs never called it invalid")
     }
 
     // MARK: Budgets

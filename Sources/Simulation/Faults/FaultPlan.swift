@@ -21,6 +21,8 @@ package struct FaultPlan: Hashable, Sendable {
     /// How likely a host refuses a reload, or says nothing at all.
     package var refusals = 0.0
     package var silences = 0.0
+    /// How likely APNs is in trouble, or finds the gateway's credentials wrong, when a push comes.
+    package var troubles = 0.0
     /// How likely a host is one behind APNs, shows a control, and registers with a lease that lapses soon.
     package var phones = 0.0
     package var controls = 0.0
@@ -53,6 +55,7 @@ package struct FaultPlan: Hashable, Sendable {
         self.disconnects = some(0.1, &dice)
         self.refusals = some(0.2, &dice)
         self.silences = some(0.1, &dice)
+        self.troubles = some(0.2, &dice)
         self.phones = dice.pick([0, 0.5, 1])
         self.controls = some(1, &dice)
         self.leases = some(1, &dice)
@@ -106,6 +109,12 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case endsEntriesEarly
     /// An owner does not hear of new entries now and then.
     case losesHints
+    /// A deliverer takes an answer for one to its latest try, whichever it is to.
+    case takesVerdictsTwice
+    /// A push that is tried again has another id.
+    case renamesRetries
+    /// A start does not take up what an earlier one held back.
+    case forgetsHeld
 }
 
 /// Something that has to happen in some runs, since a check of what never happens shows nothing.
@@ -119,6 +128,12 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     /// APNs said that a token is not valid any more, or refused a push.
     case goneToken
     case refusedToken
+    /// APNs was in trouble for long, or held everything back; a push was tried again; a start, or a deliverer that had no room
+    /// before, took up what was out.
+    case upstreamTrouble
+    case heldDestination
+    case retriedDelivery
+    case caughtUp
     /// A push to a token that stands for nothing.
     case unknownToken
     /// A host's lease ran out, and one whose budget was still remembered came back.

@@ -1,5 +1,6 @@
 import Engine
 import Journaling
+import Ownership
 import Scenarios
 import WidgetModel
 
@@ -74,6 +75,14 @@ extension FaultRun {
             runningHash: record.runningHash,
             effects: record.effects
         )
+    }
+
+    /// A request as a deliverer with a bug sends it.
+    mutating func mutated(_ request: DeliveryRequest) -> DeliveryRequest {
+        guard self.mutation == .renamesRetries, request.tryNumber > 1 else { return request }
+        var renamed = request
+        renamed.id = PushID(high: self.dice.next(), low: self.dice.next())
+        return renamed
     }
 
     /// What the journal said as an owner with a bug takes it.

@@ -11,7 +11,7 @@ extension FaultRun {
     /// Whether the gateway dies here. Everything in its memory is gone, and so is what the journal had not written.
     ///
     /// - Parameter share: How likely that is here, measured by other points.
-    private mutating func dies(share: Double = 1) -> Bool {
+    mutating func dies(share: Double = 1) -> Bool {
         // One that dies again and again before it has read its log would never come to anything.
         guard self.isStarted || self.deathsAtStart < 2, self.dice.chance(self.plan.crashes * share) else {
             return false
@@ -28,6 +28,7 @@ extension FaultRun {
         self.journal = self.journal.reopened()
         self.isHeld = false
         self.rivals = []
+        self.deliverers = []
         _ = self.inbox.take()
         self.disconnectHosts()
     }
@@ -54,13 +55,15 @@ extension FaultRun {
         self.start += 1
         self.owners = []
         self.directory = [:]
+        self.deliverers.append(SimulatedDeliverer(start: self.start, &self.dice))
         // What was committed just before the end counts, although nobody was called back any more.
         self.readLog()
         self.checker.readOutputs(self.journal, self.witnesses)
         for number in 0..<FaultWorld.partitions where !self.isDown { self.recover(PartitionID(UInt16(number))) }
         guard !self.isDown else { return self.boot() }
         (self.isStarted, self.deathsAtStart) = (true, 0)
-        for owner in self.owners { self.sendOutstanding(of: owner) }
+        for owner in self.owners { self.expectOutstanding(of: owner) }
+        self.deliverer(self.start)?.machine.catchUp()
         self.checker.checkBooks(self.owners, self.witnesses)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
     }
@@ -128,6 +131,17 @@ extension FaultRun {
             }
             return Submission.Batch(partition: partition, records: packed)
         }
+        let (start, inbox) = (self.start, self.inbox)
+        self.write(Submission(batches)) { result in
+            inbox.put(.appended(start: start, request: request, result))
+        }
+    }
+
+    /// Gives the journal something, which fails, comes late, or is stored and nobody knows.
+    mutating func write(
+        _ submission: Submission,
+        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+    ) {
         if let fault = self.drawWriteFault() {
             self.journal.failNextAppend(with: fault.error, isStored: fault.isStored)
         }
@@ -136,10 +150,7 @@ extension FaultRun {
             self.journal.hold()
             self.queue.put(.release, at: self.now + 1 + Int64(self.dice.below(1000)))
         }
-        let (start, inbox) = (self.start, self.inbox)
-        self.journal.append(Submission(batches)) { result in
-            inbox.put(.appended(start: start, request: request, result))
-        }
+        self.journal.append(submission, whenDurable: whenDurable)
     }
 
     /// What goes wrong with a write, and whether it is stored all the same; nil if nothing does.
@@ -219,6 +230,9 @@ extension FaultRun {
             for owner in self.owners + self.rivals where !self.isDown {
                 if self.follow(owner) { isBusy = true }
             }
+            for deliverer in self.deliverers where !self.isDown {
+                if self.follow(deliverer) { isBusy = true }
+            }
         }
         if self.isDown {
             self.boot()
@@ -237,6 +251,8 @@ extension FaultRun {
         case .announced(let start, let partition, let position):
             if self.mutation == .losesHints, self.dice.chance(0.2) { return }
             self.owner(partition, start: start)?.machine.announce(position)
+        case .reported(let start, let number, let partition, let result):
+            self.takeReported(number, partition, result, start: start)
         case .committed(let start, let partition, let result):
             guard let owner = self.owner(partition, start: start) else { return }
             do {
@@ -292,6 +308,9 @@ extension FaultRun {
             try owner.machine.takeNewestOutput(try self.journal.lastOutput(owner.partition))
         case .publish(let effects): self.publish(effects, owner)
         case .tellCheckpoint(let checkpoint):
+            self.tellUndelivered(of: owner, through: checkpoint.through)
+            guard owner.wantsSnapshot else { return }
+            owner.wantsSnapshot = false
             let at = self.now + Int64(self.dice.below(5000))
             self.queue.put(.snapshot(owner.partition, checkpoint), at: at)
         }
@@ -309,6 +328,7 @@ extension FaultRun {
             self.checker.fault("partition \(owner.partition): position \(position) gave another state")
         }
         if owner.start == self.start { self.learnTokens(run.output.directory) }
+        self.tellApplied(by: owner)
         guard !owner.machine.isReplaying else { return }
         if self.mutation == .snapshotsAhead, self.dice.chance(0.1) {
             let ahead = OwnerCheckpoint(through: owner.applied, runningHash: owner.engine.runningHash)
@@ -346,7 +366,11 @@ extension FaultRun {
         let code = (error as? JournalError)?.code
         guard owner.start == self.start else {
             self.checker.note(.fenced)
-            return self.rivals.removeAll { $0 === owner }
+            self.rivals.removeAll { $0 === owner }
+            if !self.rivals.contains(where: { $0.start == owner.start }) {
+                self.deliverers.removeAll { $0.start == owner.start }
+            }
+            return
         }
         let isPlanned = code == .unknownOutcome || (code == .fenced && self.wasTakenOver)
         guard isPlanned else { return self.checker.fault("partition \(owner.partition) stopped: \(error)") }
@@ -362,17 +386,17 @@ extension FaultRun {
                     let session = self.hosts[host].session
                 else { continue }
                 self.checker.expect(reload.id, from: .session(session, of: host), by: due)
-            case .push(let push): self.checker.expect(push.id, from: .start(owner.start), by: due)
+            case .push(let push): self.expectDelivery(of: push.members.map(\.reload), start: owner.start)
             case .invalidation: continue
             }
         }
+        self.deliverer(owner.start)?.machine.takeReloads(DeliveryMachine.reloads(in: effects), now: self.clock.now)
         for effect in effects {
             switch effect {
             case .reload(let reload):
                 guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }) else { continue }
                 self.deliver(reload, to: host)
-            case .push(let push): self.dispatch(push)
-            case .invalidation: continue
+            case .push, .invalidation: continue
             }
         }
     }

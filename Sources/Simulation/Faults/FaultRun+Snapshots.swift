@@ -35,7 +35,10 @@ extension FaultRun {
 
     /// Somebody wants snapshots of the partitions.
     mutating func askForSnapshots() {
-        for owner in self.owners where owner.applied > .start { owner.machine.askForCheckpoint() }
+        for owner in self.owners where owner.applied > .start {
+            owner.wantsSnapshot = true
+            owner.machine.askForCheckpoint()
+        }
     }
 
     /// Replays the log to a checkpoint, and writes what comes out.

@@ -7,8 +7,8 @@ import WidgetModel
 
 /// A gateway's heart, its journal, its hosts and senders, with everything that can go wrong between them, from one seed.
 ///
-/// Engines, owners and snapshots are the product's, and so is the journal's contract; deliverer and network are small models
-/// of the gateway's, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and
+/// Engines, owners, deliverers and snapshots are the product's, and so is the journal's contract; the network and who is at its
+/// other end are small models, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and
 /// after a commit, between an output's commit and its delivery, between an answer's making and its sending. It starts again
 /// from snapshots and the log alone, or another one starts while it does not know. When the faults are over, everything has
 /// to come to its end.
@@ -23,10 +23,12 @@ package struct FaultRun {
         /// A reload reaches its host, over a connection of that number.
         case reload(Int, session: Int, ReloadEffect)
         /// A push reaches APNs, and its answer the gateway's start that sent it.
-        case upstream(TokenPush, start: Int)
-        case verdict(TokenPush, UpstreamVerdict, start: Int)
-        /// A gateway looks whether anything is known of a push that it sent.
-        case sendAgain(TokenPush, start: Int)
+        case upstream(DeliveryRequest, start: Int)
+        case upstreamAnswer(DeliveryAnswer, DeliveryRequest, start: Int)
+        /// What a deliverer waits for: an engine's answer, the time to log again, the next try.
+        case findPushes(DeliveryNumber, HostKey, [ReloadID], start: Int)
+        case logAgain(DeliveryNumber, start: Int)
+        case wakeDeliverer(start: Int)
         case connect(Int)
         /// Somebody does something new.
         case act
@@ -50,6 +52,10 @@ package struct FaultRun {
     var owners: [SimulatedOwner] = []
     /// Owners of gateways that do not know yet that there is another one.
     var rivals: [SimulatedOwner] = []
+    /// Of this gateway, and of those that do not know yet that there is another one.
+    var deliverers: [SimulatedDeliverer] = []
+    /// What APNs is like.
+    var upstream = SimulatedUpstream()
     var wasTakenOver: Bool { self.checker.occurrences[.takeover, default: 0] > 0 }
     let witnesses: [LogWitness]
     let snapshots = MemorySnapshots()
@@ -155,7 +161,7 @@ package struct FaultRun {
             self.settle()
             if self.steps % 32 == 0 {
                 self.checker.checkBooks(self.owners, self.witnesses)
-                self.checker.checkDebts(at: self.now, debtors: self.debtors)
+                self.checkDebts()
             }
         }
         self.now = max(self.now, end)
@@ -168,13 +174,14 @@ package struct FaultRun {
         case .answer(let number): self.requests[number].isAnswered = true
         case .retry(let number): self.send(number)
         case .reload(let host, let session, let reload): self.receive(reload, host, session)
-        case .upstream(let push, let start): self.arrive(push, start: start)
-        case .verdict(let push, let verdict, let start):
-            guard start == self.start else { return }
-            self.take(verdict, of: push)
-        case .sendAgain(let push, let start):
-            guard start == self.start else { return }
-            self.sendAgain(push)
+        case .upstream(let request, let start): self.arrive(request, start: start)
+        case .upstreamAnswer(let answer, let request, let start): self.take(answer, to: request, start: start)
+        case .findPushes(let number, let host, let ids, let start):
+            let owner = self.owner(PartitionID(of: host, among: FaultWorld.partitions), start: start)
+            let pushes = owner?.engine.outgoingPushes(for: ids)
+            self.deliverer(start)?.machine.takePushes(pushes, for: number, now: self.clock.now)
+        case .logAgain(let number, let start): self.deliverer(start)?.machine.retryLog(number)
+        case .wakeDeliverer(let start): self.deliverer(start)?.wakesAt = nil
         case .connect(let host): self.connect(host)
         case .act: self.act()
         case .tick(let partition, let start):
@@ -313,7 +320,7 @@ package struct FaultRun {
         self.checker.checkBooks(self.owners, self.witnesses)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
         self.checker.checkTurnedAway(self.owners, team: FaultWorld.team)
-        self.checker.checkDebts(at: self.now, debtors: self.debtors)
+        self.checkDebts()
         self.checker.checkBudgets()
         for request in self.requests.indices where !self.requests[request].isAnswered {
             self.checker.fault("request \(request) was never answered")
@@ -330,16 +337,23 @@ package struct FaultRun {
                 self.checker.fault("partition \(owner.partition): effects not committed")
             }
         }
+        if let left = self.deliverer(self.start)?.machine.counts, left != (0, 0) {
+            self.checker.fault("\(left.waiting) deliveries wait and \(left.inWork) are in work at the end")
+        }
         self.checker.checkOutputs(self.journal, self.witnesses)
         self.replay()
     }
 
-    /// Who is there to do what was committed.
-    private var debtors: Set<FaultChecker.Debtor> {
+    /// Those who are there have done what was committed by now, unless it is over.
+    private mutating func checkDebts() {
         let sessions = self.hosts.indices.compactMap { host in
             self.hosts[host].session.map { FaultChecker.Debtor.session($0, of: host) }
         }
-        return Set(sessions + [.start(self.start)])
+        let owners = self.owners
+        self.checker.checkDebts(at: self.now, debtors: Set(sessions + [.start(self.start)])) { reload in
+            let owner = owners.first { $0.partition == reload.partition }
+            return owner?.engine.outgoingPush(for: reload) != nil
+        }
     }
 
     /// The whole log once more, in an engine whose tables are hashed otherwise.

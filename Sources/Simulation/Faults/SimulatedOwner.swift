@@ -13,6 +13,8 @@ final class SimulatedOwner {
     var tickAt: Int64?
     /// The reloads that came out and were not published: hosts may not hear of them yet.
     var unpublished: Set<ReloadID> = []
+    /// Whether its next checkpoint is for a snapshot.
+    var wantsSnapshot = false
 
     init(_ machine: consuming OwnerMachine, start: Int) {
         self.partition = machine.partition

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import HTTP2
 import HTTPTransport
+import Ownership
 import ScriptedServer
 import Synchronization
 import TestSupport
@@ -93,7 +94,7 @@ import WidgetModel
             for number in 0..<3 { try await scene.register("phone-\(number)") }
             try await scene.until("it is in trouble") { try await scene.upstream.health.isInTrouble }
             isMended.store(true, ordering: .relaxed)
-            let webhook = ReloadDeliverer.Target(kind: .webhook, app: Sports.app)
+            let webhook = DeliveryTarget(kind: .webhook, app: Sports.app)
             await scene.deliverer.tryNow([webhook])
             #expect(try await scene.upstream.heldUntil != nil)
             await scene.deliverer.tryNow([.init(kind: .upstream, app: Sports.app)])
@@ -240,7 +241,7 @@ import WidgetModel
             script: { _ in [.reset(.internalError)] }
         ) { scene in
             try await scene.register("phone", .webhook)
-            let target = ReloadDeliverer.Target(kind: .webhook, app: Sports.app)
+            let target = DeliveryTarget(kind: .webhook, app: Sports.app)
             try await scene.until("it has failed") { await scene.deliverer.targets()[target]?.health.isFailing == true }
             scene.scene.time.pass(.seconds(31))
             // What wakes it up in service is a timer.
@@ -252,35 +253,5 @@ import WidgetModel
             #expect(Self.told(scene).first?.hasPrefix("error a webhook is in trouble apps=com.example.scores") == true)
             #expect(try await !scene.upstream.health.isFailing)
         }
-    }
-
-    @Test(
-        arguments: [
-            (200, "", TargetHealth.Answer.Meaning.success), (400, "BadDeviceToken", .refusal),
-            (400, "DeviceTokenNotForTopic", .refusal), (410, "Unregistered", .refusal),
-            (413, "PayloadTooLarge", .refusal),
-            (429, "TooManyRequests", .refusal), (403, "InvalidProviderToken", .failure), (403, "Forbidden", .failure),
-            (400, "TopicDisallowed", .failure), (404, "", .failure), (500, "InternalServerError", .failure),
-            (503, "ServiceUnavailable", .failure), (429, "TooManyProviderTokenUpdates", .failure),
-        ]
-    )
-    func `of an upstream's answers those about one device are no failures`(
-        status: Int,
-        reason: String,
-        meaning: TargetHealth.Answer.Meaning
-    ) {
-        let body = reason.isEmpty ? "" : Self.reason(reason)
-        let response = HTTPClientResponse(status: status, headers: [:], body: Array(body.utf8))
-        let verdict = DeliveryVerdict.ofUpstream(response, tries: 1, seed: 1, retries: .init(), reader: .init())
-        let answer = verdict.answer(status: status, at: Sports.start)
-        #expect(answer.meaning == meaning)
-        #expect(answer.reason == (status == 200 ? "" : reason.isEmpty ? "status \(status)" : reason))
-    }
-
-    @Test(arguments: [(204, TargetHealth.Answer.Meaning.success), (301, .failure), (404, .failure), (503, .failure)])
-    func `of a webhook's answers all but 2xx are failures`(status: Int, meaning: TargetHealth.Answer.Meaning) {
-        let response = HTTPClientResponse(status: status, headers: [:], body: [])
-        let verdict = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: .init())
-        #expect(verdict.answer(status: status, at: Sports.start).meaning == meaning)
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Gateway
 import HTTPTransport
+import Ownership
 import TLS
 import Testing
 import WidgetModel
@@ -38,18 +39,17 @@ import WidgetModel
         let live = LiveDeliveryPlans(try DeliveryPlans(configuration))
         let before = live.current
         try Self.write("second-secret-of-16", "\(folder)/secret")
-        #expect(try live.replace(configuration) == Set(before.webhooks.values.map(\.lane)))
+        #expect(try live.replace(configuration) == [.webhook(Sports.app)])
         #expect(try live.replace(configuration) == [])
         let after = live.current
         #expect(after.webhooks[Sports.app]?.secret == Array("second-secret-of-16".utf8))
-        #expect(after.webhooks[Sports.app]?.lane == before.webhooks[Sports.app]?.lane)
         let (old, new) = (try #require(before.upstreams[Sports.app]), try #require(after.upstreams[Sports.app]))
         #expect(new.tokens === old.tokens)
         #expect(new.target.isSameConnections(as: old.target))
-        #expect(new.lane == old.lane)
+        #expect(new.number == old.number)
         // Another key signs other tokens, over the same connections.
         try Self.write(try ES256PrivateKey.generate().pemRepresentation, "\(folder)/key.p8")
-        #expect(try live.replace(configuration) == [old.lane])
+        #expect(try live.replace(configuration) == [.upstream(old.number)])
         #expect(live.current.upstreams[Sports.app]?.tokens !== old.tokens)
         // A file that is gone changes nothing.
         try FileManager.default.removeItem(atPath: "\(folder)/secret")

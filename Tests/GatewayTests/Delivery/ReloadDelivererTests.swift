@@ -2,6 +2,7 @@ import Engine
 import Gateway
 import HTTP2
 import HTTPTransport
+import Ownership
 import ScriptedServer
 import Synchronization
 import TLS

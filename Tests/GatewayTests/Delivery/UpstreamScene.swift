@@ -4,6 +4,7 @@ import Gateway
 import HTTPTransport
 import NIOCore
 import NIOPosix
+import Ownership
 import ScriptedServer
 import Synchronization
 import TLS

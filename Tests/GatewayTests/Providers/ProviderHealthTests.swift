@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import Ownership
 import HTTPTransport
 import Testing
 import TimelineProviding

@@ -1,5 +1,4 @@
 package import APNSWire
-package import HTTPTransport
 package import WidgetModel
 
 /// What an answer to a delivery, or the lack of one, means for it.
@@ -12,8 +11,8 @@ package enum DeliveryVerdict: Hashable, Sendable {
     case gone(String, since: Instant?)
     /// Nothing is decided: try again after this time, with the same id.
     case again(after: Interval, String)
-    /// Not this push but its sender is in trouble: everything of the upstream waits for this time.
-    case laneInTrouble(after: Interval, String, renewsToken: Bool)
+    /// Not this push but its sender is in trouble: everything for the destination waits for this time.
+    case destinationInTrouble(after: Interval, String, renewsToken: Bool)
 }
 
 /// When a delivery is tried again.
@@ -40,13 +39,31 @@ package struct DeliveryRetries: Hashable, Sendable {
 }
 
 extension DeliveryVerdict {
+    /// What came of a request.
+    package init(
+        _ answer: DeliveryAnswer,
+        to request: DeliveryRequest,
+        _ retries: DeliveryRetries,
+        _ reader: JSONReader
+    ) {
+        let (tries, seed) = (request.tryNumber, request.id.low)
+        self =
+            switch (answer, request.target.kind) {
+            case (.response(let response), .upstream):
+                .ofUpstream(response, tries: tries, seed: seed, retries: retries, reader: reader)
+            case (.response(let response), .webhook):
+                .ofWebhook(response, tries: tries, seed: seed, retries: retries)
+            case (.failure(let failure), _): .ofFailure(failure, tries: tries, seed: seed, retries: retries)
+            }
+    }
+
     /// What APNs' answer, or another gateway's, means. Source: Apple, "Handling notification responses from APNs".
     ///
     /// - Parameters:
     ///   - tries: How often it was tried, this time included.
     ///   - seed: Of the delivery, for the jitter.
     package static func ofUpstream(
-        _ response: HTTPClientResponse,
+        _ response: DeliveryResponse,
         tries: Int,
         seed: UInt64,
         retries: DeliveryRetries,
@@ -54,7 +71,7 @@ extension DeliveryVerdict {
     ) -> DeliveryVerdict {
         let answer = PushResponse.parse(
             status: response.status,
-            id: response.headers["apns-id"],
+            id: response.id,
             body: response.body.span,
             reader: reader
         )
@@ -83,14 +100,14 @@ extension DeliveryVerdict {
         switch rejection {
         case .expiredProviderToken:
             // Renewed at once if the last one is old enough; else the waits grow until it is.
-            .laneInTrouble(after: max(retries.first, wait), reason, renewsToken: true)
+            .destinationInTrouble(after: max(retries.first, wait), reason, renewsToken: true)
         case .tooManyProviderTokenUpdates:
             // The token in force stays good at APNs; what was renewed too soon becomes good in time.
-            .laneInTrouble(after: retries.max, reason, renewsToken: false)
+            .destinationInTrouble(after: retries.max, reason, renewsToken: false)
         case .invalidProviderToken, .missingProviderToken, .badCertificate, .badCertificateEnvironment,
             .unrelatedKeyIDInToken, .badEnvironmentKeyInToken:
             // A person has to look at the configuration; until then nothing is lost but time.
-            .laneInTrouble(after: retries.max, reason, renewsToken: false)
+            .destinationInTrouble(after: retries.max, reason, renewsToken: false)
         default:
             nil
         }
@@ -98,21 +115,19 @@ extension DeliveryVerdict {
 
     /// What no answer means.
     package static func ofFailure(
-        _ error: HTTPTransportError,
+        _ failure: DeliveryFailure,
         tries: Int,
         seed: UInt64,
         retries: DeliveryRetries
     ) -> DeliveryVerdict {
-        switch error.code {
-        case .request, .responseTooLarge: .refused(error.message)
-        case .addressRefused: .refused(error.message)
-        default: .again(after: retries.wait(after: tries, seed: seed), error.message)
-        }
+        failure.isFinal
+            ? .refused(failure.detail)
+            : .again(after: retries.wait(after: tries, seed: seed), failure.detail)
     }
 
     /// What a webhook's answer means: any 2xx is evidence. Redirects are not followed.
     package static func ofWebhook(
-        _ response: HTTPClientResponse,
+        _ response: DeliveryResponse,
         tries: Int,
         seed: UInt64,
         retries: DeliveryRetries
@@ -138,16 +153,19 @@ extension DeliveryVerdict {
 // MARK: - What it says of the other side
 
 extension DeliveryVerdict {
-    /// What the other side's answer says of its health.
-    ///
-    /// - Parameter status: Of the answer.
-    package func answer(status: Int, at now: Instant) -> TargetHealth.Answer {
-        switch self {
-        case .delivered: TargetHealth.Answer(.success, status: status, at: now)
-        case .refused(let reason), .gone(let reason, _), .again(_, let reason), .laneInTrouble(_, let reason, _):
+    /// What an answer, or the lack of one, says of the other side's health.
+    package func health(of answer: DeliveryAnswer, at now: Instant) -> TargetHealth.Answer {
+        switch (answer, self) {
+        case (.failure(let failure), _):
+            TargetHealth.Answer(.failure, status: nil, reason: failure.reason, detail: failure.detail, at: now)
+        case (.response(let response), .delivered):
+            TargetHealth.Answer(.success, status: response.status, at: now)
+        case (.response(let response), .refused(let reason)), (.response(let response), .gone(let reason, _)),
+            (.response(let response), .again(_, let reason)),
+            (.response(let response), .destinationInTrouble(_, let reason, _)):
             TargetHealth.Answer(
                 Self.aboutOneDevice.contains(reason) ? .refusal : .failure,
-                status: status,
+                status: response.status,
                 reason: reason,
                 at: now
             )

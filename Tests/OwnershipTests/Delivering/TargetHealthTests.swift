@@ -1,5 +1,4 @@
-import Gateway
-import HTTPTransport
+import Ownership
 import Testing
 import WidgetModel
 
@@ -86,12 +85,5 @@ import WidgetModel
             at: Self.start
         )
         #expect(answer.reason.count == 64 && answer.detail?.count == 300)
-    }
-
-    @Test func `no answer is a failure without a status`() {
-        let error = HTTPTransportError(.connect, "connection refused")
-        let answer = TargetHealth.Answer(error, at: Self.start)
-        #expect(answer.meaning == .failure && answer.status == nil)
-        #expect(answer.reason == "no connection" && answer.detail == "connection refused")
     }
 }

@@ -1,18 +1,16 @@
 import APNSWire
-import Gateway
-import HTTPTransport
-import TLS
+import Ownership
 import Testing
 import WidgetModel
 
 @Suite struct DeliveryVerdictTests {
     private static let retries = DeliveryRetries()
 
-    private static func verdict(_ status: Int, _ body: String = "", headers: HTTPFields = [:], tries: Int = 1)
+    private static func verdict(_ status: Int, _ body: String = "", retryAfter: Interval? = nil, tries: Int = 1)
         -> DeliveryVerdict
     {
         .ofUpstream(
-            HTTPClientResponse(status: status, headers: headers, body: Array(body.utf8)),
+            DeliveryResponse(status: status, retryAfter: retryAfter, body: Array(body.utf8)),
             tries: tries,
             seed: 7,
             retries: Self.retries,
@@ -64,12 +62,8 @@ import WidgetModel
             let whole = min(900_000, Int64(1000) << index)
             #expect((whole / 2...whole).contains(wait), "\(waits)")
         }
-        let asked = Self.verdict(503, Self.reason(.shutdown), headers: ["retry-after": "77"])
+        let asked = Self.verdict(503, Self.reason(.shutdown), retryAfter: .seconds(77))
         #expect(asked == .again(after: .seconds(77), "Shutdown"))
-        for endless in ["99999999", "9223372036854775807", "99999999999999999999"] {
-            let tooLong = Self.verdict(503, "", headers: ["retry-after": endless])
-            #expect(tooLong == .again(after: .hours(24), "status 503"), "\(endless)")
-        }
     }
 
     @Test func `a 500 waits for at least a quarter of an hour, and not all for the same`() {
@@ -91,21 +85,21 @@ import WidgetModel
     )
     func `what is about the gateway's credentials holds everything back and loses nothing`(rejection: Rejection) {
         let verdict = Self.verdict(rejection.status, Self.reason(rejection))
-        #expect(verdict == .laneInTrouble(after: .minutes(15), rejection.rawValue, renewsToken: false))
+        #expect(verdict == .destinationInTrouble(after: .minutes(15), rejection.rawValue, renewsToken: false))
     }
 
     @Test func `an expired provider token is renewed`() {
         let verdict = Self.verdict(403, Self.reason(.expiredProviderToken))
-        #expect(verdict == .laneInTrouble(after: .seconds(1), "ExpiredProviderToken", renewsToken: true))
+        #expect(verdict == .destinationInTrouble(after: .seconds(1), "ExpiredProviderToken", renewsToken: true))
     }
 
     @Test func `no answer is tried again, what cannot be sent is not`() {
-        let lost = HTTPTransportError(.connectionClosed, "gone")
+        let lost = DeliveryFailure(isFinal: false, reason: "connection lost", detail: "gone")
         guard case .again = DeliveryVerdict.ofFailure(lost, tries: 1, seed: 1, retries: Self.retries) else {
             Issue.record("a lost answer was not retried")
             return
         }
-        let refused = HTTPTransportError(.addressRefused, "127.0.0.1 is loopback", isUnprocessed: true)
+        let refused = DeliveryFailure(isFinal: true, reason: "address not allowed", detail: "127.0.0.1 is loopback")
         #expect(
             DeliveryVerdict.ofFailure(refused, tries: 1, seed: 1, retries: Self.retries)
                 == .refused("127.0.0.1 is loopback")
@@ -114,7 +108,7 @@ import WidgetModel
 
     @Test(arguments: [(200, true), (204, true), (301, false), (308, false), (400, false), (404, false), (410, false)])
     func `of a webhook 2xx is evidence, redirects and refusals are final`(status: Int, isDelivered: Bool) {
-        let response = HTTPClientResponse(status: status, headers: ["location": "https://elsewhere.example/"], body: [])
+        let response = DeliveryResponse(status: status)
         let verdict = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: Self.retries)
         switch verdict {
         case .delivered: #expect(isDelivered)
@@ -125,40 +119,40 @@ import WidgetModel
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
     func `a webhook in trouble is tried again`(status: Int) {
-        let response = HTTPClientResponse(status: status, headers: [:], body: [])
+        let response = DeliveryResponse(status: status)
         guard case .again = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: Self.retries) else {
             Issue.record("\(status) was not retried")
             return
         }
     }
 
-    @Test func `a token is used for its time, renewed once, and not too soon when it is called expired`() throws {
-        var window = UpstreamTokens.Window()
-        window.age = .minutes(50)
-        let tokens = UpstreamTokens(keyID: KeyID("K"), team: TeamID("T"), key: try .generate(), window: window)
-        let start = Sports.start
-        let first = try tokens.token(now: start)
-        #expect(try tokens.token(now: start + .minutes(50) - .milliseconds(1)) == first)
-        tokens.expire(now: start + .minutes(20) - .milliseconds(1))
-        #expect(try tokens.token(now: start + .minutes(20)) == first)
-        let second = try tokens.token(now: start + .minutes(50))
-        #expect(second != first)
-        tokens.expire(now: start + .minutes(70))
-        #expect(try tokens.token(now: start + .minutes(70)) != second)
-        #expect(tokens.minted == 3)
-        // A clock that was set back far makes another one: the old one would be from the future.
-        _ = try tokens.token(now: start)
-        #expect(tokens.minted == 4)
+    @Test(
+        arguments: [
+            (200, "", TargetHealth.Answer.Meaning.success), (400, "BadDeviceToken", .refusal),
+            (400, "DeviceTokenNotForTopic", .refusal), (410, "Unregistered", .refusal),
+            (413, "PayloadTooLarge", .refusal),
+            (429, "TooManyRequests", .refusal), (403, "InvalidProviderToken", .failure), (403, "Forbidden", .failure),
+            (400, "TopicDisallowed", .failure), (404, "", .failure), (500, "InternalServerError", .failure),
+            (503, "ServiceUnavailable", .failure), (429, "TooManyProviderTokenUpdates", .failure),
+        ]
+    )
+    func `of an upstream's answers those about one device are no failures`(
+        status: Int,
+        reason: String,
+        meaning: TargetHealth.Answer.Meaning
+    ) {
+        let body = reason.isEmpty ? "" : #"{"reason":"\#(reason)"}"#
+        let response = DeliveryResponse(status: status, body: Array(body.utf8))
+        let verdict = DeliveryVerdict.ofUpstream(response, tries: 1, seed: 1, retries: .init(), reader: .init())
+        let answer = verdict.health(of: .response(response), at: Instant(seconds: 1_793_638_800))
+        #expect(answer.meaning == meaning)
+        #expect(answer.reason == (status == 200 ? "" : reason.isEmpty ? "status \(status)" : reason))
     }
 
-    @Test func `a webhook is signed over time, id and body`() {
-        // printf '%s' '1793638800.id-1.{"a":1}' | openssl dgst -sha256 -hmac 0123456789abcdef
-        let value = WebhookSignature.value(
-            secret: Array("0123456789abcdef".utf8),
-            id: "id-1",
-            body: Array(#"{"a":1}"#.utf8),
-            at: Instant(seconds: 1_793_638_800)
-        )
-        #expect(value == "t=1793638800,v1=4937b6d502495bde189f5ad851b1958aa8ed2d65585094ece3fcd3fc3daed848")
+    @Test(arguments: [(204, TargetHealth.Answer.Meaning.success), (301, .failure), (404, .failure), (503, .failure)])
+    func `of a webhook's answers all but 2xx are failures`(status: Int, meaning: TargetHealth.Answer.Meaning) {
+        let response = DeliveryResponse(status: status)
+        let verdict = DeliveryVerdict.ofWebhook(response, tries: 1, seed: 1, retries: .init())
+        #expect(verdict.health(of: .response(response), at: Instant(seconds: 1_793_638_800)).meaning == meaning)
     }
 }

@@ -19,22 +19,22 @@ package struct DeliverySchedule: Sendable {
     /// What to do with a delivery now.
     package enum Step: Hashable, Sendable {
         /// Try it; it is in work until ``again(_:at:)`` or ``end(_:)``.
-        case start(UInt64)
+        case start(DeliveryNumber)
         /// It was not delivered before its expiration, and is gone.
-        case expired(UInt64)
+        case expired(DeliveryNumber)
     }
 
     private struct Place: Hashable, Comparable, Sendable {
         let at: Instant
-        let id: UInt64
+        let id: DeliveryNumber
 
         static func < (left: Place, right: Place) -> Bool {
             left.at == right.at ? left.id < right.id : left.at < right.at
         }
     }
 
-    /// What a lane holds.
-    package struct Lane: Hashable, Sendable {
+    /// What is there for a destination.
+    package struct Queue: Hashable, Sendable {
         /// Deliveries that wait or are in work.
         package var count: Int
         /// Since when the oldest of them is wanted; nil if there are none.
@@ -49,19 +49,20 @@ package struct DeliverySchedule: Sendable {
     private struct Entry: Sendable {
         let since: Instant
         let expiresAt: Instant
-        var lane: Int
+        /// Nil if it goes nowhere.
+        var destination: Destination?
         /// When it is tried, if it waits.
         var due: Instant?
-        /// Whether its lane was to be tried now while it was in work.
+        /// Whether its destination was to be tried now, or became another one, while it was in work.
         var isOutdated = false
     }
 
     /// May change: of those that are too many none goes.
     package var limits: Limits
-    private var entries: [UInt64: Entry] = [:]
+    private var entries: [DeliveryNumber: Entry] = [:]
     /// Those that wait; what is not there any more is skipped.
     private var heap = Heap<Place>()
-    private var pauses: [Int: Instant] = [:]
+    private var holds: [Destination: Instant] = [:]
     package private(set) var inWork = 0
 
     package init(_ limits: Limits = Limits()) {
@@ -74,71 +75,78 @@ package struct DeliverySchedule: Sendable {
     /// Takes a delivery that is to be tried at once.
     ///
     /// - Parameters:
-    ///   - lane: Deliveries of one lane are paused together.
+    ///   - destination: Deliveries with one destination are held back together; nil for one that goes nowhere.
     ///   - since: When it came to be wanted; by default now.
     /// - Returns: False if there are as many as may be known.
     package mutating func add(
-        _ id: UInt64,
-        lane: Int = 0,
+        _ id: DeliveryNumber,
+        to destination: Destination?,
         since: Instant? = nil,
         expiresAt: Instant,
         now: Instant
     ) -> Bool {
         guard self.entries.count < self.limits.knownMax else { return false }
-        self.entries[id] = Entry(since: since ?? now, expiresAt: expiresAt, lane: lane)
+        self.entries[id] = Entry(since: since ?? now, expiresAt: expiresAt, destination: destination)
         self.wait(id, until: now)
         return true
     }
 
-    /// The delivery is one of another lane from now on.
-    package mutating func move(_ id: UInt64, to lane: Int) { self.entries[id]?.lane = lane }
+    /// The delivery has this destination from now on. If that is another one it is due now, or outdated if it is in work.
+    package mutating func move(_ id: DeliveryNumber, to destination: Destination?, now: Instant) {
+        guard let entry = self.entries[id], entry.destination != destination else { return }
+        self.entries[id]?.destination = destination
+        self.hasten(id, entry, now: now)
+    }
 
     /// A try came to nothing, and the next one is at this instant.
-    package mutating func again(_ id: UInt64, at instant: Instant) {
+    package mutating func again(_ id: DeliveryNumber, at instant: Instant) {
         guard let entry = self.entries[id], entry.due == nil else { return }
         self.inWork -= 1
         self.wait(id, until: instant)
     }
 
     /// The delivery is over, for better or worse.
-    package mutating func end(_ id: UInt64) {
+    package mutating func end(_ id: DeliveryNumber) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         if entry.due == nil { self.inWork -= 1 }
     }
 
-    /// No delivery of a lane is tried before this instant.
-    package mutating func pause(_ lane: Int, until instant: Instant) {
-        self.pauses[lane] = max(self.pauses[lane] ?? instant, instant)
+    /// Nothing is tried at a destination before this instant.
+    package mutating func hold(_ destination: Destination, until instant: Instant) {
+        self.holds[destination] = max(self.holds[destination] ?? instant, instant)
     }
 
-    /// Ends the lane's pause, and makes what waits in it due; what is in work is outdated. It looks at every delivery.
-    package mutating func tryNow(_ lane: Int, now: Instant) {
-        self.pauses[lane] = nil
-        for (id, entry) in self.entries where entry.lane == lane {
-            guard let due = entry.due else {
-                self.entries[id]?.isOutdated = true
-                continue
-            }
-            if due > now { self.wait(id, until: now) }
+    /// Ends a destination's hold, and makes what waits for it due; what is in work is outdated. It looks at every delivery.
+    package mutating func tryNow(_ destination: Destination, now: Instant) {
+        self.holds[destination] = nil
+        for (id, entry) in self.entries where entry.destination == destination { self.hasten(id, entry, now: now) }
+    }
+
+    private mutating func hasten(_ id: DeliveryNumber, _ entry: Entry, now: Instant) {
+        guard let due = entry.due else {
+            self.entries[id]?.isOutdated = true
+            return
         }
+        if due > now { self.wait(id, until: now) }
     }
 
-    /// Whether a delivery that is in work was begun before its lane was to be tried now: what comes of that try says nothing of
-    /// what is there now.
-    package func isOutdated(_ id: UInt64) -> Bool { self.entries[id]?.isOutdated ?? false }
+    /// Whether a delivery that is in work was begun before its destination was to be tried now, or became another one: what comes
+    /// of that try says nothing of what is there now.
+    package func isOutdated(_ id: DeliveryNumber) -> Bool { self.entries[id]?.isOutdated ?? false }
 
-    /// Until when nothing of a lane is tried; nil if it is not paused.
-    package func pausedUntil(_ lane: Int, now: Instant) -> Instant? {
-        self.pauses[lane].flatMap { $0 > now ? $0 : nil }
+    /// Until when nothing is tried at a destination; nil if it is not held back.
+    package func heldUntil(_ destination: Destination, now: Instant) -> Instant? {
+        self.holds[destination].flatMap { $0 > now ? $0 : nil }
     }
 
-    /// What each lane holds that holds anything. It looks at every delivery.
-    package func lanes() -> [Int: Lane] {
-        self.entries.values.reduce(into: [:]) { lanes, entry in
-            var lane = lanes[entry.lane] ?? Lane()
-            lane.count += 1
-            lane.oldest = min(lane.oldest ?? entry.since, entry.since)
-            lanes[entry.lane] = lane
+    /// What is there for each destination that anything is there for. It looks at every delivery.
+    package func queues() -> [Destination: Queue] {
+        self.entries.values.reduce(into: [:]) { queues, entry in
+            guard let destination = entry.destination else { return }
+            var queue = queues[destination] ?? Queue()
+            queue.count += 1
+            queue.oldest = min(queue.oldest ?? entry.since, entry.since)
+            queues[destination] = queue
         }
     }
 
@@ -154,9 +162,9 @@ package struct DeliverySchedule: Sendable {
                 self.heap.removeMin()
                 self.entries[first.id] = nil
                 steps.append(.expired(first.id))
-            } else if let pause = self.pauses[entry.lane], pause > now {
+            } else if let hold = entry.destination.flatMap({ self.holds[$0] }), hold > now {
                 self.heap.removeMin()
-                self.wait(first.id, until: pause)
+                self.wait(first.id, until: hold)
             } else if self.inWork < self.limits.inWorkMax {
                 self.heap.removeMin()
                 self.entries[first.id]?.due = nil
@@ -167,7 +175,7 @@ package struct DeliverySchedule: Sendable {
                 break
             }
         }
-        self.pauses = self.pauses.filter { $0.value > now }
+        self.holds = self.holds.filter { $0.value > now }
         return steps
     }
 
@@ -176,7 +184,7 @@ package struct DeliverySchedule: Sendable {
         self.inWork < self.limits.inWorkMax ? self.heap.min?.at : nil
     }
 
-    private mutating func wait(_ id: UInt64, until instant: Instant) {
+    private mutating func wait(_ id: DeliveryNumber, until instant: Instant) {
         guard let entry = self.entries[id] else { return }
         self.entries[id]?.due = instant
         self.heap.insert(Place(at: min(instant, entry.expiresAt), id: id))

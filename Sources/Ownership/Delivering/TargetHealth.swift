@@ -1,4 +1,3 @@
-import HTTPTransport
 package import WidgetModel
 
 /// How something that is asked or told by HTTP does: an upstream, a webhook, a timeline provider. A value without a clock.
@@ -52,12 +51,6 @@ package struct TargetHealth: Hashable, Sendable {
             self.reason = String(reason.prefix(64))
             self.detail = detail.map { String($0.prefix(300)) }
             self.at = instant
-        }
-
-        /// No answer came.
-        package init(_ error: any Error, at instant: Instant) {
-            let code = (error as? HTTPTransportError)?.code
-            self.init(.failure, status: nil, reason: code?.words ?? "no answer", detail: "\(error)", at: instant)
         }
     }
 
@@ -136,7 +129,7 @@ package struct TargetHealth: Hashable, Sendable {
 }
 
 /// A target's health, and what waits for it.
-package struct TargetView: Sendable {
+package struct TargetView: Hashable, Sendable {
     package let health: TargetHealth
     /// Nothing is sent to it before then; nil if it is not held back.
     package let heldUntil: Instant?
@@ -144,24 +137,11 @@ package struct TargetView: Sendable {
     package let waiting: Int
     /// When the oldest of that was decided; nil if nothing waits.
     package let oldest: Instant?
-}
 
-extension HTTPTransportError.Code {
-    /// What went wrong, without what differs from one time to the next.
-    fileprivate var words: String {
-        switch self {
-        case .listen: "no address"
-        case .connect: "no connection"
-        case .tls: "TLS failed"
-        case .applicationProtocol: "no HTTP/2"
-        case .connectionClosed: "connection lost"
-        case .goAway: "GOAWAY"
-        case .streamReset: "stream reset"
-        case .responseTooLarge: "answer too large"
-        case .timeout: "no answer in time"
-        case .queueFull: "queue full"
-        case .addressRefused: "address not allowed"
-        case .request: "request cannot be sent"
-        }
+    package init(health: TargetHealth, heldUntil: Instant?, waiting: Int, oldest: Instant?) {
+        self.health = health
+        self.heldUntil = heldUntil
+        self.waiting = waiting
+        self.oldest = oldest
     }
 }

@@ -1,0 +1,70 @@
+package import WidgetModel
+
+/// Where deliveries go, and how those do to whom they go.
+extension DeliveryMachine {
+    /// How each target does. Those with one destination share its health.
+    package func views(now: Instant) -> [DeliveryTarget: TargetView] {
+        let queues = self.schedule.queues()
+        return self.destinations.mapValues { destination in
+            TargetView(
+                health: self.healths[destination] ?? TargetHealth(),
+                heldUntil: self.schedule.heldUntil(destination, now: now),
+                waiting: queues[destination]?.count ?? 0,
+                oldest: queues[destination]?.oldest
+            )
+        }
+    }
+
+    /// Tries at once what waits for some targets, and holds back none of them any longer.
+    package mutating func tryNow(_ targets: Set<DeliveryTarget>, now: Instant) {
+        for destination in Set(targets.compactMap { self.destinations[$0] }) {
+            self.schedule.tryNow(destination, now: now)
+        }
+    }
+
+    /// Tries at once what waits for those that have failed last.
+    package mutating func tryFailing(now: Instant) {
+        for (destination, health) in self.healths where health.isFailing {
+            self.schedule.tryNow(destination, now: now)
+        }
+    }
+
+    /// Targets have become others: what waits goes by them, at once where it goes to another place or with other credentials.
+    ///
+    /// - Parameter changed: The destinations of which that is so.
+    package mutating func setDestinations(
+        _ destinations: [DeliveryTarget: Destination],
+        changed: Set<Destination>,
+        now: Instant
+    ) {
+        self.destinations = destinations
+        for (number, delivery) in self.deliveries {
+            self.schedule.move(number, to: destinations[delivery.target], now: now)
+        }
+        for destination in changed { self.schedule.tryNow(destination, now: now) }
+        let known = Set(destinations.values)
+        self.healths = self.healths.filter { known.contains($0.key) }
+        self.failing.removeAll { !known.contains($0) }
+    }
+
+    /// Takes what a try says of the other side.
+    mutating func noteHealth(_ answer: TargetHealth.Answer, of destination: Destination) {
+        let heldUntil = self.schedule.heldUntil(destination, now: answer.at)
+        var health = self.healths[destination] ?? TargetHealth()
+        let change = health.take(answer, heldUntil: heldUntil)
+        self.healths[destination] = health
+        self.failing.removeAll { $0 == destination }
+        if health.looksAt != nil { self.failing.append(destination) }
+        if let change { self.actions.append(.tellHealth(change, destination, heldUntil: heldUntil)) }
+    }
+
+    /// Tells of those that have failed for too long by now.
+    mutating func lookAtHealth(_ now: Instant) {
+        for destination in self.failing {
+            guard let change = self.healths[destination]?.look(at: now) else { continue }
+            self.failing.removeAll { $0 == destination }
+            let heldUntil = self.schedule.heldUntil(destination, now: now)
+            self.actions.append(.tellHealth(change, destination, heldUntil: heldUntil))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Engine
+import Journaling
+import Ownership
+import Scenarios
+import WidgetModel
+
+/// What a gateway's deliverer does, and how its surroundings fail it.
+extension FaultRun {
+    /// Within so many milliseconds a reload that is still out was sent once, however much trouble there is.
+    private static let patience: Int64 = 2_400_000
+
+    func deliverer(_ start: Int) -> SimulatedDeliverer? { self.deliverers.first { $0.start == start } }
+
+    /// Reloads were committed that a start of the gateway has to deliver.
+    mutating func expectDelivery(of reloads: [ReloadEffect], start: Int) {
+        for reload in reloads { self.checker.expect(reload.id, from: .start(start), by: self.now + Self.patience) }
+    }
+
+    /// What was committed before a start, and is still out.
+    mutating func expectOutstanding(of owner: SimulatedOwner) {
+        let reloads = owner.engine.undeliveredReloads(limit: .max).filter { !owner.unpublished.contains($0.id) }
+        self.expectDelivery(of: reloads, start: owner.start)
+    }
+
+    /// Does what a machine wants done until it wants nothing; whether it wanted anything.
+    mutating func follow(_ deliverer: SimulatedDeliverer) -> Bool {
+        var isBusy = false
+        while !self.isDown, let action = deliverer.machine.next(now: self.clock.now) {
+            isBusy = true
+            self.perform(action, deliverer)
+            if !self.isDown { _ = self.dies(share: 0.2) }
+        }
+        if !self.isDown { self.planWake(of: deliverer) }
+        return isBusy
+    }
+
+    private mutating func planWake(of deliverer: SimulatedDeliverer) {
+        guard let due = deliverer.machine.nextDue else { return }
+        let at = self.now + min(max((due - self.clock.now).milliseconds, 1), Interval.day.milliseconds)
+        if let planned = deliverer.wakesAt, planned <= at { return }
+        deliverer.wakesAt = at
+        self.queue.put(.wakeDeliverer(start: deliverer.start), at: at)
+    }
+
+    private mutating func perform(_ action: DeliveryAction, _ deliverer: SimulatedDeliverer) {
+        let start = deliverer.start
+        switch action {
+        case .findUndelivered(let partition, let first, let limit):
+            guard let owner = self.owner(partition, start: start) else {
+                return deliverer.machine.takeUndelivered(nil, of: partition, now: self.clock.now)
+            }
+            deliverer.search = (partition, first, limit)
+            owner.machine.askForCheckpoint()
+        case .findPushes(let number, let host, let ids):
+            let at = self.now + Int64(self.dice.below(self.plan.delayMax))
+            self.queue.put(.findPushes(number, host, ids, start: start), at: at)
+        case .send(let request): self.send(self.mutated(request), deliverer)
+        case .log(let number, let host, let records): self.log(number, host, records, start: start)
+        case .awaitLog(let number): self.queue.put(.logAgain(number, start: start), at: self.now + 1000)
+        case .renewProviderToken: self.upstream.isTokenExpired = false
+        case .tellHealth(.trouble, _, _): self.checker.note(.upstreamTrouble)
+        case .tellHealth(.well, _, _), .forget, .tellInvalidToken: return
+        }
+    }
+
+    private mutating func send(_ request: DeliveryRequest, _ deliverer: SimulatedDeliverer) {
+        if request.tryNumber > 1 { self.checker.note(.retriedDelivery) }
+        if deliverer.answered[request.number, default: 0] < request.tryNumber - 1 {
+            self.checker.fault("\(request.reloads[0].id) is tried again, and nothing has come of the last try")
+        }
+        deliverer.tries[request.number] = request.tryNumber
+        self.checker.noteSent(request)
+        self.transmit(.upstream(request, start: deliverer.start))
+        let failure = DeliveryFailure(isFinal: false, reason: "no answer in time", detail: "a fault of the simulation")
+        let at = self.now + request.timeout.milliseconds
+        self.queue.put(.upstreamAnswer(.failure(failure), request, start: deliverer.start), at: at)
+    }
+
+    /// What came of a request reaches the deliverer that sent it.
+    mutating func take(_ answer: DeliveryAnswer, to request: DeliveryRequest, start: Int) {
+        guard let deliverer = self.deliverer(start) else { return }
+        deliverer.answered[request.number] = max(deliverer.answered[request.number] ?? 0, request.tryNumber)
+        let isTakenTwice = self.mutation == .takesVerdictsTwice
+        let tryNumber = isTakenTwice ? deliverer.tries[request.number] ?? request.tryNumber : request.tryNumber
+        deliverer.machine.takeAnswer(answer, to: request.number, try: tryNumber, now: self.clock.now)
+    }
+
+    // MARK: The log
+
+    private mutating func log(_ number: DeliveryNumber, _ host: HostKey, _ records: [Record], start: Int) {
+        let partition = PartitionID(of: host, among: FaultWorld.partitions)
+        var packed = PackedRecords()
+        for record in records {
+            if case .unregister(let removal) = record { self.checker.noteRemoved(removal) }
+            packed.append(record.bytes)
+        }
+        let inbox = self.inbox
+        self.write(Submission([Submission.Batch(partition: partition, records: packed)])) { result in
+            inbox.put(.reported(start: start, number, partition, result))
+        }
+    }
+
+    /// The journal has called back about a deliverer's records: it is told once they are applied.
+    mutating func takeReported(
+        _ number: DeliveryNumber,
+        _ partition: PartitionID,
+        _ result: Result<[AppendReceipt], JournalError>,
+        start: Int
+    ) {
+        guard let deliverer = self.deliverer(start) else { return }
+        guard case .success(let receipts) = result, let owner = self.owner(partition, start: start),
+            let position = receipts.first(where: { $0.partition == partition })?.position
+        else { return deliverer.machine.logged(number, isLogged: false) }
+        deliverer.reported.append((partition, position, number))
+        self.tellApplied(by: owner)
+    }
+
+    /// An owner has applied what it has: those who waited for that go on.
+    mutating func tellApplied(by owner: SimulatedOwner) {
+        guard let deliverer = self.deliverer(owner.start) else { return }
+        let applied = owner.applied
+        let isDone = { (report: (partition: PartitionID, position: LogPosition, number: DeliveryNumber)) in
+            report.partition == owner.partition && report.position <= applied
+        }
+        let done = deliverer.reported.filter(isDone)
+        deliverer.reported.removeAll(where: isDone)
+        for report in done { deliverer.machine.logged(report.number, isLogged: true) }
+    }
+
+    /// An owner has committed what it had when it was asked: what is out of that and undelivered is told.
+    mutating func tellUndelivered(of owner: SimulatedOwner, through position: LogPosition) {
+        guard let deliverer = self.deliverer(owner.start), let search = deliverer.search,
+            search.partition == owner.partition
+        else { return }
+        deliverer.search = nil
+        let found = owner.engine.undeliveredReloads(from: search.first, through: position, limit: search.limit)
+        self.checker.note(.caughtUp, found.count)
+        let told = self.mutation == .forgetsHeld ? [] : found
+        deliverer.machine.takeUndelivered(told, of: owner.partition, now: self.clock.now)
+    }
+}

@@ -1,0 +1,6 @@
+import Ownership
+
+extension DeliveryNumber: ExpressibleByIntegerLiteral {
+    /// The delivery of that number.
+    public init(integerLiteral value: UInt64) { self.init(value) }
+}
