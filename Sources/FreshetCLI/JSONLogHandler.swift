@@ -8,10 +8,13 @@ struct JSONLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     private let label: String
+    /// Whether systemd's journal reads it.
+    private let isForJournal: Bool
 
-    init(label: String, level: Logger.Level) {
+    init(label: String, level: Logger.Level, isForJournal: Bool = false) {
         self.label = label
         self.logLevel = level
+        self.isForJournal = isForJournal
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -29,6 +32,7 @@ struct JSONLogHandler: LogHandler {
         let metadata = self.metadata.merging(event.metadata ?? [:]) { _, new in new }
         for key in metadata.keys.sorted() { members.append((key, metadata[key].map { .string("\($0)") })) }
         // One write a line, so that lines of several threads do not mix.
-        Output.standardError(String(decoding: JSONValue.object(of: members).jsonText, as: UTF8.self))
+        let line = String(decoding: JSONValue.object(of: members).jsonText, as: UTF8.self)
+        Output.standardError(self.isForJournal ? SystemJournal.prefix(of: event.level) + line : line)
     }
 }

@@ -15,8 +15,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway.",
         discussion: """
-            Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready, \
-            GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads the configuration again, with \
+            Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready for \
+            timeouts.lameDuck, then GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads the configuration again, with \
             certificates, provider keys and the revocation list: what needs no restart is in force at once.
             """
     )
@@ -149,9 +149,11 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static func logs(_ settings: GatewayConfiguration.Log) -> GatewayLogs {
-        GatewayLogs(settings) { label in
+        let isForJournal = SystemJournal.takes(STDERR_FILENO, ProcessInfo.processInfo.environment)
+        return GatewayLogs(settings) { label in
             switch settings.format {
-            case .json: JSONLogHandler(label: label, level: .trace)
+            case .json: JSONLogHandler(label: label, level: .trace, isForJournal: isForJournal)
+            case .human where isForJournal: SystemJournalLogHandler(label: label, level: .trace)
             case .human: StreamLogHandler.standardError(label: label)
             }
         }

@@ -64,8 +64,7 @@ package final class Gateway: Service {
     /// Whether anything goes to upstreams, webhooks and timeline providers.
     let delivers: Bool
     private let onReady: @Sendable (BoundPorts) -> Void
-    /// Nil for threads of its own.
-    private let loops: GatewayLoops?
+    private let loops: GatewayLoops
     let history: HistoryQuestions
     /// Reads the configuration anew, if there is a file of it.
     private let source: (@Sendable () throws -> GatewayConfiguration)?
@@ -179,7 +178,7 @@ package final class Gateway: Service {
         self.audit = OperatorAudit(archive: auditArchive, history: opening, feed: feed, logger: logs.logger(.audit))
         self.delivers = delivers
         self.onReady = onReady
-        self.loops = loops
+        self.loops = loops ?? GatewayLoops(partitions: configuration.partitions)
         self.metrics = metrics
         let tracing = configuration.tracing
         self.spans = SpanQueue(max: tracing.spansMax)
@@ -193,7 +192,7 @@ package final class Gateway: Service {
     ///
     /// - Throws: What kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
     package func run() async throws {
-        let loops = self.loops ?? GatewayLoops(partitions: self.configuration.partitions)
+        let loops = self.loops
         do {
             try await self.run(loops)
         } catch {
@@ -327,7 +326,7 @@ package final class Gateway: Service {
                     self.use(merged, providers, connections)
                 },
                 retry: .init(
-                    deliveries: { lanes in Task { await deliverer.usePlans(changed: lanes) } },
+                    deliveries: { changed in Task { await deliverer.usePlans(changed: changed) } },
                     providers: { kinds in Task { await providers.tryNow(kinds) } },
                     failing: {
                         Task {
@@ -354,8 +353,9 @@ package final class Gateway: Service {
         self.logger.notice("ready", metadata: servers.metadata)
 
         await self.waitForShutdown()
-        self.logger.notice("draining")
         self.readiness.set(.draining, met: false)
+        await self.waitAsLameDuck(live.inForce.timeouts.lameDuck)
+        self.logger.notice("draining")
         beating.cancel()
         watching.cancel()
         fetching.cancel()
@@ -394,6 +394,11 @@ package final class Gateway: Service {
         return (missing.isEmpty ? "ready" : text, !missing.contains(.listeners))
     }
 
+    /// Comes back once every thread that serves has done what it had to do before: a thread that hangs never does.
+    package func reachLoops() async {
+        for loop in self.loops.all { try? await loop.submit {}.get() }
+    }
+
     private func end() {
         self.journal.close()
         self.logger.notice("stopped")
@@ -408,6 +413,14 @@ package final class Gateway: Service {
             let logger = self.logs.logger(.configuration)
             logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])
         }
+    }
+
+    /// Goes on accepting, while it is not ready any more.
+    private func waitAsLameDuck(_ time: Interval) async {
+        guard time > .zero else { return }
+        let seconds = time.milliseconds / 1000
+        self.logger.notice("not ready any more, and still accepting", metadata: ["seconds": "\(seconds)"])
+        try? await Task.sleep(for: .milliseconds(time.milliseconds))
     }
 
     private func waitForShutdown() async {

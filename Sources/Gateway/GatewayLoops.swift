@@ -21,6 +21,11 @@ package struct GatewayLoops: Sendable {
         self.connections = connections
     }
 
+    /// Every loop of it.
+    var all: [any EventLoop] {
+        [self.owners, self.connections, self.operators, self.health].flatMap { Array($0.makeIterator()) }
+    }
+
     /// Ends the threads, once nothing is left on them.
     func shutDown() async throws {
         for group in [self.owners, self.operators, self.health] { try await group.shutdownGracefully() }

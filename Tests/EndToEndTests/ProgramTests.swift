@@ -90,12 +90,15 @@ import Testing
         let manager = try Command("python3", ["-c", listen])
         var lines = manager.lines.makeAsyncIterator()
         #expect(await lines.next() == "listening")
-        let gateway = try await TestGateway.start(in: folder, environment: ["NOTIFY_SOCKET": socket])
+        // A watchdog that bites after a day hears at once that all is well; one that watches another process is none.
+        let gateway = try await TestGateway.start(
+            in: folder,
+            environment: ["NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "86400000000"]
+        )
         var heard: [String] = []
-        while !heard.contains("READY=1") || !heard.contains("STATUS=ready"), let line = await lines.next() {
-            heard.append(line)
-        }
-        #expect(heard.filter { $0 == "READY=1" }.count == 1)
+        let wanted = ["READY=1", "STATUS=ready", "WATCHDOG=1"]
+        while !wanted.allSatisfy(heard.contains), let line = await lines.next() { heard.append(line) }
+        for line in ["READY=1", "WATCHDOG=1"] { #expect(heard.filter { $0 == line }.count == 1) }
         gateway.sendTerminate()
         while !heard.contains("STATUS=draining"), let line = await lines.next() { heard.append(line) }
         #expect(heard.suffix(2) == ["STOPPING=1", "STATUS=draining"])
@@ -103,6 +106,56 @@ import Testing
         manager.killHard()
         _ = await manager.wait()
         try? FileManager.default.removeItem(atPath: socket)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `not ready any more, it goes on accepting for as long as it is to, and no longer`() async throws {
+        let long = try await TestGateway.start(extra: "timeouts: {lameDuck: 10m}")
+        long.sendTerminate()
+        _ = try await long.eventually("it is not ready") {
+            try await long.curl("GET", "\(long.opsURL)/readyz").status == 503 ? true : nil
+        }
+        // Each on a connection of its own.
+        let bearer = try await long.hostCredential(TestGateway.token(1), host: "host-1")
+        #expect(try await long.register(1, teams: ["kraken"], bearer: bearer).status == 200)
+        #expect(try await long.curl("GET", "\(long.opsURL)/livez").status == 200)
+        await long.crash()
+        #expect(await long.log().contains("not ready any more, and still accepting"))
+        let short = try await TestGateway.start(extra: "timeouts: {lameDuck: 1ms}")
+        short.sendTerminate()
+        #expect(await short.exitStatus() == 0)
+        for gateway in [long, short] { try FileManager.default.removeItem(atPath: gateway.folder) }
+    }
+
+    @Test(arguments: ["human", "json"])
+    func `what systemd's journal takes has its level before it`(format: String) async throws {
+        let folder = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: folder, ["--topic", TestGateway.topic])
+        try TestGateway.configuration(1, "", "", false, "")
+            .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
+        // Where standard error is another stream than the journal's, lines are as ever.
+        let script = """
+            import os, subprocess, sys
+            for shift in [0, 1]:
+                read, write = os.pipe()
+                status = os.fstat(write)
+                environment = dict(os.environ, JOURNAL_STREAM=f"{status.st_dev}:{status.st_ino + shift}")
+                program = subprocess.Popen(sys.argv[1:], stderr=write, env=environment)
+                os.close(write)
+                for line in os.fdopen(read):
+                    print(shift, line, end="")
+                    if "ready" in line:
+                        program.terminate()
+                program.wait()
+            """
+        let serve = ["serve", "--config", "\(folder)/freshet.yaml", "--in-memory", "--set", "log.format=\(format)"]
+        let result = try await Command.run("python3", ["-c", script, TestGateway.program] + serve)
+        let lines = result.output.split(separator: "\n")
+        let told = lines.filter { $0.hasPrefix("0 ") }.map { $0.dropFirst(2) }
+        #expect(told.allSatisfy { $0.prefixMatch(of: /<[2-7]>/) != nil }, "\(result.output)")
+        #expect(told.contains { $0.hasPrefix("<4>") && $0.contains("the log is in memory") })
+        #expect(told.contains { $0.hasPrefix("<5>") && $0.contains("ready") })
+        #expect(lines.contains { $0.hasPrefix("1 ") } && lines.allSatisfy { !$0.hasPrefix("1 <") })
         try FileManager.default.removeItem(atPath: folder)
     }
 

@@ -280,6 +280,7 @@ extension GatewayConfiguration.Timeouts {
         visitor.scalar("writeStall", &self.writeStall, .duration(range))
         visitor.scalar("keepAlive", &self.keepAlive, .duration(range))
         visitor.scalar("keepAliveAnswer", &self.keepAliveAnswer, .duration(range))
+        visitor.scalar("lameDuck", &self.lameDuck, .duration(.zero ... .minutes(10)))
         visitor.scalar("drain", &self.drain, .duration(range))
     }
 }

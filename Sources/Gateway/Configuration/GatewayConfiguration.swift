@@ -226,7 +226,10 @@ extension GatewayConfiguration {
         package var keepAlive = Interval.minutes(5)
         /// For a peer to say anything after that PING. Default 30 s.
         package var keepAliveAnswer = Interval.seconds(30)
-        /// From SIGTERM to the end of the process, whatever is still open. Default 20 s.
+        /// From SIGTERM until the listeners stop accepting: `/readyz` says 503 meanwhile, so that load balancers send nothing new
+        /// by the time that nothing new is taken. Default 0.
+        package var lameDuck = Interval.zero
+        /// From then to the end of the process, whatever is still open. Default 20 s.
         package var drain = Interval.seconds(20)
 
         package init() {}
