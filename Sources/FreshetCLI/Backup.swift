@@ -1,7 +1,10 @@
 import ArgumentParser
 import Foundation
+import Gateway
+import IntentMatching
 import JournalSQLite
 import Journaling
+import WidgetModel
 
 /// `freshet backup`
 struct Backup: ParsableCommand {
@@ -12,16 +15,77 @@ struct Backup: ParsableCommand {
             written beside its place, made durable, verified row by row, and only then has its name.
 
               freshet backup --data data --to /backups/2026-11-02
+              freshet backup --data data --to /backups --keep 7
+
+            With --keep the copy is made in the directory, under the time at which it began, and the oldest of those that \
+            were made in this way are removed once it is whole. The gateway tells when the last copy was made, if this \
+            may write to its data directory.
 
             Exit codes: 0 done, 1 it failed, and there is nothing under the name.
             """
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "Where to: a directory that does not exist yet, or is empty.") var to: String
+    @Option(help: "Where to: a directory that does not exist yet, or is empty; with --keep the one with the backups.")
+    var to: String
+    @Option(help: "Keep so many copies in the directory, this one among them, and remove older ones. At least 1.")
+    var keep: Int?
+
+    func validate() throws {
+        if let keep = self.keep, keep < 1 { throw ValidationError("--keep takes a number from 1") }
+    }
 
     func run() throws {
-        try DirectoryCopy(from: self.data.directory, to: self.to, isQuiet: self.data.quiet).run("copied")
+        guard let keep = self.keep else { return try self.copy(to: self.to) }
+        let folder = BackupFolder(path: self.to)
+        do {
+            try FileManager.default.createDirectory(atPath: self.to, withIntermediateDirectories: true)
+            try self.copy(to: folder.path(ofCopyAt: LogClock.wallTime()))
+            for name in try folder.removeOldest(keeping: keep) where !self.data.quiet { print("removed \(name)") }
+        } catch let error as CocoaError {
+            Output.standardError("\(self.to): \(error.localizedDescription)")
+            throw ExitCode(1)
+        }
+    }
+
+    private func copy(to target: String) throws {
+        try DirectoryCopy(from: self.data.directory, to: target, isQuiet: self.data.quiet).run("copied")
+        do {
+            try LogBackup.noteBackup(of: self.data.directory)
+        } catch {
+            Output.standardError("the gateway is not told of this copy: \(error)")
+        }
+    }
+}
+
+/// A directory of backups, each in a directory that has the time at which it began as its name.
+struct BackupFolder {
+    let path: String
+
+    /// `20261126T184000Z`.
+    private static func name(_ instant: Instant) -> String? {
+        RFC3339.text(of: Instant(seconds: instant.seconds)).map { text in
+            text.filter { $0 != "-" && $0 != ":" }
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        let digits = name.filter { $0.isASCII && $0.isNumber }
+        return name.count == 16 && digits.count == 14 && name.hasSuffix("Z") && Array(name)[8] == "T"
+    }
+
+    func path(ofCopyAt instant: Instant) -> String { "\(self.path)/\(Self.name(instant) ?? "backup")" }
+
+    /// Removes the oldest copies, and what copies that failed have left behind.
+    ///
+    /// - Returns: The names of the copies that are gone.
+    func removeOldest(keeping count: Int) throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: self.path)
+        let copies = names.filter { Self.isName($0) }.sorted()
+        let unfinished = names.filter { $0.hasSuffix(".partial") && Self.isName(String($0.dropLast(8))) }
+        let old = copies.dropLast(count)
+        for name in unfinished + old { try FileManager.default.removeItem(atPath: "\(self.path)/\(name)") }
+        return Array(old)
     }
 }
 

@@ -1,4 +1,6 @@
-/// What the data directory takes, and what its file system has, in bytes.
+package import WidgetModel
+
+/// What the data directory takes, and what its file system has, in bytes; and when it was last copied.
 package struct StorageSizes: Hashable, Sendable {
     /// The log's files.
     package var log = 0
@@ -16,6 +18,9 @@ package struct StorageSizes: Hashable, Sendable {
     package var fileSystem = 0
     /// What the gateway's user may still write there, shared with every other program.
     package var free = 0
+
+    /// When a copy of the directory was last made, as far as that is known.
+    package var lastBackup: Instant?
 
     package init() {}
 }

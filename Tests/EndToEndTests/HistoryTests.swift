@@ -138,6 +138,38 @@ import Testing
         await second.stop()
     }
 
+    @Test func `of the backups in a directory the newest are kept, and the gateway tells of the last`() async throws {
+        let (gateway, _) = try await Self.pushed()
+        let folder = "\(gateway.folder)/backups"
+        let old = ["20260101T030000Z", "20260102T030000Z", "20260103T030000Z"]
+        // What is not of this kind stays; what a copy that failed has left goes.
+        let others = ["notes", "20260101T03000Z", "20260101T030000Z-of-mine"]
+        for name in old + others + ["20260104T030000Z.partial"] {
+            try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+        }
+        let data = "\(gateway.folder)/data"
+        let verb = ["backup", "--data", data, "--to", folder, "--quiet", "--keep"]
+        #expect(try await Command.run(TestGateway.program, verb + ["0"]).status == 64)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 7)
+        let before = Date.now.addingTimeInterval(-2)
+        let made = try await Command.run(TestGateway.program, verb + ["2"])
+        #expect(made.status == 0, "\(made.errors)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        let copy = try #require(left.first { !others.contains($0) && !old.contains($0) })
+        #expect(Set(left) == Set(others + [old[2], copy]))
+        let verify = ["log", "verify", "--data", "\(folder)/\(copy)"]
+        #expect(try await Command.run(TestGateway.program, verify).status == 0)
+        let told = try await gateway.eventually("the gateway tells of it") {
+            let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats").json
+            return (stats["storage"] as? [String: Any])?["lastBackup"] as? String
+        }
+        let date = try #require(ISO8601DateFormatter().date(from: String(told.prefix(19)) + "Z"))
+        #expect(date >= before && date <= Date.now)
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+        #expect(metrics.contains("freshet_backup_last_success_timestamp_seconds "))
+        await gateway.stop()
+    }
+
     @Test func `a host, or all of an app, is erased at an operator's word`() async throws {
         let (gateway, bearer) = try await Self.pushed()
         for number in 2...5 { _ = try await gateway.register(number, teams: ["kraken"], bearer: bearer) }

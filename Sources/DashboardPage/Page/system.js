@@ -16,6 +16,7 @@ const diskFacts = (disk) => [
   ["Room", bytes(disk.roomBytes)], ["Reserve beside it", bytes(disk.reserveBytes)], ["Free on the file system", bytes(disk.freeBytes)],
   ["Log", bytes(disk.logBytes)], ["Write-ahead log", bytes(disk.writeAheadLogBytes)], ["Snapshots", bytes(disk.snapshotBytes)],
   ["Timelines, audit log", bytes(disk.archiveBytes)], ["The log grows by", disk.growthPerDayBytes === undefined ? "" : `${bytes(disk.growthPerDayBytes)} a day`],
+  ["Last backup", disk.lastBackup === undefined ? "none that is known" : moment(disk.lastBackup)],
   ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`],
 ];
 

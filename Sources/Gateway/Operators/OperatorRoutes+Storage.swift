@@ -23,6 +23,7 @@ extension OperatorRoutes {
             ("fileSystemBytes", .count(sizes.fileSystem)),
             ("freeBytes", .count(sizes.free)),
             ("growthPerDayBytes", storage.growthPerDay.map { .count($0) }),
+            ("lastBackup", sizes.lastBackup.map { .instant($0) }),
             (
                 "refused",
                 JSONValue.object(of: [("pushes", .count(refused.pushes)), ("requests", .count(refused.requests))])
@@ -63,6 +64,14 @@ extension OperatorRoutes {
                 .gauge,
                 "What the log grows by in a day, at the pace of the last one.",
                 growth
+            )
+        }
+        if let copied = sizes.lastBackup {
+            text.add(
+                "freshet_backup_last_success_timestamp_seconds",
+                .gauge,
+                "When the data directory was last copied by freshet backup; not there until it was.",
+                Double(copied.milliseconds) / 1000
             )
         }
         text.add(

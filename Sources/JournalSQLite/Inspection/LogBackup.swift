@@ -72,6 +72,13 @@ package struct LogBackup {
         return summary
     }
 
+    /// Notes in a data directory that a copy of it was made just now: its gateway tells operators when that was.
+    package static func noteBackup(of directory: String) throws(JournalError) {
+        let file = try PosixFile(path: "\(directory)/\(LogDirectory.lastBackup)", flags: O_RDWR | O_CREAT)
+        // Written anew, so that the file has the time of this copy.
+        try file.replaceContent(Array("copied\n".utf8))
+    }
+
     /// Copies a database as it is at one moment, write-ahead log included, and makes the copy durable.
     private func copyDatabase(_ name: String, to folder: String, _ summary: inout Summary) throws(JournalError) {
         let path = "\(folder)/\(name)"

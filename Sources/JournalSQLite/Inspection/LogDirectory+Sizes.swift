@@ -1,5 +1,6 @@
 import Glibc
 package import Journaling
+import WidgetModel
 
 extension LogDirectory {
     /// What a data directory takes and what its file system has, file by file: O(files), a few dozen system calls.
@@ -28,12 +29,24 @@ extension LogDirectory {
                 sizes.largestSnapshot = max(sizes.largestSnapshot, bytes)
             }
         }
+        sizes.lastBackup = Self.modified("\(path)/\(Self.lastBackup)")
         var system = statvfs()
         // Sound: the path is only read during the call, and the status is a local.
         guard unsafe statvfs(path, &system) == 0 else { throw systemFailure("look at the file system of \(path)") }
         sizes.fileSystem = Self.bytes(UInt64(system.f_blocks), UInt64(system.f_frsize))
         sizes.free = Self.bytes(UInt64(system.f_bavail), UInt64(system.f_frsize))
         return sizes
+    }
+
+    /// The file whose time is that of the last copy.
+    static let lastBackup = "last-backup"
+
+    /// When a file was last written; nil if there is none.
+    private static func modified(_ path: String) -> Instant? {
+        var status = stat()
+        // Sound: the path is only read during the call, and the status is a local.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Instant(seconds: Int64(status.st_mtim.tv_sec))
     }
 
     private static func bytes(_ blocks: UInt64, _ blockBytes: UInt64) -> Int {
