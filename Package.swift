@@ -72,6 +72,7 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CTimex"),
         .target(name: "CKernels"),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -141,8 +142,9 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "LoadGenerator",
-                "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel", argumentParser, lifecycle,
+                "APNSWire", "CTimex", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling",
+                "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel",
+                argumentParser, lifecycle,
                 logging,
                 metrics,
                 nioCore, nioPosix, unixSignals,

@@ -36,6 +36,20 @@ struct Certs: ParsableCommand {
     }
 
     func run() throws {
+        try self.make()
+        print(
+            """
+            \(self.out)/ca.pem                   give to clients: curl --cacert, freshet --ca
+            \(self.out)/server.pem, server.key   listeners.tls of the configuration
+            \(self.out)/client.pem, client.key   a client certificate, if the gateway asks for one
+            \(self.out)/provider-key.p8          signs provider tokens: freshet token mint --key
+            \(self.out)/provider-key.public.pem  the key of a team in the configuration
+            """
+        )
+    }
+
+    /// Makes what is not there yet.
+    func make() throws {
         try FileManager.default.createDirectory(
             atPath: self.out,
             withIntermediateDirectories: true,
@@ -63,15 +77,6 @@ struct Certs: ParsableCommand {
             try self.write(try key.pemRepresentation, to: "provider-key.p8", isSecret: true)
             try self.write(try key.publicKey.pemRepresentation, to: "provider-key.public.pem", isSecret: false)
         }
-        print(
-            """
-            \(self.out)/ca.pem                   give to clients: curl --cacert, freshet --ca
-            \(self.out)/server.pem, server.key   listeners.tls of the configuration
-            \(self.out)/client.pem, client.key   a client certificate, if the gateway asks for one
-            \(self.out)/provider-key.p8          signs provider tokens: freshet token mint --key
-            \(self.out)/provider-key.public.pem  the key of a team in the configuration
-            """
-        )
     }
 
     private func authority() throws -> CertificateAuthority {

@@ -2,9 +2,6 @@ import APNSWire
 import ArgumentParser
 import Foundation
 import Gateway
-import HTTPTransport
-import NIOCore
-import NIOPosix
 import WidgetModel
 
 /// Where the configuration comes from.
@@ -107,54 +104,15 @@ struct CheckConfig: AsyncParsableCommand {
 /// What only this machine can tell of a configuration.
 private enum LiveCheck {
     static func faults(of parsed: ConfigurationFile.Parsed) async -> [SettingFault] {
-        let listeners = parsed.configuration.listeners
-        var faults: [SettingFault] = []
-        for (name, listener) in [
-            ("push", listeners.push), ("manage", listeners.manage), ("host", listeners.host), ("ops", listeners.ops),
-            ("health", listeners.health),
-        ] where listener.isEnabled && listener.port != 0 {
-            guard let reason = await self.reason(listener.address, listener.port) else { continue }
-            let sentence = "\(listener.address):\(listener.port) cannot be listened on: \(reason)"
-            faults.append(SettingFault(place: .nowhere, path: "listeners.\(name).port", sentence: sentence))
+        let configuration = parsed.configuration
+        let directory = MachineReading.directory(configuration, triesFlush: false)
+        let findings =
+            await MachineReading.ports(configuration).map { Checkup.finding(of: $0) }
+            + Checkup.findings(of: directory, configuration.storage)
+        return findings.filter { $0.verdict == .fault }.map { finding in
+            let place = parsed.files.first { $0.key == finding.subject }?.place ?? .nowhere
+            return SettingFault(place: place, path: finding.subject, sentence: finding.sentence)
         }
-        if let fault = self.directoryFault(parsed) { faults.append(fault) }
-        return faults
-    }
-
-    /// Why an address cannot be listened on; nil if it can.
-    private static func reason(_ address: String, _ port: Int) async -> String? {
-        do {
-            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .bind(host: address, port: port).get()
-            try await channel.close()
-            return nil
-        } catch {
-            return ConnectionFailure.sentence(error)
-        }
-    }
-
-    /// A data directory that can neither be written nor made.
-    private static func directoryFault(_ parsed: ConfigurationFile.Parsed) -> SettingFault? {
-        let path = parsed.configuration.dataDirectory
-        let files = FileManager.default
-        // The nearest that there is: it is made below that.
-        var existing = path
-        while !files.fileExists(atPath: existing), let slash = existing.lastIndex(of: "/") {
-            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
-        }
-        let target = URL(filePath: existing).resolvingSymlinksInPath().path
-        let isFolder =
-            (try? files.attributesOfItem(atPath: target))?[.type] as? FileAttributeType == .typeDirectory
-        if isFolder, files.isWritableFile(atPath: existing) { return nil }
-        let place = parsed.files.first { $0.key == "dataDirectory" }?.place ?? .nowhere
-        var reason = "cannot be written by this user"
-        if !isFolder {
-            reason = "cannot be made: \(existing) is no folder"
-        } else if existing != path {
-            reason = "cannot be made: this user may not write to \(existing)"
-        }
-        return SettingFault(place: place, path: "dataDirectory", sentence: "\(path) \(reason)")
     }
 }
 

@@ -15,6 +15,7 @@ struct Freshet: AsyncParsableCommand {
             """,
         version: FreshetVersion.current,
         subcommands: [
+            Init.self, Doctor.self, Health.self,
             Serve.self, CheckConfig.self, Config.self, DefaultConfig.self, Schema.self, Certs.self, Token.self,
             Send.self,
             Import.self,

@@ -32,13 +32,14 @@ final class DataDirectory: Sendable {
     func unlock() { self.itself.unlock() }
 
     private static func isLocked(_ path: String) -> JournalError {
-        // Somebody may have removed the file.
+        let process = self.lastOwner(of: path).map { "\($0)" } ?? "(unknown)"
+        return JournalError(.locked, "data directory \(path) is in use by process \(process)")
+    }
+
+    /// Who has a directory or had it last; nil where somebody has removed the file that says so.
+    static func lastOwner(of path: String) -> Int? {
         let bytes = try? PosixFile(path: path + "/lock", flags: O_RDONLY).readAll(bytesMax: 32)
-        let process = String(decoding: bytes ?? [], as: UTF8.self).prefix { $0.isNumber }
-        return JournalError(
-            .locked,
-            "data directory \(path) is in use by process \(process.isEmpty ? "(unknown)" : String(process))"
-        )
+        return Int(String(decoding: bytes ?? [], as: UTF8.self).prefix { $0.isNumber })
     }
 
     /// The format of the log; writes it first if the directory is new.

@@ -38,14 +38,14 @@ enum AllowedImports {
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
-            "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
+            "APNSWire", "CTimex", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
             "Journaling", "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "Timelines",
             "WidgetModel",
         ],
         // For programs of others.
         "FreshetClient": [],
         // C libraries: no Swift in them.
-        "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
+        "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [], "CTimex": [],
     ]
 
     /// Modules of others by target: packages, and what comes with Swift.

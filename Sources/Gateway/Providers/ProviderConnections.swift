@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTransport
+package import HTTPTransport
 import IntentMatching
 package import NIOCore
 import Synchronization
@@ -140,7 +140,7 @@ package final class ProviderConnections: Sendable {
     }
 
     /// Where a provider is reached over TLS; nil for one on this machine.
-    private static func target(_ provider: GatewayConfiguration.TimelineProvider) throws -> HTTPTarget? {
+    package static func target(_ provider: GatewayConfiguration.TimelineProvider) throws -> HTTPTarget? {
         guard provider.url.isSecure else { return nil }
         let trust = provider.authorities.map { TLSClientConfiguration.Trust.roots(.file($0)) } ?? .system
         let tls = try TLSContext.client(TLSClientConfiguration(trust: trust, alpn: ["h2"]))

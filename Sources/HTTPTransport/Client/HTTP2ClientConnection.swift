@@ -28,11 +28,21 @@ package final class HTTP2ClientConnection: Sendable {
         on group: any EventLoopGroup,
         configuration: HTTP2ClientConfiguration = HTTP2ClientConfiguration()
     ) async throws -> HTTP2ClientConnection {
+        let target = HTTPTarget(HTTPOrigin(host: host, port: port), tls: tls, serverName: serverName)
+        return try await Self.connect(to: target, on: group, configuration: configuration)
+    }
+
+    /// The same to a target, at the addresses that it allows.
+    package static func connect(
+        to target: HTTPTarget,
+        on group: any EventLoopGroup,
+        configuration: HTTP2ClientConfiguration = HTTP2ClientConfiguration()
+    ) async throws -> HTTP2ClientConnection {
         let dial = HTTP2Dial(
-            origin: HTTPOrigin(host: host, port: port),
-            tls: tls,
-            serverName: serverName,
-            addresses: .any,
+            origin: target.origin,
+            tls: target.tls,
+            serverName: target.serverName,
+            addresses: target.addresses,
             configuration: configuration
         )
         let (channel, handler) = try await dial.run(on: group.next()).get()

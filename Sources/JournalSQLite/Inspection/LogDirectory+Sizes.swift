@@ -3,6 +3,9 @@ package import Journaling
 import WidgetModel
 
 extension LogDirectory {
+    /// The process that has a data directory or had it last; nil if none is known.
+    package static func lastOwner(of path: String) -> Int? { DataDirectory.lastOwner(of: path) }
+
     /// What a data directory takes and what its file system has, file by file: O(files), a few dozen system calls.
     ///
     /// - Throws: A system's error if the directory cannot be read.

@@ -1,0 +1,70 @@
+import APNSWire
+import ArgumentParser
+import Gateway
+import JournalSQLite
+import WidgetModel
+
+/// `freshet doctor`
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at everything that usually goes wrong, and say what to do.",
+        discussion: """
+            The configuration and the files that it names, ports and who holds them, the data directory with its room and the time \
+            of one flush, the limit of open files, the clock, and whether upstreams, webhooks and timeline providers can be \
+            reached. Beside a gateway that runs its own ports are good. Run it as the gateway's user.
+
+            Exit code 78 if anything has to be mended, 0 with warnings alone.
+            """
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "How many seconds a connection to an upstream, a webhook or a provider may take, 1 to 60.")
+    var seconds = 5
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        guard (1...60).contains(self.seconds) else { throw ValidationError("--seconds takes 1 to 60") }
+    }
+
+    func run() async throws {
+        let findings: [CheckupFinding]
+        do {
+            findings = await self.findings(try self.options.parse())
+        } catch let faults as ConfigurationFaults {
+            findings = Checkup.findings(of: faults.faults, .fault)
+        }
+        let worst = findings.map(\.verdict).max() ?? .good
+        if self.json {
+            let found = JSONValue.object(of: [
+                ("verdict", .string(worst.rawValue)), ("findings", .array(findings.map(\.json))),
+            ])
+            print(String(decoding: found.jsonText, as: UTF8.self))
+        } else {
+            for finding in findings {
+                let verdict = finding.verdict.rawValue
+                let gap = String(repeating: " ", count: max(1, 9 - verdict.count))
+                print("\(verdict)\(gap)\(finding.subject): \(finding.sentence)")
+            }
+        }
+        if worst == .fault { throw ExitCode(78) }
+    }
+
+    private func findings(_ parsed: ConfigurationFile.Parsed) async -> [CheckupFinding] {
+        let configuration = parsed.configuration
+        let check = ConfigurationCheck(parsed, now: LogClock.wallTime())
+        var findings = Checkup.findings(of: check, configuration)
+        let owner = LogDirectory.lastOwner(of: configuration.dataDirectory)
+        findings += await MachineReading.ports(configuration).map { Checkup.finding(of: $0, owner: owner) }
+        findings += Checkup.findings(
+            of: MachineReading.directory(configuration, triesFlush: true),
+            configuration.storage
+        )
+        findings.append(Checkup.finding(of: DescriptorLimit.current, configuration))
+        findings.append(Checkup.finding(of: MachineReading.clock(configuration)))
+        // A file that cannot be read is among the check's faults.
+        if let peers = try? PeerReading(configuration, seconds: self.seconds) {
+            findings += await peers.run().map { Checkup.finding(of: $0) }
+        }
+        return findings
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import HTTPTransport
+import NIOCore
+import NIOPosix
+
+/// `freshet health`
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask a gateway on this machine whether it is ready, without TLS and credentials.",
+        discussion: """
+            For a container's health check, in an image that has neither a shell nor curl. Asks GET /readyz of listeners.health, \
+            which has to be on.
+
+            Exit codes: 0 ready, 1 no answer, 2 not ready; what is missing is printed.
+            """
+    )
+
+    @Option(help: "The address of listeners.health.") var host = "127.0.0.1"
+    @Option(help: "The port of listeners.health.") var port = 9080
+    @Option(help: "How many seconds the answer may take, 1 to 60.") var seconds = 5
+
+    func validate() throws {
+        guard (1...65_535).contains(self.port) else { throw ValidationError("--port takes 1 to 65535") }
+        guard (1...60).contains(self.seconds) else { throw ValidationError("--seconds takes 1 to 60") }
+    }
+
+    func run() async throws {
+        var request = HTTPClientRequest(method: "GET", path: "/readyz", headers: [:], body: [])
+        request.timeout = .seconds(Int64(self.seconds))
+        let client = PlainHTTPClient(on: MultiThreadedEventLoopGroup.singleton)
+        let response = try await client.send(request, host: self.host, port: self.port)
+        print(response.text)
+        if response.status != 200 { throw ExitCode(2) }
+    }
+}

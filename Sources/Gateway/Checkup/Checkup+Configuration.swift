@@ -1,0 +1,43 @@
+import WidgetModel
+
+/// Judges what goes wrong around a gateway: what was read of a machine and a configuration becomes findings. Pure.
+package enum Checkup {
+    /// What ``ConfigurationCheck`` says, with a word for what is good.
+    package static func findings(
+        of check: ConfigurationCheck,
+        _ configuration: GatewayConfiguration
+    ) -> [CheckupFinding] {
+        var findings = self.findings(of: check.faults, .fault) + self.findings(of: check.warnings, .warning)
+        let counted = ["teams", "apps"]
+        // What is neither of a team nor of an app as a whole is about the files that they and listeners name.
+        if findings.allSatisfy({ counted.contains($0.subject) }) {
+            findings.append(
+                CheckupFinding(
+                    "files",
+                    .good,
+                    "certificates fit their keys and are good for two weeks at the least, and secrets are not for everybody"
+                )
+            )
+        }
+        for (name, count) in zip(counted, [configuration.teams.count, configuration.apps.count]) where count > 0 {
+            findings.append(CheckupFinding(name, .good, "there \(count == 1 ? "is 1" : "are \(count)")"))
+        }
+        return findings
+    }
+
+    /// Faults of a configuration's text or files, each with its place.
+    package static func findings(of faults: [SettingFault], _ verdict: CheckupFinding.Verdict) -> [CheckupFinding] {
+        faults.map { fault in
+            let place: String? =
+                switch fault.place {
+                case .file(let name, let line, let column): "\(name):\(line):\(column)"
+                case .wholeFile(let name): name
+                case .environment(let name): "environment \(name)"
+                case .option(let name): "option \(name)"
+                case .nowhere: nil
+                }
+            let subject = fault.path.isEmpty ? "configuration" : fault.path
+            return CheckupFinding(subject, verdict, fault.sentence + (place.map { " (\($0))" } ?? ""))
+        }
+    }
+}

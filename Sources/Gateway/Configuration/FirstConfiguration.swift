@@ -1,0 +1,65 @@
+import WidgetModel
+
+/// The configuration that somebody begins with: a team with a key, an app with one kind of widget that has one parameter, and the
+/// certificates for development beside the file.
+package struct FirstConfiguration: Hashable, Sendable {
+    /// What the file is called.
+    package static let fileName = "freshet.yaml"
+    /// The folder of the certificates and keys, beside the file.
+    package static let certificateFolder = "certs"
+    /// The folder of the log and of the operators' token, beside the file.
+    package static let dataFolder = "data"
+
+    package var team = "A1B2C3D4E5"
+    /// The id of the team's key.
+    package var keyID = "F6G7H8J9K0"
+    /// The app's bundle id.
+    package var app = "com.example.scores"
+    /// The kind of the app's widgets.
+    package var kind = "scores"
+    /// The name of the text that such a widget is configured with, and that pushes match.
+    package var parameter = "team"
+    package var pushPort = GatewayConfiguration.Listeners().push.port
+    package var hostPort = GatewayConfiguration.Listeners().host.port
+    package var opsPort = GatewayConfiguration.Listeners().ops.port
+
+    package init() {}
+
+    /// Judges the answers as what reads the file does.
+    ///
+    /// - Throws: What cannot be used, with the reason.
+    package func check() throws(ConfigurationFaults) {
+        _ = try ConfigurationFile.parse(self.text)
+    }
+
+    /// The file.
+    package var text: String {
+        let folder = Self.certificateFolder
+        let parameter = JSONValue.object(of: [
+            ("name", .string(self.parameter)), ("type", .string("string")), ("required", .bool(true)),
+        ])
+        let kind = JSONValue.object(of: [("kind", .string(self.kind)), ("parameters", .array([parameter]))])
+        let key = JSONValue.object(of: [
+            ("id", .string(self.keyID)), ("file", .string("\(folder)/provider-key.public.pem")),
+        ])
+        let tls = JSONValue.object(of: [
+            ("certificate", .string("\(folder)/server.pem")), ("key", .string("\(folder)/server.key")),
+        ])
+        let listeners = [("push", self.pushPort), ("host", self.hostPort), ("ops", self.opsPort)].map { name, port in
+            (name, JSONValue.object(of: [("port", .count(port))]) as JSONValue?)
+        }
+        let team = JSONValue.object(of: [("id", .string(self.team)), ("keys", .array([key]))])
+        let app = JSONValue.object(of: [
+            ("bundleID", .string(self.app)), ("team", .string(self.team)), ("kinds", .array([kind])),
+        ])
+        let file = JSONValue.object(of: [
+            ("dataDirectory", .string(Self.dataFolder)), ("tls", tls), ("listeners", .object(of: listeners)),
+            ("teams", .array([team])), ("apps", .array([app])),
+        ])
+        return """
+            # Made by `freshet init`, with certificates for development. `freshet default-config` prints every key,
+            # `freshet schema config` a schema for editors.
+            \(file.yamlText)
+            """
+    }
+}

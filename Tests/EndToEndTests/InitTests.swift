@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+/// `freshet init`: a folder with everything that a gateway needs.
+@Suite struct InitTests {
+    private static func run(_ arguments: [String]) async throws -> Command.Result {
+        try await Command.run(TestGateway.program, ["init"] + arguments)
+    }
+
+    /// The commands among lines of a shell, each of one line or several.
+    private static func commands(in text: String) -> [String] {
+        let lines = text.replacingOccurrences(of: "\\\n", with: "").components(separatedBy: "\n")
+        return lines.filter { !$0.hasPrefix("#") && !$0.isEmpty }
+    }
+
+    private static func mode(_ file: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    @Test func `what it prints, run as it stands, brings a push to one widget of two`() async throws {
+        let place = try TestGateway.makeFolder()
+        // A name that a shell has to be told in quotes.
+        let folder = "\(place)/it's a trial"
+        let ports = try (0..<3).map { _ in try LonePort.find() }
+        let made = try await Self.run(
+            [
+                folder, "--push-port", "\(ports[0])", "--host-port", "\(ports[1])", "--ops-port", "\(ports[2])",
+                "--kind", "yes",
+            ]
+        )
+        try #require(made.status == 0, "\(made.errors)")
+        let commands = Self.commands(in: made.output)
+        try #require(commands.count == 4, "\(made.output)")
+        let file = ["--config", "\(folder)/freshet.yaml"]
+        let check = try await Command.run(TestGateway.program, ["check-config", "--live"] + file)
+        #expect(check.status == 0 && check.errors.isEmpty, "\(check.errors)")
+
+        let gateway = try Command("bash", ["-c", "exec \(commands[0])"])
+        defer { gateway.killHard() }
+        var log: [String] = []
+        for await line in gateway.lines {
+            log.append(line)
+            if line.contains(#""message":"ready""#) { break }
+        }
+        try #require(log.last?.contains(#""message":"ready""#) == true, "\(log)")
+        let registered = try await Command.run("bash", ["-c", commands[1]])
+        #expect(registered.status == 0 && registered.output.contains(#""added":2"#), "\(registered)")
+        let sent = try await Command.run("bash", ["-c", commands[2]])
+        #expect(sent.status == 0 && sent.output.hasPrefix("accepted "), "\(sent)")
+        let dashboard = try await Command.run("bash", ["-c", commands[3]])
+        #expect(dashboard.status == 0, "\(dashboard)")
+        let address = try #require(URL(string: dashboard.output.trimmingCharacters(in: .newlines)))
+        let token = try #require(address.fragment()?.split(separator: "=").last.map(String.init))
+        // The push has found one of the two widgets, as operators see who come with the token in the address.
+        let id = sent.output.dropFirst("accepted ".count).trimmingCharacters(in: .newlines)
+        let push = try await Command.run(
+            "curl",
+            [
+                "--silent", "--cacert", "\(folder)/certs/ca.pem", "--header", "authorization: bearer \(token)",
+                "https://localhost:\(ports[2])/v1/pushes/\(id)",
+            ]
+        )
+        let object = try JSONSerialization.jsonObject(with: Data(push.output.utf8)) as? [String: Any]
+        #expect(object?["matched"] as? Int == 1, "\(push.output)")
+        gateway.terminate()
+        #expect(await gateway.wait().status == 0)
+        try FileManager.default.removeItem(atPath: place)
+    }
+
+    @Test func `secrets are their user's alone, and programs are told where everything is`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let made = try await Self.run([folder, "--team", "TEAM", "--kid", "KEY", "--app", "com.example.app", "--json"])
+        try #require(made.status == 0, "\(made.errors)")
+        let object = try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: Any]
+        #expect(object?["team"] as? String == "TEAM" && object?["kid"] as? String == "KEY")
+        #expect(object?["config"] as? String == "\(folder)/freshet.yaml")
+        #expect((object?["commands"] as? [[String: String]])?.count == 4)
+        let token = try #require(object?["operatorToken"] as? String)
+        let key = try #require(object?["key"] as? String)
+        for secret in [token, key, "\(folder)/certs/ca.key", "\(folder)/certs/server.key"] {
+            #expect(try Self.mode(secret) == 0o600, "\(secret)")
+        }
+        for own in ["data", "certs"] { #expect(try Self.mode("\(folder)/\(own)") == 0o700) }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `a folder with something in it, and a file, are left as they are`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try "mine".write(toFile: "\(folder)/.hidden", atomically: true, encoding: .utf8)
+        let full = try await Self.run([folder, "--yes"])
+        #expect(full.status == 1 && full.errors.contains("is not empty"), "\(full.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [".hidden"])
+        let file = try await Self.run(["\(folder)/.hidden", "--yes"])
+        #expect(file.status == 1 && file.errors.contains("is a file"), "\(file.errors)")
+        let wrong = try await Self.run(["\(folder)/trial", "--app", "no bundle"])
+        #expect(wrong.status == 64 && wrong.errors.contains("apps[0].bundleID: "), "\(wrong.errors)")
+        #expect(!FileManager.default.fileExists(atPath: "\(folder)/trial"))
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `a terminal is asked, again where an answer cannot be used`() async throws {
+        let place = try TestGateway.makeFolder()
+        let session = "\(TestGateway.program) init \(place)/trial --team OPTION"
+        // The key's id, the app twice, and defaults for the rest.
+        let result = try await Command.run(
+            "script",
+            ["-qec", session, "/dev/null"],
+            input: "MYKEY\nno bundle\ncom.example.mine\n\n\n"
+        )
+        #expect(result.status == 0, "\(result.output)")
+        #expect(result.output.contains("The id of its key [F6G7H8J9K0]: ") && !result.output.contains("[A1B2C3D4E5]"))
+        #expect(result.output.contains("apps[0].bundleID: "), "\(result.output)")
+        let text = try String(contentsOfFile: "\(place)/trial/freshet.yaml", encoding: .utf8)
+        for part in ["OPTION", "MYKEY", "com.example.mine", "kind: scores"] { #expect(text.contains(part), "\(text)") }
+        try FileManager.default.removeItem(atPath: place)
+    }
+}
