@@ -141,7 +141,8 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "LoadGenerator",
+                "APNSWire", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite", "Journaling",
+                "LoadGenerator",
                 "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel", argumentParser, lifecycle,
                 logging,
                 metrics,
@@ -297,8 +298,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "Scoreboard", "ScriptedServer", "TLS",
-                "WidgetModel", nioPosix, yams,
+                "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport", "Scoreboard",
+                "ScriptedServer", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

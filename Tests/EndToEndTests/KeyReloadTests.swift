@@ -64,7 +64,7 @@ import Testing
         let refusal = try await gateway.eventually("the file is refused") {
             byHangup ? try await self.fault(gateway) : try await self.refusal(gateway)
         }
-        #expect(refusal.contains("provider key \(TestGateway.kid)"))
+        #expect(refusal.contains(byHangup ? "provider-key.public.pem" : "provider key \(TestGateway.kid)"))
         #expect(try await self.push(gateway, old) == "200")
 
         let (key, publicKey) = try await self.makeKey("new", in: gateway.folder)
