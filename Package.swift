@@ -142,9 +142,11 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "CTimex", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling",
+                "APNSWire", "CTimex", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
+                "Journaling",
                 "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel",
-                argumentParser, lifecycle,
+                argumentParser,
+                lifecycle,
                 logging,
                 metrics,
                 nioCore, nioPosix, unixSignals,
@@ -302,8 +304,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "Scoreboard", "ScriptedServer", "TLS",
-                "WidgetModel", nioPosix, yams,
+                "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport", "Scoreboard",
+                "ScriptedServer", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

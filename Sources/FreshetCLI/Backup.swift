@@ -97,6 +97,8 @@ struct Restore: ParsableCommand {
             For the gateway that it was made of or for another one with as many partitions. The data directory must not \
             exist yet, or be empty. What was accepted after the backup was made is not in it.
 
+              freshet restore --from /backups/2026-11-02 --data data
+
             Exit codes: 0 done, 1 it failed, and the data directory is as it was.
             """
     )

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import HTTPTransport
 
 /// Sends a file of pushes to an app in one request, and prints what each line is answered.
@@ -20,7 +19,7 @@ struct BulkSending {
                 method: "POST",
                 path: "/v1/apps/\(self.app)/pushes/bulk",
                 headers: headers,
-                body: Array(try Data(contentsOf: URL(filePath: self.file == "-" ? "/dev/stdin" : self.file)))
+                body: Array(try Output.read(self.file))
             )
         )
         guard response.status == 200 else {

@@ -9,6 +9,8 @@ struct Certs: ParsableCommand {
         discussion: """
             For development and tests: everything is signed by a CA that this command makes, and clients have to be \
             told to trust ca.pem. Files that exist already are kept, so that calling it again changes nothing.
+
+              freshet certs --out certs --host gateway.example.com
             """
     )
 

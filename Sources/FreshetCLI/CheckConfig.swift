@@ -31,10 +31,14 @@ struct ConfigurationOptions: ParsableArguments {
         )
     }
 
-    /// The configuration, or every fault of it on standard error and exit code 78 (EX_CONFIG).
+    /// The configuration to start with, or every fault of it and of the files that it names on standard error, and exit code 78
+    /// (EX_CONFIG).
     func load() throws -> GatewayConfiguration {
         do {
-            return try self.read()
+            let parsed = try self.parse()
+            let faults = ConfigurationCheck(parsed, now: LogClock.wallTime()).faults
+            guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+            return parsed.configuration
         } catch let error as ValidationError {
             throw error
         } catch {
@@ -54,7 +58,9 @@ struct CheckConfig: AsyncParsableCommand {
             What works and is hardly meant is a warning: a certificate that ends within 14 days, a key that others can read, no \
             team, no app.
 
-            Exit code 78 if anything is wrong, 0 with warnings alone.
+              freshet check-config --config /etc/freshet/freshet.yaml --live
+
+            Exit codes: 0 good, also with warnings; 78 if anything is wrong.
             """
     )
 
@@ -120,7 +126,10 @@ private enum LiveCheck {
 struct DefaultConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "default-config",
-        abstract: "Print the defaults as a configuration file."
+        abstract: "Print the defaults as a configuration file.",
+        discussion: """
+              freshet default-config > freshet.yaml
+            """
     )
 
     func run() {

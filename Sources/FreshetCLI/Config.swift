@@ -1,14 +1,35 @@
-import APNSWire
 import ArgumentParser
-import Gateway
-import WidgetModel
 
 /// `freshet config`
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a running gateway about its configuration.",
-        subcommands: [Diff.self]
+        discussion: """
+            freshet check-config looks at a file without a gateway, freshet reload lets a gateway read its file again.
+
+              freshet config show
+              freshet config diff
+
+            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, 78 a reload would be refused.
+            """,
+        subcommands: [Show.self, Diff.self]
     )
+
+    /// `freshet config show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the configuration in force, without secrets, and what came of reading it last: JSON.",
+            discussion: """
+                  freshet config show --context production
+                """
+        )
+
+        @OptionGroup var gateway: OperatorOptions
+
+        func run() async throws {
+            Output.line(try await self.gateway.ask { try await $0.ask("GET", "/v1/config") }.text)
+        }
+    }
 
     /// `freshet config diff`
     struct Diff: AsyncParsableCommand {
@@ -25,57 +46,14 @@ struct Config: AsyncParsableCommand {
         )
 
         @OptionGroup var gateway: OperatorOptions
-        @Flag(help: "Print the gateway's JSON.") var json = false
+        @OptionGroup var answer: AnswerOptions
 
         func run() async throws {
-            let answer = try await self.gateway.ask { client throws(OperatorClient.Fault) in
-                try await client.get("/v1/config/diff")
-            }
-            let faults = Self.elements(answer["faults"])
-            if self.json {
-                print(String(decoding: answer.jsonText, as: UTF8.self))
-            } else {
-                for fault in faults { Output.standardError(Self.line(fault: fault)) }
-                if faults.isEmpty { self.tell(answer) }
-            }
-            if !faults.isEmpty { throw ExitCode(78) }
-        }
-
-        private func tell(_ answer: JSONValue) {
-            let changes = Self.elements(answer["changes"])
-            if changes.isEmpty { print("Nothing would change.") }
-            for change in changes { print(Self.line(change)) }
-            if case .int(let orphaned)? = answer["orphaned"], orphaned > 0 {
-                print(
-                    "\(orphaned) instances would no longer fit their kind; their hosts would have to register them anew."
-                )
-            }
-        }
-
-        private static func elements(_ value: JSONValue?) -> [JSONValue] {
-            if case .array(let elements)? = value { elements } else { [] }
-        }
-
-        private static func text(_ value: JSONValue?) -> String {
-            switch value {
-            case nil: "none"
-            case .string(let text)?: text
-            case let value?: String(decoding: value.jsonText, as: UTF8.self)
-            }
-        }
-
-        private static func line(_ change: JSONValue) -> String {
-            let restart = change["takesRestart"] == .bool(true) ? " (takes a restart)" : ""
-            return "\(Self.text(change["key"])): \(Self.text(change["from"])) -> \(Self.text(change["to"]))\(restart)"
-        }
-
-        private static func line(fault: JSONValue) -> String {
-            let place = ["file", "line", "column"].compactMap { name in fault[name].map { Self.text($0) } }
-            let key = fault["key"].map { Self.text($0) }
-            return
-                ((place.isEmpty ? [] : [place.joined(separator: ":")])
-                + [key, Self.text(fault["reason"])].compactMap { $0 })
-                .joined(separator: ": ")
+            let difference = try await self.gateway.ask { try await $0.ask("GET", "/v1/config/diff") }
+            if self.answer.json { Output.line(difference.text) }
+            try ConfigurationAnswers.refuse(difference.json)
+            guard !self.answer.json else { return }
+            for line in ConfigurationAnswers.lines(difference: difference.json) { Output.line(line) }
         }
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// `freshet dashboard`
 struct Dashboard: ParsableCommand {
@@ -11,22 +10,20 @@ struct Dashboard: ParsableCommand {
             hand it on.
 
               freshet dashboard --data /var/lib/freshet
+
+            Exit codes: 0 printed, 64 wrong usage.
             """
     )
 
     @OptionGroup var gateway: OperatorOptions
 
     func run() throws {
-        let (host, port) = try self.gateway.place()
-        let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
-        guard let token = try self.gateway.token() else {
+        let access = try self.gateway.access()
+        guard let token = try access.operatorToken() else {
             // A gateway that is open, or knows a certificate, wants none.
-            Output.standardError(
-                "\(try self.gateway.advice(nil)). The page asks for the token if the gateway wants one."
-            )
-            return print("https://\(authority)/")
+            Output.standardError("\(access.advice(nil)). The page asks for the token if the gateway wants one.")
+            return print("\(access.url)/")
         }
-        let text = token.text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token.text
-        print("https://\(authority)/#token=\(text)")
+        print("\(access.url)/#token=\(token.text.percentEncoded)")
     }
 }

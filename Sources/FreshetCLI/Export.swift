@@ -11,11 +11,15 @@ struct Export: AsyncParsableCommand {
             What comes out is what `freshet import` reads: into another gateway, also one with another number of \
             partitions. Budgets, timelines and pushes that wait do not go along; `freshet backup` takes everything. The \
             lines hold whole push tokens: keep the file as you keep those. Hosts that register meanwhile may be missing; \
-            they come with their next registration. The port is the host listener's.
+            they come with their next registration. The listener is the one for hosts.
+
+              freshet export --app com.example.scores --key certs/provider-key.p8 --kid K --team T hosts.ndjson
+
+            Exit codes: 0 written, 1 the gateway does not answer or the file cannot be made, 2 it refused.
             """
     )
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
     @Argument(help: "The file, which must not be there yet; - for standard output.") var file: String
@@ -26,21 +30,21 @@ struct Export: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let token = try self.credential.requiredProviderToken()
+        let access = try self.connection.access(.host, self.credential.settings)
+        let token = try self.credential.requiredProviderToken(access)
         let output = try self.output()
         var lines = 0
-        try await self.server.withConnection { connection in
+        try await access.withConnection { connection in
             var next: String?
             repeat {
                 let page = try await self.page(from: next, token, connection)
                 try output.write(contentsOf: page.body)
                 lines += page.body.count { $0 == UInt8(ascii: "\n") }
                 next = page.headers[HostRoutes.nextHeader]
-                Output.standardError("\r\(lines) lines", terminator: "")
+                Output.progress("\(lines) lines", isLast: next == nil)
             } while next != nil
         }
         try? output.synchronize()
-        Output.standardError("\n", terminator: "")
     }
 
     private func output() throws -> FileHandle {

@@ -16,18 +16,40 @@ struct Freshet: AsyncParsableCommand {
         version: FreshetVersion.current,
         subcommands: [
             Init.self, Doctor.self, Health.self,
-            Serve.self, CheckConfig.self, Config.self, DefaultConfig.self, Schema.self, Certs.self, Token.self,
+            Serve.self, CheckConfig.self, DefaultConfig.self, Schema.self, Certs.self, Token.self,
             Send.self,
             Import.self,
-            Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self, Erase.self,
-            Top.self, Orders.self, TryNow.self, Dashboard.self, Ping.self, Version.self, Bench.self,
+            Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self,
+            Version.self, Bench.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Ask A Running Gateway",
+                subcommands: [
+                    ContextVerb.self, Status.self, Top.self, Dashboard.self, Ping.self, Pushes.self, Instances.self,
+                    Hosts.self, Apps.self, Kinds.self, Senders.self, Upstreams.self, Partitions.self, Config.self,
+                    Audit.self, API.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Order A Running Gateway",
+                subcommands: [
+                    Orders.self, Pause.self, Resume.self, Cancel.self, Grant.self, TryNow.self, Reload.self,
+                    LogLevel.self,
+                ]
+            ),
         ]
     )
 }
 
 /// `freshet version`
 struct Version: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the version.")
+    static let configuration = CommandConfiguration(
+        abstract: "Print the version.",
+        discussion: """
+              freshet version --json
+            """
+    )
 
     @Flag(help: "Print JSON.") var json = false
 

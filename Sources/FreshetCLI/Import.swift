@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import HTTPTransport
 
 /// `freshet import`
@@ -8,12 +7,16 @@ struct Import: AsyncParsableCommand {
         abstract: "Register hosts from a file, one registration a line (NDJSON).",
         discussion: """
             Each line is the body of PUT /v1/hosts/<token>/widgets with the push token as "token". A refused line is \
-            reported and does not keep the others from being registered; importing a file again is harmless. The \
-            port is the host listener's.
+            reported and does not keep the others from being registered; importing a file again is harmless. The listener is \
+            the one for hosts.
+
+              freshet import --app com.example.scores --key certs/provider-key.p8 --kid K --team T hosts.ndjson
+
+            Exit codes: 0 registered, 1 the gateway does not answer, 2 it refused something.
             """
     )
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
     @Argument(help: "The file; - for standard input.") var file: String
@@ -25,11 +28,11 @@ struct Import: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let path = self.file == "-" ? "/dev/stdin" : self.file
-        let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
-        let token = try self.credential.requiredProviderToken()
+        let access = try self.connection.access(.host, self.credential.settings)
+        let token = try self.credential.requiredProviderToken(access)
+        let lines = try Output.read(self.file).split(separator: UInt8(ascii: "\n"))
         var refused = 0
-        try await self.server.withConnection { connection in
+        try await access.withConnection { connection in
             var start = 0
             while start < lines.count {
                 let end = min(start + self.batch, lines.count)
@@ -37,10 +40,9 @@ struct Import: AsyncParsableCommand {
                 for line in lines[start..<end] { body += line + [UInt8(ascii: "\n")] }
                 refused += try await self.send(body, token, connection, from: start)
                 start = end
-                Self.progress("\(start) of \(lines.count) lines, \(refused) refused")
+                Output.progress("\(start) of \(lines.count) lines, \(refused) refused", isLast: start == lines.count)
             }
         }
-        Self.progress("\n", isLast: true)
         if refused > 0 { throw ExitCode(2) }
     }
 
@@ -70,9 +72,5 @@ struct Import: AsyncParsableCommand {
             if self.json || isRefused { print(line) }
         }
         return refused
-    }
-
-    private static func progress(_ text: String, isLast: Bool = false) {
-        Output.standardError(isLast ? text : "\r\(text)", terminator: "")
     }
 }

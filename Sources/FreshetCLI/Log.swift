@@ -13,6 +13,8 @@ struct Log: ParsableCommand {
         discussion: """
             Reads a data directory and writes nothing, so that it also works beside the gateway that is running on it.
 
+              freshet log stats --data data
+
             Exit codes: 0 done and good, 1 something is wrong with the log, 64 wrong usage.
             """,
         subcommands: [ExportLog.self, VerifyLog.self, LogStats.self]
@@ -54,6 +56,8 @@ struct ExportLog: ParsableCommand {
         discussion: """
             Members are named as on the wire, push tokens are shortened. With --bytes each line also has the record's \
             bytes in base 16, from which it can be had back whole, tokens included.
+
+              freshet log export --data data --kind push --kind register
             """
     )
 
@@ -106,7 +110,10 @@ struct ExportLog: ParsableCommand {
 struct LogStats: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Count records by kind, partition and app, bytes and times."
+        abstract: "Count records by kind, partition and app, bytes and times.",
+        discussion: """
+              freshet log stats --data data --json
+            """
     )
 
     @OptionGroup var data: DataOptions
@@ -158,6 +165,8 @@ struct VerifyLog: ParsableCommand {
         discussion: """
             Looks at every row and tells all that is wrong with its place. Then replays each partition, as far as its \
             entries are good, and holds it to what the output log says: the same states and the same effects.
+
+              freshet log verify --data data
             """
     )
 

@@ -1,6 +1,7 @@
+import ArgumentParser
 import Foundation
 
-/// Writing beside the answer, and answers that come bit by bit.
+/// Writing beside the answer, answers that come bit by bit, and files, with faults in words for people.
 enum Output {
     /// A line of the answer, written at once: `print` gathers what goes to a pipe.
     static func line(_ text: String) {
@@ -9,5 +10,46 @@ enum Output {
 
     static func standardError(_ text: String, terminator: String = "\n") {
         FileHandle.standardError.write(Data((text + terminator).utf8))
+    }
+
+    /// Wrong usage that shows only when a verb runs, told without the usage of all verbs.
+    static func wrongUsage(_ text: String) -> ExitCode {
+        Self.standardError(text)
+        return ExitCode(64)
+    }
+
+    /// How far a job is: one line that changes on a terminal; elsewhere the last line alone.
+    static func progress(_ text: String, isLast: Bool) {
+        if isatty(STDERR_FILENO) == 1 {
+            Self.standardError("\r\(text)", terminator: isLast ? "\n" : "")
+        } else if isLast {
+            Self.standardError(text)
+        }
+    }
+
+    /// The bytes of a file; - for standard input.
+    ///
+    /// - Throws: Exit code 1, if it cannot be read.
+    static func read(_ file: String) throws(ExitCode) -> Data {
+        if file == "-" {
+            if let data = try? FileHandle.standardInput.readToEnd() { return data }
+        } else if let data = try? Data(contentsOf: URL(filePath: file)) {
+            return data
+        }
+        Self.standardError("\(file) cannot be read; see whether it is there, and its owner and mode")
+        throw ExitCode(1)
+    }
+
+    /// Writes a file whole; - for standard output.
+    ///
+    /// - Throws: Exit code 1, if it cannot be written.
+    static func write(_ data: Data, to file: String) throws(ExitCode) {
+        guard file != "-" else { return FileHandle.standardOutput.write(data) }
+        do {
+            try data.write(to: URL(filePath: file))
+        } catch {
+            Self.standardError("\(file) cannot be written; see whether its folder is there and may be written to")
+            throw ExitCode(1)
+        }
     }
 }

@@ -24,6 +24,6 @@ struct PageOptions: ParsableArguments {
                 "\(html) has tables and no charts: \(self.chartScript) cannot be read; install libjs-chart.js or say --chart-script"
             )
         }
-        try Data(page.text(chartScript: script).utf8).write(to: URL(filePath: html))
+        try Output.write(Data(page.text(chartScript: script).utf8), to: html)
     }
 }

@@ -5,10 +5,17 @@ import HTTPTransport
 struct Ping: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Connect, send HTTP/2 PINGs and print how long the answers took.",
-        discussion: "Shows that a listener is reachable, its certificate is trusted and HTTP/2 is spoken."
+        discussion: """
+            Shows that a listener is reachable, its certificate is trusted and HTTP/2 is spoken. Without --server it is the \
+            listener for senders.
+
+              freshet ping --server https://127.0.0.1:2197 --ca certs/ca.pem
+
+            Exit codes: 0 answered, 1 no answer.
+            """
     )
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var connection: ConnectionOptions
     @Option(help: "How many PINGs.") var count = 3
     @Flag(help: "Print JSON.") var json = false
 
@@ -18,7 +25,8 @@ struct Ping: AsyncParsableCommand {
 
     func run() async throws {
         let count = self.count
-        let times = try await self.server.withConnection { connection in
+        let access = try self.connection.access(.push)
+        let times = try await access.withConnection { connection in
             var times: [Duration] = []
             for _ in 0..<count { times.append(try await connection.ping()) }
             return times
@@ -30,7 +38,7 @@ struct Ping: AsyncParsableCommand {
             print("{\"microseconds\":[\(microseconds.map(String.init).joined(separator: ","))]}")
         } else {
             for (index, time) in microseconds.enumerated() {
-                print("\(self.server.host):\(self.server.port) seq=\(index + 1) time=\(time) µs")
+                print("\(access.host):\(access.port) seq=\(index + 1) time=\(time) µs")
             }
         }
     }

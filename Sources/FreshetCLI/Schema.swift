@@ -9,8 +9,8 @@ struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the JSON Schema of a file, by which editors complete and check it.",
         discussion: """
-            freshet schema config > freshet.schema.json
-            freshet schema bench-report > bench-report.schema.json
+              freshet schema config > freshet.schema.json
+              freshet schema bench-report > bench-report.schema.json
 
             Editors with YAML's language server follow a file's first line: # yaml-language-server: $schema=freshet.schema.json
             """

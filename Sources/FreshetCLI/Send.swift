@@ -8,15 +8,19 @@ struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send one push: to a push token, or to every instance of an app that matches.",
         discussion: """
-            freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid K --team T \\
-                --app com.example.scores --push-token 0a1b…
-            freshet send … --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
-            freshet send … --app com.example.scores --all --follow
-            freshet send … --app com.example.scores --bulk pushes.ndjson
+            Where the gateway is, and what to prove with who sends, stand best in a context (freshet context set).
+
+              freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid K --team T \\
+                --app com.example.scores --push-token 0a1b2c3d
+              freshet send --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
+              freshet send --app com.example.scores --all --follow
+              freshet send --app com.example.scores --bulk pushes.ndjson
+
+            Exit codes: 0 accepted, 1 the gateway does not answer, 2 it refused.
             """
     )
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
     @Option(help: "A push token in hex; without it the push goes to the app, with --kind, --match or --all.")
@@ -57,19 +61,23 @@ struct Send: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let token = try self.credential.providerToken()
+        let access = try self.connection.access(.push, self.credential.settings)
+        let token = try self.credential.providerToken(access)
         if let bulk {
-            return try await self.server.withConnection { connection in
+            return try await access.withConnection { connection in
                 try await BulkSending(app: self.app, file: bulk, token: token).run(on: connection)
             }
         }
         let request = try self.request()
-        try await self.server.withConnection { connection in
+        try await access.withConnection { connection in
             let response = try await connection.send(HTTPClientRequest(request, token: token))
             try self.show(response)
             guard self.follow, let id = response.headers["apns-id"] else { return }
-            var following = PushFollowing(id: id, token: token, credential: self.credential, isJSON: self.json)
-            try await following.run(on: connection)
+            let isMinted = self.credential.isMinted(access)
+            var question = SenderQuestion(id: id, token: token) {
+                isMinted ? try self.credential.providerToken(access) : nil
+            }
+            try await PushFollowing(isJSON: self.json).run { try await question.ask(connection) }
         }
     }
 

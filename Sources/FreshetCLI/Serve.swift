@@ -18,6 +18,12 @@ struct Serve: AsyncParsableCommand {
             Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready for \
             timeouts.lameDuck, then GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads the configuration again, with \
             certificates, provider keys and the revocation list: what needs no restart is in force at once.
+
+            What freshet check-config calls a fault, a certificate that has ended among it, keeps it from starting.
+
+              freshet serve --config /etc/freshet/freshet.yaml
+
+            Exit codes: 0 drained, 1 it could not start or go on, 78 the configuration is faulty.
             """
     )
 

@@ -7,8 +7,13 @@ import WidgetModel
 /// `freshet token`
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Mint the tokens that senders and hosts authenticate with.",
-        subcommands: [Mint.self, MintHost.self]
+        abstract: "Mint the tokens that senders and hosts authenticate with, and look into them.",
+        discussion: """
+              freshet token mint --key certs/provider-key.p8 --kid K --team T
+
+            Exit codes: 0 done, 1 the key or token cannot be read or does not count, 64 wrong usage.
+            """,
+        subcommands: [Mint.self, MintHost.self, Inspect.self]
     )
 
     /// What every minted token needs.
@@ -38,6 +43,8 @@ struct Token: ParsableCommand {
             discussion: """
                 Send it as `authorization: bearer <token>`, as in curl -H "$(freshet token mint … --header)". Use one \
                 token for all connections of a team.
+
+                  freshet token mint --key certs/provider-key.p8 --kid K --team T --header
                 """
         )
 
@@ -59,6 +66,9 @@ struct Token: ParsableCommand {
             discussion: """
                 With --host it also names the host that the token is of: such a host may register under that name, and \
                 under another push token than before. Without it a host has the name that its token gives.
+
+                  freshet token host --key certs/provider-key.p8 --kid K --team T --app com.example.scores \\
+                    --push-token 0a1b2c3d --host phone
                 """
         )
 

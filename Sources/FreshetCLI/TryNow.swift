@@ -1,4 +1,3 @@
-import APNSWire
 import ArgumentParser
 import Gateway
 import WidgetModel
@@ -10,7 +9,7 @@ struct TryNow: AsyncParsableCommand {
         abstract: "Try at once what waits for an upstream, a webhook or a timeline provider.",
         discussion: """
             For when what was wrong with it is mended: it is held back no longer. Without --app, all that have failed last are \
-            tried. GET /v1/upstreams and /v1/providers say what came of it.
+            tried. freshet upstreams says what came of it.
 
               freshet try-now --app com.example.scores --ca certs/ca.pem
 
@@ -21,7 +20,7 @@ struct TryNow: AsyncParsableCommand {
     @Option(help: "All of this app.") var app: String?
     @Option(help: "With --app: the timeline provider of this kind.") var kind: String?
     @OptionGroup var gateway: OperatorOptions
-    @Flag(help: "Print the gateway's JSON.") var json = false
+    @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
         if self.kind != nil, self.app == nil { throw ValidationError("--kind takes the --app that it is of") }
@@ -31,24 +30,18 @@ struct TryNow: AsyncParsableCommand {
         let body = JSONValue.object(of: [
             ("app", self.app.map { .string($0) }), ("kind", self.kind.map { .string($0) }),
         ])
-        let answer = try await self.gateway.ask { client throws(OperatorClient.Fault) in
-            try await client.post("/v1/try-now", body)
-        }
-        guard !self.json else { return print(String(decoding: answer.jsonText, as: UTF8.self)) }
-        guard case .array(let tried)? = answer["tried"], !tried.isEmpty else {
-            return print("Nothing has failed: there is nothing to try.")
-        }
-        for target in tried { print(Self.line(target)) }
+        let done = try await self.gateway.ask { try await $0.ask("POST", "/v1/try-now", body) }
+        guard !self.answer.json else { return Output.line(done.text) }
+        let tried = done.json["tried"]?.elements ?? []
+        guard !tried.isEmpty else { return Output.line("Nothing has failed: there is nothing to try.") }
+        for target in tried { Output.line(Self.line(target)) }
     }
 
     /// A target as a sentence.
     private static func line(_ target: JSONValue) -> String {
-        func text(_ name: String) -> String? {
-            if case .string(let text)? = target[name] { text } else { nil }
-        }
-        let kind = text("kind").map { " \($0)" } ?? ""
-        let waiting: Int64 = if case .int(let count)? = target["waiting"] { count } else { 0 }
+        let kind = target["kind"]?.text.map { " \($0)" } ?? ""
+        let waiting = target["waiting"]?.whole ?? 0
         let what = waiting == 0 ? "nothing waits" : "\(waiting) tried now"
-        return "\(text("target") ?? "?") of \(text("app") ?? "?")\(kind): \(what)"
+        return "\(target["target"]?.text ?? "?") of \(target["app"]?.text ?? "?")\(kind): \(what)"
     }
 }

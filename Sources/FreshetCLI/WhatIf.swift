@@ -74,7 +74,7 @@ struct WhatIf: AsyncParsableCommand {
         try self.page.write(report.page)
         if let json {
             let text = Data(report.jsonText)
-            if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }
+            try Output.write(text, to: json)
         }
         if !self.data.quiet, self.json != "-" { print(report.text, terminator: "") }
     }

@@ -14,13 +14,13 @@ struct Why: AsyncParsableCommand {
         discussion: """
             Replays the log of the instance's partition, of which only what may concern the instance is applied, and tells \
             every step: which condition of a push matched or failed, what the budget was before and after, what waits and \
-            until when, what the host answered. From a data directory, beside a running gateway or without one:
-
-              freshet why com.example.scores/phone:scores-1 --data data --since 24h
-
-            or, with --server, from the gateway itself, through its listener for operators:
+            until when, what the host answered. The gateway is asked, through its listener for operators:
 
               freshet why com.example.scores/phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
+
+            or, with --data and no --server, the log in a data directory is read, beside a running gateway or without one:
+
+              freshet why com.example.scores/phone:scores-1 --data data --since 24h
 
             Exit codes: 0 told, 1 the log or the server cannot be read, 2 refused by the server, or there is no such \
             instance.
@@ -40,13 +40,12 @@ struct Why: AsyncParsableCommand {
         guard HistorySpan.parse(self.since) != nil else {
             throw ValidationError("--since takes a length of time, as in 90m, 24h or 2d")
         }
-        if self.whole, self.gateway.server != nil { throw ValidationError("--whole goes with --data") }
+        if self.whole, self.directory == nil { throw ValidationError("--whole goes with --data, without --server") }
     }
 
     func run() async throws {
-        if self.gateway.server != nil { return try await self.ask() }
+        guard let directory = self.directory else { return try await self.ask() }
         guard let address = InstanceAddress(self.instance), let span = HistorySpan.parse(self.since) else { return }
-        let directory = self.gateway.directory ?? "data"
         let trace: InstanceTrace
         do {
             let log = try LogDirectory(path: directory)
@@ -68,16 +67,18 @@ struct Why: AsyncParsableCommand {
         print(self.json ? String(decoding: trace.json.jsonText, as: UTF8.self) + "\n" : trace.text, terminator: "")
     }
 
+    /// The data directory whose log is read; nil if a gateway is asked, which finds its operators' token there.
+    private var directory: String? {
+        let connection = self.gateway.connection
+        return connection.server == nil && connection.context == nil ? self.gateway.directory : nil
+    }
+
     /// Asks a gateway.
     private func ask() async throws {
-        let endpoint = try OperatorEndpoint(self.gateway)
-        func escaped(_ text: String) -> String {
-            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
-        }
         guard let address = InstanceAddress(self.instance) else { return }
-        let instance = "\(escaped(address.host.id.rawValue)):\(escaped(address.instance.rawValue))"
-        let path = "/v1/instances/\(escaped(address.app.rawValue))/\(instance)/why?since=\(self.since)"
-        let answer = try await endpoint.send("GET", path, accept: self.json ? "application/json" : "text/plain")
-        print(answer, terminator: self.json ? "\n" : "")
+        let path = "\(address.path)/why?since=\(self.since)"
+        let accept = self.json ? "application/json" : "text/plain"
+        let answer = try await self.gateway.ask { try await $0.send("GET", path, accept: accept) }
+        print(answer.text, terminator: self.json ? "\n" : "")
     }
 }

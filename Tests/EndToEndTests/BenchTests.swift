@@ -207,8 +207,7 @@ import Testing
     @Test func `a load above the cap for other machines is refused`() async throws {
         let gateway = try await TestGateway.start(extra: "fairness: {undecided: 1h, pushMax: 1h}")
         let options = [
-            "--push-port", "\(gateway.pushPort)", "--host-port", "\(gateway.hostPort)", "--ca", gateway.ca, "--token",
-            "none",
+            "--push-port", "\(gateway.pushPort)", "--host-port", "\(gateway.hostPort)", "--ca", gateway.ca,
             "--rate-cap", "1999", "--no-setup",
         ]
         let result = try await Self.run("\(Self.examples)/steady.yaml", options)

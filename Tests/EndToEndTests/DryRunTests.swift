@@ -38,11 +38,7 @@ import Testing
         #expect(answers[0].headers["apns-id"]?.count == 36)
         let sent = try await Command.run(
             TestGateway.program,
-            [
-                "send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)", "--host",
-                "localhost",
-            ]
-                + ["--ca", gateway.ca, "--all", "--dry-run"]
+            ["send", "--app", TestGateway.app, "--all", "--dry-run"] + gateway.access(gateway.pushURL) + gateway.sender
         )
         #expect(sent.status == 0, "\(sent.errors)")
         let start = #"{"dryRun":true,"matched":3,"sampled":\#(max < 3),"decided":\#(min(3, max))"#

@@ -21,10 +21,9 @@ import Testing
             let push = try await Command.run(
                 TestGateway.program,
                 [
-                    "send", "--port", "\(gateway.pushPort)", "--ca", gateway.ca, "--key", gateway.key, "--kid",
-                    TestGateway.kid, "--team", TestGateway.team, "--app", TestGateway.app, "--kind", "scores",
-                    "--match", #"{"team":["\#(team)"]}"#, "--priority", "10",
-                ]
+                    "send", "--app", TestGateway.app, "--kind", "scores", "--match", #"{"team":["\#(team)"]}"#,
+                    "--priority", "10",
+                ] + gateway.access(gateway.pushURL) + gateway.sender
             )
             #expect(push.status == 0, "\(push.errors)")
         }
@@ -174,19 +173,17 @@ import Testing
         let (gateway, bearer) = try await Self.pushed()
         for number in 2...5 { _ = try await gateway.register(number, teams: ["kraken"], bearer: bearer) }
         let place = ["--server", gateway.opsURL, "--ca", gateway.ca, "--data", "\(gateway.folder)/data"]
-        let erase = ["erase"] + place
-        let one = try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--host", "host-1"])
-        #expect(one.status == 0, "\(one.errors)")
+        let erase = ["hosts", "remove", "--yes"] + place
+        let one = try await Command.run(TestGateway.program, erase + ["\(TestGateway.app)/host-1"])
+        #expect(one.status == 0 && one.output == "Removed 1 host.\n", "\(one.errors)")
         let gone = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/\(Self.instance)")
         #expect(gone.status == 404)
-        #expect(
-            try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--host", "host-1"]).status
-                == 2
-        )
-        let all = try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--json"])
+        #expect(try await Command.run(TestGateway.program, erase + ["\(TestGateway.app)/host-1"]).status == 2)
+        let all = try await Command.run(TestGateway.program, erase + ["--all-of", TestGateway.app, "--json"])
         #expect(all.output == "{\"removed\":4}\n", "\(all.errors)")
-        #expect(try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app]).status == 2)
+        #expect(try await Command.run(TestGateway.program, erase + ["--all-of", TestGateway.app]).status == 2)
         #expect(try await Command.run(TestGateway.program, erase).status == 64)
+        #expect(try await Command.run(TestGateway.program, erase + ["host-1"]).status == 64)
         // What was decided for it before can still be told, as long as the log has it.
         let why = try await Command.run(TestGateway.program, ["why", Self.instance] + place)
         #expect(why.status == 0, "\(why.errors)")
@@ -205,11 +202,7 @@ import Testing
         #expect(try !Self.files(in: data, holding: token).isEmpty)
         #expect(try !Self.files(in: data, holding: team).isEmpty)
         let erase =
-            [
-                "erase", "--app", TestGateway.app, "--host", "host-\(number)", "--server", gateway.opsURL, "--ca",
-                gateway.ca,
-                "--data", "\(gateway.folder)/data", "--history", "--json",
-            ]
+            ["hosts", "remove", "\(TestGateway.app)/host-\(number)", "--yes", "--history", "--json"] + gateway.access()
         let erased = try await Command.run(TestGateway.program, erase)
         #expect(erased.status == 0, "\(erased.errors)")
         #expect(erased.output.hasPrefix("{\"removed\":1,\"files\":"), "\(erased.output)")

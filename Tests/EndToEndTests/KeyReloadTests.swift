@@ -43,6 +43,12 @@ import Testing
         return (stats.json["providerKeys"] as? [String: Any])?["refusal"] as? String
     }
 
+    /// Why the configuration was refused when it was read last.
+    private func fault(_ gateway: TestGateway) async throws -> String? {
+        let configuration = try await gateway.curl("GET", "\(gateway.opsURL)/v1/config").json
+        return (configuration["faults"] as? [[String: Any]])?.first?["reason"] as? String
+    }
+
     @Test(arguments: [true, false])
     func `another key takes the place of one, and a file that is none keeps it`(byHangup: Bool) async throws {
         let gateway = try await TestGateway.start(
@@ -55,8 +61,10 @@ import Testing
 
         try "no key\n".write(toFile: file, atomically: true, encoding: .utf8)
         if byHangup { gateway.sendHangup() }
-        let refusal = try await gateway.eventually("the file is refused") { try await self.refusal(gateway) }
-        #expect(refusal.contains("provider key \(TestGateway.kid)"))
+        let refusal = try await gateway.eventually("the file is refused") {
+            byHangup ? try await self.fault(gateway) : try await self.refusal(gateway)
+        }
+        #expect(refusal.contains(byHangup ? "provider-key.public.pem" : "provider key \(TestGateway.kid)"))
         #expect(try await self.push(gateway, old) == "200")
 
         let (key, publicKey) = try await self.makeKey("new", in: gateway.folder)

@@ -61,7 +61,7 @@ import Testing
             #expect(found.status == 0, "\(more) \(variables): \(found.errors)")
         }
         for verb in [
-            ask, ["erase", "--app", "a", "--host", "x"] + ask.dropFirst(2), ["why", "a/b:c"] + ask.dropFirst(2),
+            ask, ["hosts", "remove", "a/x", "--yes"] + ask.dropFirst(2), ["why", "a/b:c"] + ask.dropFirst(2),
         ] {
             let lost = try await Self.run(verb, in: elsewhere)
             #expect(lost.status == 2)

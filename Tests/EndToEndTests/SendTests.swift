@@ -3,9 +3,8 @@ import Testing
 
 /// `freshet send` beyond a plain push, and tokens as a shell wants them.
 @Suite struct SendTests {
-    private static func send(_ gateway: TestGateway, _ bearer: String, _ options: [String]) -> [String] {
-        ["send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)"]
-            + ["--host", "localhost", "--ca", gateway.ca] + options
+    private static func send(_ gateway: TestGateway, _ options: [String]) -> [String] {
+        ["send", "--app", TestGateway.app] + gateway.access(gateway.pushURL) + gateway.sender + options
     }
 
     @Test func `a token can be printed as the header that it is sent in`() async throws {
@@ -34,7 +33,7 @@ import Testing
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let options = ["--kind", "scores", "--priority", "10", "--follow"] + (isJSON ? ["--json"] : [])
-        let following = try Command(TestGateway.program, Self.send(gateway, bearer, options))
+        let following = try Command(TestGateway.program, Self.send(gateway, options))
         var lines: [String] = []
         for await line in following.lines {
             lines.append(line)
@@ -64,7 +63,7 @@ import Testing
         )
         try #require(answer.status == 200, "\(answer.body)")
         func run(_ options: [String]) async throws -> Command.Result {
-            try await Command.run(TestGateway.program, Self.send(gateway, bearer, ["--kind", "scores"] + options))
+            try await Command.run(TestGateway.program, Self.send(gateway, ["--kind", "scores"] + options))
         }
         #expect(try await run(["--dry-run"]).output.contains(#""matched":1,"#))
         #expect(try await run(["--dry-run", "--attributes", #"{"inning":7}"#]).output.contains(#""matched":2,"#))
@@ -83,7 +82,7 @@ import Testing
         ["--push-token", TestGateway.token(1), "--max-matched", "1"],
     ])
     func `what does not go together is wrong usage`(_ options: [String]) async throws {
-        let command = ["send", "--app", TestGateway.app, "--token", "t"] + options
+        let command = ["send", "--app", TestGateway.app] + options
         let result = try await Command.run(TestGateway.program, command)
         #expect(result.status == 64, "\(result.output)\(result.errors)")
     }

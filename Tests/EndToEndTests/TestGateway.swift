@@ -36,6 +36,15 @@ final class TestGateway: Sendable {
     var opsURL: String { "https://localhost:\(self.opsPort)" }
     var pid: Int32 { self.command.pid }
 
+    /// What a verb is told to find this gateway's listener for operators, or another one by its address.
+    func access(_ url: String? = nil) -> [String] {
+        let server = ["--server", url ?? self.opsURL, "--ca", self.ca]
+        return url == nil ? server + ["--data", "\(self.folder)/data"] : server
+    }
+
+    /// What a verb of senders is told to prove that it is one.
+    var sender: [String] { ["--key", self.key, "--kid", Self.kid, "--team", Self.team] }
+
     /// The program that was built beside the tests.
     static let program: String = {
         let runner = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -2,6 +2,7 @@ import Gateway
 import Logging
 import Synchronization
 import Testing
+import TransportSupport
 
 /// Files that exist in memory only, and what a watch made of them.
 private final class Scene: Sendable {
@@ -15,7 +16,7 @@ private final class Scene: Sendable {
     struct Refusal: Error {}
 
     /// A certificate and a key; the key has to be the certificate's lower-case letter.
-    func watch() -> FileWatch {
+    func watch(_ log: RecordedLog = RecordedLog()) -> FileWatch {
         FileWatch(
             [
                 FileWatch.Subject(name: "pair", paths: ["cert", "key"]) {
@@ -25,7 +26,7 @@ private final class Scene: Sendable {
                     return [:]
                 }
             ],
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            logger: log.logger,
             read: { path in self.state.withLock { $0.files[path].map { Array($0.utf8) } } }
         )
     }
@@ -111,5 +112,18 @@ private final class Scene: Sendable {
         watch.useAll()
         for _ in 0..<3 { watch.look() }
         #expect(scene.uses == ["A", "B"])
+    }
+
+    @Test func `what has not changed is used anew without a word`() {
+        let (scene, log) = (Scene(), RecordedLog())
+        let watch = scene.watch(log)
+        watch.useAll()
+        #expect(scene.uses == ["A"] && log.lines == [])
+        scene.write("cert", "B")
+        scene.write("key", "b")
+        watch.useAll()
+        #expect(log.lines == ["notice files read again what=pair"])
+        watch.useAll()
+        #expect(scene.uses == ["A", "B", "B"] && log.lines.count == 1)
     }
 }

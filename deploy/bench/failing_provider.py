@@ -81,7 +81,7 @@ def register(gateway: Gateway, program: str, hosts: int) -> None:
     file = gateway.folder / "provided.ndjson"
     file.write_text("\n".join(lines))
     subprocess.run(
-        [program, "import", "--host", "localhost", "--port", str(gateway.host), "--ca", gateway.ca, "--token", gateway.bearer,
+        [program, "import", "--server", f"https://localhost:{gateway.host}", "--ca", gateway.ca, *gateway.sender,
          "--app", APP, file],
         check=True, stderr=subprocess.DEVNULL,
     )

@@ -62,11 +62,16 @@ class Gateway:
         self.register(program, hosts, widgets)
 
     @property
+    def sender(self) -> list[str]:
+        """What the program's verbs are told to mint provider tokens by themselves."""
+        return ["--key", str(self.folder / "certs" / "provider-key.p8"), "--kid", KID, "--team", TEAM]
+
+    @property
     def bearer(self) -> str:
         """A provider token, a new one every half hour: they hold for an hour, and some runs take longer."""
         if self.minted is None or time.monotonic() - self.minted[0] > 1800:
             minted = subprocess.run(
-                [self.program, "token", "mint", "--key", self.folder / "certs" / "provider-key.p8", "--kid", KID, "--team", TEAM],
+                [self.program, "token", "mint", *self.sender],
                 check=True, stdout=subprocess.PIPE, text=True,
             )
             self.minted = (time.monotonic(), minted.stdout.strip())
@@ -91,8 +96,7 @@ class Gateway:
         file = self.folder / "hosts.ndjson"
         file.write_text("\n".join(lines))
         subprocess.run(
-            [program, "import", "--host", "localhost", "--port", str(self.host), "--ca", self.ca, "--token", self.bearer,
-             "--app", APP, file],
+            [program, "import", "--server", f"https://localhost:{self.host}", "--ca", self.ca, *self.sender, "--app", APP, file],
             check=True, stderr=subprocess.DEVNULL,
         )
 

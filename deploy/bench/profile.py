@@ -24,7 +24,7 @@ SCENARIO = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "bench" / "
 def load(options: argparse.Namespace, gateway: Gateway, *more: str) -> list[str]:
     return [
         options.program, "bench", SCENARIO, "--push-port", str(gateway.push), "--host-port", str(gateway.host), "--ca", gateway.ca,
-        "--token", gateway.bearer, "--server-pid", str(gateway.process.pid), "--scale", str(options.hosts / 20_000), *more,
+        *gateway.sender, "--server-pid", str(gateway.process.pid), "--scale", str(options.hosts / 20_000), *more,
     ]
 
 

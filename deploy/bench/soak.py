@@ -54,7 +54,7 @@ def ask(gateway: Gateway, path: str) -> dict:
 def command(options: argparse.Namespace, gateway: Gateway) -> list[str]:
     return [
         options.program, "bench", SCENARIO, "--push-port", str(gateway.push), "--host-port", str(gateway.host),
-        "--ca", gateway.ca, "--token", gateway.bearer, "--server-pid", str(gateway.process.pid),
+        "--ca", gateway.ca, *gateway.sender, "--server-pid", str(gateway.process.pid),
         "--scale", str(options.scale), "--stretch", str(options.round / 20), "--json", "-", "--quiet",
     ]
 

@@ -91,21 +91,22 @@ if [ -n "${KEEP:-}" ]; then
     trap - EXIT
     start_page
     disown "$pid" "$provider_pid" "$page_pid"
+    FRESHET_CONTEXTS="$demo/contexts.yaml" "$program" context set demo --server "https://localhost:$ops" \
+        --push-server "https://localhost:$push" --host-server "https://localhost:$host" --ca "$demo/certs/ca.pem" \
+        --data "$demo/data" --key "$demo/certs/provider-key.p8" --kid $kid --team $team > /dev/null
     cat <<EOF
 
 The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
-  OPS="authorization: bearer \$(cat .demo/data/operator-token)"
-  curl --cacert .demo/certs/ca.pem -H "\$OPS" https://localhost:$ops/v1/stats
-  curl --cacert .demo/certs/ca.pem -H "\$OPS" https://localhost:$ops/v1/instances/com.example.scores/phone-1:scores-1
-  .build/release/freshet dashboard --server https://localhost:$ops --data .demo/data
-  .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
-      --kid $kid --team $team --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
+  export FRESHET_CONTEXTS=$demo/contexts.yaml PATH=$(dirname "$program"):\$PATH
+  freshet status
+  freshet instances show com.example.scores/phone-1:scores-1
+  freshet dashboard
+  freshet send --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
 
 A host to look at, in a browser on this machine (open https://localhost:$host once before and accept its certificate):
   $page_url
 Score: change .demo/state.json, then push:
-  .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
-      --kid $kid --team $team --app com.example.page --kind scores --match '{"team":["seahawks"]}' --priority 10
+  freshet send --app com.example.page --kind scores --match '{"team":["seahawks"]}' --priority 10
 
 Stop it with: kill $pid $provider_pid $page_pid
 EOF

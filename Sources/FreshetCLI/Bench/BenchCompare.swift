@@ -35,7 +35,7 @@ struct BenchCompare: ParsableCommand {
         let comparison = try LoadComparison(Self.read(self.before), Self.read(self.after))
         if let json {
             let text = Data(comparison.jsonText)
-            if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }
+            try Output.write(text, to: json)
         }
         if self.json != "-" { print(comparison.text, terminator: "") }
         guard let atMost else { return }
@@ -49,9 +49,9 @@ struct BenchCompare: ParsableCommand {
 
     private static func read(_ file: String) throws -> JSONValue {
         do {
-            return try JSONReader().parse(Array(try Data(contentsOf: URL(filePath: file))))
-        } catch {
-            throw ValidationError("\(file) cannot be read as JSON: \(error)")
+            return try JSONReader().parse(Array(try Output.read(file)))
+        } catch let error as JSONFault {
+            throw ValidationError("\(file) is no JSON: \(error)")
         }
     }
 }

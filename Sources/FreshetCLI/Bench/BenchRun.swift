@@ -9,7 +9,10 @@ import UnixSignals
 struct BenchRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run one scenario (the default)."
+        abstract: "Run one scenario (the default).",
+        discussion: """
+              freshet bench run docs/examples/bench/steady.yaml
+            """
     )
 
     @Argument(help: "The scenario, a YAML file; with --quick a name.") var scenario: String?
@@ -51,11 +54,11 @@ struct BenchRun: AsyncParsableCommand {
         if let hlog {
             let names = scenario.loads.map(\.name)
             let text = HistogramLog.text(report.tally, names: names, began: report.outcome.began)
-            try Data(text.utf8).write(to: URL(filePath: hlog))
+            try Output.write(Data(text.utf8), to: hlog)
         }
         if let json {
             let text = Data(report.jsonText)
-            if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }
+            try Output.write(text, to: json)
         }
         if !self.quiet, self.json != "-" { print(report.text, terminator: "") }
         if !report.isMet { throw ExitCode(1) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import LoadGenerator
 import TLS
 
@@ -34,6 +35,13 @@ struct BenchTargetOptions: ParsableArguments {
 
     func target() throws -> LoadTarget {
         guard let pushPort else { throw ValidationError("--push-port is missing") }
+        var options = self.credential.settings
+        options[.server] = "https://\(self.host.contains(":") ? "[\(self.host)]" : self.host)"
+        let access = try GatewayAccess(
+            .push,
+            options: options.compactMapValues { $0 },
+            environment: ProcessInfo.processInfo.environment
+        )
         return LoadTarget(
             address: self.host,
             pushPort: pushPort,
@@ -42,7 +50,7 @@ struct BenchTargetOptions: ParsableArguments {
             tls: try TLSContext.client(
                 TLSClientConfiguration(trust: self.ca.map { .roots(.file($0)) } ?? .system, alpn: ["h2"])
             ),
-            token: try self.credential.providerToken() ?? "none",
+            token: try self.credential.providerToken(access) ?? "none",
             rateCap: self.rateCap
         )
     }

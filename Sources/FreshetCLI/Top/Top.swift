@@ -11,6 +11,9 @@ struct Top: AsyncParsableCommand {
             Refreshes in place on a terminal; elsewhere each reading is some plain lines. s changes what senders are \
             sorted by, q ends. What it shows is what the dashboard's first view shows.
 
+              freshet top --context production
+              freshet top --once --json
+
             Exit codes: 0 done, 1 the gateway does not answer (with --once), 2 it refused.
             """
     )
@@ -37,7 +40,7 @@ struct Top: AsyncParsableCommand {
 
     func run() async throws {
         guard !self.once else {
-            return try await self.gateway.ask { client throws(OperatorClient.Fault) in
+            return try await self.gateway.ask { client in
                 let reading = try await Self.read(client)
                 var screen = self.makeScreen(client)
                 screen.reading = reading
@@ -48,7 +51,7 @@ struct Top: AsyncParsableCommand {
         var screen = self.makeScreen(client)
         let terminal = self.json ? nil : TerminalMode.enter()
         screen.hasKeys = terminal != nil
-        screen.isStyled = terminal != nil && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+        screen.isStyled = terminal != nil && Screen.current.isStyled
         let fault = await self.follow(client, &screen, isTerminal: terminal != nil)
         terminal?.leave()
         await client.close()
@@ -100,7 +103,7 @@ struct Top: AsyncParsableCommand {
                     screen.reading = reading
                 } catch {
                     guard error.isAway else { return error }
-                    screen.away = error.sentence
+                    screen.away = error.sentence.split(separator: "\n").first.map(String.init) ?? error.sentence
                     screen.age = last.map { Int((ContinuousClock.now - $0) / .seconds(1)) } ?? 0
                 }
             }

@@ -131,18 +131,3 @@ extension TopReading {
         ])
     }
 }
-
-extension JSONValue {
-    /// A count, or nil: none is negative, and one that does not fit is as much as fits.
-    fileprivate var whole: Int? {
-        switch self {
-        case .int(let value): max(0, Int(clamping: value))
-        case .unsigned(let value): Int(clamping: value)
-        default: nil
-        }
-    }
-
-    fileprivate var text: String? {
-        if case .string(let text) = self { text } else { nil }
-    }
-}

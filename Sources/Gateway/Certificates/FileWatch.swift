@@ -80,7 +80,7 @@ package final class FileWatch: Sendable {
         }
     }
 
-    /// Uses all files as they are now, changed or not: for somebody who asked for it.
+    /// Uses all files as they are now, changed or not: for somebody who asked for it. The log has those that changed.
     package func useAll() {
         self.knowledge.withLock { knowledge in
             for (index, subject) in self.subjects.enumerated() {
@@ -96,9 +96,11 @@ package final class FileWatch: Sendable {
         do {
             var metadata = try subject.use()
             metadata["what"] = "\(subject.name)"
+            // What is used anew for its own sake, and says what it said, is no news.
+            let isNew = digest != knowledge.inForce
             knowledge.inForce = digest
             knowledge.refused = nil
-            self.logger.notice("files read again", metadata: metadata)
+            if isNew { self.logger.notice("files read again", metadata: metadata) }
         } catch {
             knowledge.refused = digest
             self.logger.error(

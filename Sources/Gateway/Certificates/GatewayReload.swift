@@ -146,15 +146,13 @@ final class GatewayReload: Sendable {
 
     /// Reads everything again now, changed or not.
     ///
-    /// - Parameter merged: The configuration that is in force from now on, nil if what there is cannot be read. The engines
-    ///   have its settings already.
-    func reload(_ merged: GatewayConfiguration?) {
+    /// - Parameter merged: The configuration that is in force from now on. The engines have its settings already.
+    func reload(_ merged: GatewayConfiguration) {
         // Something may have been mended, here or elsewhere.
         defer {
             self.warn()
             self.tables.retry.failing()
         }
-        guard let merged else { return self.watch.useAll() }
         var numbers = self.keyed.value.numbers
         numbers.add(merged.apps.map(\.bundleID))
         // First, so that a file which is no longer named is not asked for.
@@ -177,7 +175,6 @@ final class GatewayReload: Sendable {
         do {
             let table = try ClientCertificateTable(merged, numbers)
             self.senders.certificates.replace { _ in table }
-            self.logger.notice("client certificates read again")
         } catch {
             self.logger.error("client certificates stay as they were", metadata: ["error": "\(error)"])
         }

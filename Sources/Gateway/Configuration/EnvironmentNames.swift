@@ -5,11 +5,15 @@
 package enum EnvironmentNames {
     package static let prefix = "FRESHET_"
 
-    /// Holds the token of an operator, for verbs that ask a gateway.
-    package static let operatorToken = "FRESHET_OPERATOR_TOKEN"
-
-    /// Variables with the prefix that are not keys of the configuration: the program's own, and the tests'.
-    package static let others = ["FRESHET_CONFIG", "FRESHET_SEED", Self.operatorToken]
+    /// Variables with the prefix that are not keys of the configuration: the program's own, those by which its verbs find a
+    /// gateway, and the tests'.
+    package static let others = [
+        "FRESHET_CONFIG", "FRESHET_SEED", "FRESHET_CONTEXT", "FRESHET_CONTEXTS", "FRESHET_SERVER",
+        "FRESHET_PUSH_SERVER", "FRESHET_HOST_SERVER", "FRESHET_CA", "FRESHET_SERVER_NAME", "FRESHET_CERT",
+        "FRESHET_CERT_KEY",
+        "FRESHET_TOKEN_FILE", "FRESHET_OPERATOR_TOKEN", "FRESHET_KEY", "FRESHET_KID", "FRESHET_TEAM",
+        "FRESHET_PROVIDER_TOKEN",
+    ]
 
     /// The variable for a key path.
     package static func name(of path: String) -> String {

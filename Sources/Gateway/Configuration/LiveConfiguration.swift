@@ -32,7 +32,7 @@ package final class LiveConfiguration: Sendable {
         var inForce: GatewayConfiguration
         var report: Report
         var isReading = false
-        var readFiles: (@Sendable (GatewayConfiguration?) -> Void)?
+        var readFiles: (@Sendable (GatewayConfiguration) -> Void)?
     }
 
     private let state: Mutex<State>
@@ -71,7 +71,7 @@ package final class LiveConfiguration: Sendable {
     package var report: Report { self.state.withLock { $0.report } }
 
     /// Says what reads files again: certificates, keys and lists, and what a configuration says of them.
-    package func onFiles(_ readFiles: @escaping @Sendable (GatewayConfiguration?) -> Void) {
+    package func onFiles(_ readFiles: @escaping @Sendable (GatewayConfiguration) -> Void) {
         self.state.withLock { $0.readFiles = readFiles }
     }
 
@@ -181,10 +181,9 @@ package final class LiveConfiguration: Sendable {
 
     private func refuse(_ faults: [SettingFault], _ report: inout Report) -> Report {
         report.faults = faults
-        let (refused, readFiles) = (report, self.state.withLock { $0.readFiles })
+        let refused = report
+        // Nothing of it is taken, no file that it names among them; those that change are noticed by themselves.
         self.state.withLock { $0.report = refused }
-        // Certificates and keys do not depend on it.
-        readFiles?(nil)
         self.tell(report)
         return report
     }

@@ -1,0 +1,123 @@
+import ArgumentParser
+import Foundation
+import HTTPTransport
+import NIOPosix
+import TLS
+
+/// Which gateway a verb talks to, and how it believes it: the same options for every verb.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: """
+            The gateway's listener, as in https://gateway.example.com:9443. Without it FRESHET_SERVER or a context says where \
+            it is (freshet context); else it is on this machine.
+            """
+    )
+    var server: String?
+    @Option(help: "The context to use, from the file of contexts.") var context: String?
+    @Option(help: "The CA that signed its certificate, a PEM file; the system's roots if not given.") var ca: String?
+    @Option(help: "The name in its certificate, if it is not the one in --server.") var serverName: String?
+    @Option(help: "A client certificate to show, a PEM file.") var cert: String?
+    @Option(help: "The client certificate's key, a PEM file.") var certKey: String?
+
+    /// Where the gateway is and what it is shown.
+    ///
+    /// - Parameters:
+    ///   - listener: The listener that is talked to.
+    ///   - more: What else the verb's options say.
+    /// - Throws: Exit code 78 if the file of contexts is faulty, 64 if what is said is no address.
+    func access(
+        _ listener: GatewayListener,
+        _ more: [GatewaySetting: String?] = [:],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> GatewayAccess {
+        let named: [GatewaySetting: String?] = [
+            listener.setting: self.server, .ca: self.ca, .serverName: self.serverName, .cert: self.cert,
+            .certKey: self.certKey,
+        ]
+        let options = named.merging(more) { first, _ in first }.compactMapValues { $0 }
+        do {
+            return try GatewayAccess(listener, options: options, context: self.context, environment: environment)
+        } catch let fault as ContextFile.Fault {
+            Output.standardError("\(fault)")
+            throw ExitCode(78)
+        } catch let fault as ValidationError {
+            throw Output.wrongUsage(fault.message)
+        }
+    }
+}
+
+extension GatewayAccess {
+    /// How the gateway is believed, and which certificate it is shown.
+    ///
+    /// - Throws: Exit code 64, if a certificate or key is missing or no such thing.
+    func tlsContext() throws(ExitCode) -> TLSContext {
+        var identity: TLSIdentity?
+        switch (self.value(.cert), self.value(.certKey)) {
+        case (let cert?, let key?):
+            identity = TLSIdentity(certificateChain: .file(cert.text), privateKey: .file(key.text))
+        case (nil, nil): break
+        default: throw Output.wrongUsage("--cert and --cert-key go together")
+        }
+        do throws(TLSError) {
+            return try TLSContext.client(
+                TLSClientConfiguration(
+                    trust: self.value(.ca).map { .roots(.file($0.text)) } ?? .system,
+                    identity: identity,
+                    alpn: ["h2"]
+                )
+            )
+        } catch {
+            throw Output.wrongUsage("\(error)")
+        }
+    }
+
+    /// A connection, closed again whatever happens. Why there is none, or it broke, goes to standard error.
+    ///
+    /// - Throws: Exit code 1 if there is none or it broke, and what `body` throws.
+    func withConnection<Result: Sendable>(
+        _ body: (HTTP2ClientConnection) async throws -> Result
+    ) async throws -> Result {
+        let tls = try self.tlsContext()
+        do {
+            let connection = try await self.connect(tls)
+            do {
+                let result = try await body(connection)
+                await connection.close()
+                return result
+            } catch {
+                await connection.close()
+                throw error
+            }
+        } catch let error as HTTPTransportError {
+            Output.standardError("\(self.failure(error))")
+            throw ExitCode(1)
+        }
+    }
+
+    /// - Throws: ``HTTPTransportError``.
+    func connect(_ tls: TLSContext) async throws -> HTTP2ClientConnection {
+        try await HTTP2ClientConnection.connect(
+            host: self.host,
+            port: self.port,
+            tls: tls,
+            serverName: self.value(.serverName)?.text,
+            on: MultiThreadedEventLoopGroup.singleton
+        )
+    }
+
+    /// Why the gateway does not answer, and what to do about it.
+    func failure(_ error: any Error) -> String {
+        let remedy: String? =
+            switch (error as? HTTPTransportError)?.code {
+            case .connect:
+                "see whether it runs there; its place comes from \(self.place), and --server, "
+                    + "\(GatewaySetting.server.variable) or a context can name another"
+            case .tls: "--ca names that file, --server-name that name"
+            case .applicationProtocol: "see whether this is the port of the right listener"
+            case .timeout: "see how it does: its log, /readyz"
+            default: nil
+            }
+        let sentence = "the gateway at \(self.url) does not answer: \(ConnectionFailure.sentence(error))"
+        return remedy.map { "\(sentence)\n\($0)" } ?? sentence
+    }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import HTTPTransport
+
+/// Where a gateway is, and what it is shown: as options, variables and contexts say together, the first of them first.
+///
+/// A context is of one gateway. It counts only where it says which one is talked to, so that no token or key of it is shown to
+/// another.
+struct GatewayAccess: Sendable {
+    /// Values of one origin.
+    struct Layer: Sendable {
+        enum Origin: Hashable, Sendable {
+            case options
+            case variables
+            case context(String)
+        }
+
+        let origin: Origin
+        let values: [GatewaySetting: String]
+
+        /// Where a value of it stands, for messages.
+        func place(of setting: GatewaySetting) -> String {
+            switch self.origin {
+            case .options: "the command line"
+            case .variables: setting.variable
+            case .context(let name): "the context \(name)"
+            }
+        }
+    }
+
+    /// In the order in which they count.
+    let layers: [Layer]
+    /// The listener's host name or address, and its port.
+    let host: String
+    let port: Int
+    /// What says that it is there.
+    let place: String
+
+    /// - Parameters:
+    ///   - listener: The listener that is talked to.
+    ///   - options: What the command line says.
+    ///   - context: The context that it names.
+    ///   - environment: The process's variables.
+    /// - Throws: `ValidationError` if what is said is no address, ``ContextFile/Fault`` if there is no such context.
+    init(
+        _ listener: GatewayListener,
+        options: [GatewaySetting: String] = [:],
+        context: String? = nil,
+        environment: [String: String]
+    ) throws {
+        var layers = [Layer(origin: .options, values: options)]
+        func isNamed() -> Bool {
+            layers.contains { $0.values[listener.setting] != nil || $0.values[.server] != nil }
+        }
+        let path = ContextFile.path(environment)
+        if let context {
+            guard !isNamed() else { throw ValidationError("--context says where the gateway is: leave --server out") }
+            layers.append(try Self.layer(context, path))
+        }
+        layers.append(Layer(origin: .variables, values: Self.variables(environment)))
+        if !isNamed() {
+            let file = try ContextFile.read(path)
+            let name = environment[ContextFile.nameVariable].flatMap { $0.isEmpty ? nil : $0 } ?? file.current
+            if let name { layers.append(try Self.layer(name, path)) }
+        }
+        self.layers = layers
+        (self.host, self.port, self.place) = try Self.address(of: listener, layers)
+    }
+
+    private static func layer(_ context: String, _ path: String) throws(ContextFile.Fault) -> Layer {
+        Layer(origin: .context(context), values: try ContextFile.read(path).context(context, path).values)
+    }
+
+    private static func variables(_ environment: [String: String]) -> [GatewaySetting: String] {
+        var values: [GatewaySetting: String] = [:]
+        for setting in GatewaySetting.allCases {
+            guard let text = environment[setting.variable], !text.isEmpty else { continue }
+            values[setting] = text
+        }
+        return values
+    }
+
+    private static func address(
+        of listener: GatewayListener,
+        _ layers: [Layer]
+    ) throws(ValidationError) -> (host: String, port: Int, place: String) {
+        for layer in layers {
+            if let text = layer.values[listener.setting] {
+                let place = layer.place(of: listener.setting)
+                guard let found = Self.parse(text) else { throw Self.noAddress(text, place) }
+                return (found.host, found.port ?? listener.port, place)
+            }
+            // Beside the listener that is named, where it is by default.
+            if let text = layer.values[.server] {
+                let place = layer.place(of: .server)
+                guard let found = Self.parse(text) else { throw Self.noAddress(text, place) }
+                return (found.host, listener.port, place)
+            }
+        }
+        return ("127.0.0.1", listener.port, "the default")
+    }
+
+    private static func noAddress(_ text: String, _ place: String) -> ValidationError {
+        ValidationError("\"\(text)\" (\(place)) is no address of a gateway, as in https://gateway.example.com:9443")
+    }
+
+    private static func parse(_ text: String) -> (host: String, port: Int?)? {
+        guard let url = URL(string: text), url.scheme == "https", let host = url.host(), !host.isEmpty,
+            url.path.isEmpty || url.path == "/"
+        else { return nil }
+        return (host.trimmingCharacters(in: ["[", "]"]), url.port)
+    }
+
+    // MARK: What was said
+
+    /// The value that counts, and where it stands.
+    func value(_ setting: GatewaySetting) -> (text: String, place: String)? {
+        for layer in self.layers {
+            if let text = layer.values[setting] { return (text, layer.place(of: setting)) }
+        }
+        return nil
+    }
+
+    /// The listener's address, as in `https://127.0.0.1:9443`.
+    var url: String { "https://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(self.port)" }
+
+    /// Whether the gateway is on this machine.
+    var isOnThisMachine: Bool {
+        self.host == "localhost" || self.host == "::1" || self.host.hasPrefix("127.") && IPAddress(self.host) != nil
+    }
+}

@@ -1,0 +1,167 @@
+import ArgumentParser
+import WidgetModel
+
+/// `freshet instances`
+struct Instances: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List widget instances; show one with its budget, what waits, what is out, and what was decided.",
+        discussion: """
+            freshet why tells more of one, from the log.
+
+              freshet instances --app com.example.scores --state exhausted
+              freshet instances show com.example.scores/phone:scores-1
+
+            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, or there is no such instance.
+            """,
+        subcommands: [List.self, Show.self],
+        defaultSubcommand: List.self
+    )
+
+    /// `freshet instances list`
+    struct List: GatewayList {
+        static let configuration = CommandConfiguration(
+            abstract: "List widget instances.",
+            discussion: """
+                States: waiting (a push or its timeline waits), outstanding (a reload is out), exhausted (nothing is left of its \
+                budget), visible, orphaned (it does not fit its kind any more).
+
+                  freshet instances list --app com.example.scores --host phone
+                """
+        )
+
+        @Option(help: "Only of this app.") var app: String?
+        @Option(help: "Only of this kind.") var kind: String?
+        @Option(help: "Only of this host of --app.") var host: String?
+        @Option(help: "waiting, outstanding, exhausted, visible or orphaned.") var state: String?
+        @OptionGroup var paging: PagingOptions
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+
+        func validate() throws {
+            if self.host != nil, self.app == nil { throw ValidationError("--host takes the --app that it is of") }
+        }
+
+        var list: GatewayListForm {
+            GatewayListForm(
+                path: "/v1/instances",
+                member: "instances",
+                columns: [
+                    .text("INSTANCE", "id"), .text("KIND", "kind"), .text("FAMILY", "family"),
+                    .count("WAITING", "waiting"), .count("OUT", "outstanding"), .count("CHARGED", "charged"),
+                    TextTable.Column(title: "LEFT", isNumber: true) { row, _ in
+                        guard let left = row["left"]?.whole else { return "no limit" }
+                        return Cell(TopScreen.grouped(left), left == 0 ? .warning : .plain)
+                    },
+                    .time("DECIDED", "decidesAt"), .time("LAST RELOAD", "lastReload"),
+                    TextTable.Column(title: "IS") { row, _ in
+                        let words = [
+                            row["isVisible"]?.isTrue == true ? "visible" : nil,
+                            row["isOrphaned"]?.isTrue == true ? "orphaned" : nil,
+                        ].compactMap { $0 }
+                        return Cell(words.joined(separator: ", "))
+                    },
+                ],
+                none: "No instance is like that.",
+                query: [("app", self.app), ("kind", self.kind), ("host", self.host), ("state", self.state)],
+                paging: self.paging
+            )
+        }
+    }
+
+    /// `freshet instances show`
+    struct Show: GatewayQuestion {
+        static let configuration = CommandConfiguration(
+            abstract: "Show one instance: budget, next possible reload, what waits, what is out, decisions.",
+            discussion: """
+                  freshet instances show com.example.scores/phone:scores-1 --decisions 20
+                """
+        )
+
+        @Argument(help: "The instance, as <app>/<host>:<instance>.") var instance: String
+        @Option(help: "How many decisions, the newest.") var decisions = 20
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+
+        func validate() throws {
+            guard InstanceAddress(self.instance) != nil else {
+                throw ValidationError("an instance is given as <app>/<host>:<instance>")
+            }
+            guard (1...1000).contains(self.decisions) else { throw ValidationError("--decisions takes 1 to 1000") }
+        }
+
+        var path: String {
+            (InstanceAddress(self.instance)?.path ?? "").withQuery([("decisions", "\(self.decisions)")])
+        }
+
+        func lines(_ instance: JSONValue, on screen: Screen) -> [String] {
+            let now = Moment.now(of: instance)
+            var lines = Self.card(instance, now).lines(on: screen)
+            func add(_ title: String, _ rows: [JSONValue]?, _ columns: [TextTable.Column]) {
+                guard let rows, !rows.isEmpty else { return }
+                var table = TextTable(columns)
+                lines += ["", screen.show(Cell(title, .title))] + table.lines(rows, now: now, on: screen)
+            }
+            add(
+                "Outstanding",
+                instance["outstanding"]?.elements,
+                [
+                    .text("RELOAD", "id"), .list("CAUSES", "causes"), .count("PUSHES", "pushes"),
+                    .text("CHARGED", "charged"), .time("ISSUED", "issuedAt"), .time("EXPIRES", "expiresAt"),
+                ]
+            )
+            add(
+                "Waiting",
+                instance["pending"]?.elements,
+                [
+                    .text("CAUSE", "cause"), .text("PUSH", "push"), .text("PRIORITY", "priority"),
+                    .time("NOT BEFORE", "notBefore"), .time("EXPIRES", "expiresAt"),
+                ]
+            )
+            add("Decisions", instance["decisions"]?.elements, Decisions.columns + [.text("PUSH", "push")])
+            return lines
+        }
+
+        private static func card(_ instance: JSONValue, _ now: Instant) -> TextCard {
+            func time(_ path: String) -> String? { instance.at(path)?.text.map { Moment.text($0, now: now) } }
+            func count(_ path: String) -> String? { instance.at(path)?.whole.map { TopScreen.grouped($0) } }
+            var card = TextCard()
+            card.add("instance", instance["id"]?.words)
+            card.add("kind", "\(instance["kind"]?.words ?? "–"), \(instance["family"]?.words ?? "–")")
+            card.add("configuration", instance["configuration"]?.words)
+            let flags = [
+                instance["isVisible"]?.isTrue == true ? "visible" : nil,
+                instance["isOrphaned"]?.isTrue == true ? "orphaned: it does not fit its kind any more" : nil,
+                instance["pushEnabled"]?.isTrue == false ? "no pushes are about it" : nil,
+            ].compactMap { $0 }
+            card.add("is", flags.isEmpty ? nil : flags.joined(separator: ", "))
+            card.add("waiting", count("pendingCount").map { "\($0) in all" })
+            card.add("waits for", instance.at("waitsFor")?.text.map { Cell($0, .warning) })
+            card.add("decided", time("decidesAt"))
+            card.add("budget", Self.budget(instance.at("budget"), now))
+            for (name, path) in [("10", "priority10"), ("5", "priority5")] {
+                card.add("next for \(name)", time("budget.nextConforming.\(path)"))
+            }
+            card.add("next timeline", time("budget.nextConforming.policy"))
+            card.add("exempt now", instance.at("budget.exemption")?.text)
+            card.add("last reload", time("budget.lastReload"))
+            card.add("entry shown", time("shownEntry"))
+            if let timeline = instance.at("timeline") {
+                let entries = timeline["entries"]?.words ?? "0"
+                let last = timeline.at("lastDate")?.text.map { ", the last \(Moment.text($0, now: now))" } ?? ""
+                let findings = timeline["findings"]?.elements.compactMap { $0["message"]?.text } ?? []
+                card.add("timeline", "\(entries) entries\(last)")
+                card.add("digest", timeline.at("digest")?.text)
+                card.add("peculiar", findings.isEmpty ? nil : Cell(findings.joined(separator: "; "), .warning))
+            }
+            return card
+        }
+
+        private static func budget(_ budget: JSONValue?, _ now: Instant) -> String? {
+            guard let budget, let charged = budget["charged"]?.whole else { return nil }
+            let allowance = budget.at("allowance")?.whole.map { " of \(TopScreen.grouped($0))" } ?? ", no limit"
+            let end = budget.at("windowEnd")?.text.map { ", until \(Moment.text($0, now: now))" } ?? ""
+            let policy = budget["policy"]?.text.map { " (\($0))" } ?? ""
+            return "\(TopScreen.grouped(charged)) charged\(allowance)\(end)\(policy)"
+        }
+    }
+}

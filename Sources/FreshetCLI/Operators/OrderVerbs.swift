@@ -1,0 +1,186 @@
+import ArgumentParser
+import Gateway
+import WidgetModel
+
+/// What an order is about.
+struct OrderPlace: ParsableArguments {
+    @Option(help: "An app.") var app: String?
+    @Option(help: "With --app: one kind of it.") var kind: String?
+    @Option(help: "With --app: one host of it.") var host: String?
+    @Option(help: "A sender (team).") var sender: String?
+    @Option(help: "An instance, as <app>/<host>:<instance>.") var instance: String?
+    @Option(help: "A push, by its apns-id.") var push: String?
+
+    private var named: [(name: String, value: String?)] {
+        [
+            ("app", self.app), ("kind", self.kind), ("host", self.host), ("sender", self.sender),
+            ("instance", self.instance), ("push", self.push),
+        ]
+    }
+
+    var json: JSONValue { .object(of: self.named.map { ($0.name, $0.value.map { .string($0) }) }) }
+
+    /// For people: `com.example.scores scores`, `the sender A1B2C3D4E5`.
+    var words: String {
+        if let app = self.app, self.instance == nil {
+            return [app, self.kind ?? self.host].compactMap { $0 }.joined(separator: " ")
+        }
+        guard let place = self.named.last(where: { $0.value != nil }), let value = place.value else { return "nothing" }
+        return "the \(place.name) \(value)"
+    }
+}
+
+/// An order to the gateway.
+protocol OrderVerb: GatewayChange {
+    /// As `action` has it.
+    static var action: String { get }
+    var place: OrderPlace { get }
+    /// What else the order says.
+    var members: [(String, JSONValue?)] { get }
+}
+
+extension OrderVerb {
+    private var body: JSONValue {
+        .object(of: [("action", .string(Self.action)), ("of", self.place.json)] + self.members)
+    }
+
+    func validate() throws { try self.check() }
+
+    /// Wrong usage is told before anything is asked or sent, by the gateway's own rules.
+    func check() throws(ValidationError) {
+        do throws(Problem) {
+            _ = try OrderBody.order(self.body)
+        } catch {
+            throw ValidationError(error.path.map { "\($0): \(error.detail)" } ?? error.detail)
+        }
+    }
+
+    var request: (method: String, path: String, body: JSONValue?) { ("POST", "/v1/orders", self.body) }
+
+    /// How many the order was for.
+    func matched(_ answer: JSONValue, _ what: String) -> String {
+        let count = answer["matched"]?.whole ?? 0
+        return "\(TopScreen.grouped(count)) \(what)\(count == 1 ? "" : "s")"
+    }
+}
+
+/// `freshet pause`
+struct Pause: OrderVerb {
+    static let configuration = CommandConfiguration(
+        abstract: "Pause an app, a kind or a sender: nothing is reloaded for it until it is resumed.",
+        discussion: """
+            What comes meanwhile waits. freshet orders lists what is paused.
+
+              freshet pause --app com.example.scores --kind scores --for 2h
+              freshet pause --sender A1B2C3D4E5 --yes
+
+            Exit codes: 0 paused, 1 the gateway does not answer, 2 it refused.
+            """
+    )
+    static let action = "pause"
+
+    @OptionGroup var place: OrderPlace
+    @Option(help: "For how long: 90m, 2h or 1d; until it is resumed if not given.") var `for`: String?
+    @Option(help: "Until when, a date as in 2026-11-27T06:00:00Z.") var until: String?
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+
+    func validate() throws {
+        if self.for != nil, self.until != nil { throw ValidationError("--for and --until do not go together") }
+        if let length = self.for, TimeText.future(length) == nil {
+            throw ValidationError("--for takes a length of time, as in 90m, 2h or 1d")
+        }
+        try self.check()
+    }
+
+    private var end: String? { self.until ?? self.for.flatMap { TimeText.future($0) } }
+    var members: [(String, JSONValue?)] { [("until", self.end.map { .string($0) })] }
+    var intent: String { "pause \(self.place.words) \(self.end.map { "until \($0)" } ?? "until it is resumed")" }
+
+    func line(_ answer: JSONValue) -> String {
+        "Paused \(self.place.words), \(self.matched(answer, "instance")), \(self.end.map { "until \($0)" } ?? "until it is resumed")."
+    }
+}
+
+/// `freshet resume`
+struct Resume: OrderVerb {
+    static let configuration = CommandConfiguration(
+        abstract: "Resume an app, a kind or a sender that was paused.",
+        discussion: """
+            What waited is decided at once, as budgets allow.
+
+              freshet resume --app com.example.scores --kind scores
+
+            Exit codes: 0 resumed, 1 the gateway does not answer, 2 it refused.
+            """
+    )
+    static let action = "resume"
+
+    @OptionGroup var place: OrderPlace
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+
+    var members: [(String, JSONValue?)] { [] }
+    var intent: String { "resume \(self.place.words)" }
+    func line(_ answer: JSONValue) -> String { "Resumed \(self.place.words), \(self.matched(answer, "instance"))." }
+}
+
+/// `freshet cancel`
+struct Cancel: OrderVerb {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Cancel what waits of a push, or of all pushes for an app, a kind, a host, an instance or from a sender.",
+        discussion: """
+            What was reloaded or is out stays so.
+
+              freshet cancel --push 8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B
+              freshet cancel --app com.example.scores --kind scores --yes
+
+            Exit codes: 0 cancelled, 1 the gateway does not answer, 2 it refused.
+            """
+    )
+    static let action = "cancel"
+
+    @OptionGroup var place: OrderPlace
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+
+    var members: [(String, JSONValue?)] { [] }
+    var intent: String { "cancel what waits of \(self.place.words)" }
+
+    func line(_ answer: JSONValue) -> String {
+        let count = answer["matched"]?.whole ?? 0
+        return "Cancelled \(TopScreen.grouped(count)) that waited, of \(self.place.words)."
+    }
+}
+
+/// `freshet grant`
+struct Grant: OrderVerb {
+    static let configuration = CommandConfiguration(
+        abstract: "Grant instances more reloads in their present window.",
+        discussion: """
+            For an app, a kind, a host or an instance.
+
+              freshet grant 5 --instance com.example.scores/phone:scores-1
+
+            Exit codes: 0 granted, 1 the gateway does not answer, 2 it refused.
+            """
+    )
+    static let action = "grant"
+
+    @Argument(help: "How many more reloads each.") var count: Int
+    @OptionGroup var place: OrderPlace
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+
+    var members: [(String, JSONValue?)] { [("count", .count(self.count))] }
+    var intent: String { "grant \(self.count) more reloads to each instance of \(self.place.words)" }
+
+    func line(_ answer: JSONValue) -> String {
+        "Granted \(self.count) more reloads to \(self.matched(answer, "instance"))."
+    }
+}

@@ -1,0 +1,193 @@
+import ArgumentParser
+import WidgetModel
+
+/// `freshet pushes`
+struct Pushes: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List pushes, the newest first; show one with its outcomes.",
+        discussion: """
+            A push waits for as long as its outcomes say deferred or issued of any instance; what cannot change any more is \
+            complete. docs/engine.md has the outcomes.
+
+              freshet pushes --app com.example.scores --state waiting
+              freshet pushes show 8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B --decisions
+
+            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, or there is no such push.
+            """,
+        subcommands: [List.self, Show.self],
+        defaultSubcommand: List.self
+    )
+
+    /// `freshet pushes list`
+    struct List: GatewayList {
+        static let configuration = CommandConfiguration(
+            abstract: "List pushes, the newest first.",
+            discussion: """
+                --after and --before take dates, or how long ago (90m, 24h, 2d).
+
+                  freshet pushes list --after 1h --outcome failed --limit 20
+                """
+        )
+
+        @Option(help: "Only of this sender (team).") var sender: String?
+        @Option(help: "Only to this app.") var app: String?
+        @Option(help: "Only those that name this kind.") var kind: String?
+        @Option(help: "Only those that were accepted after that.") var after: String?
+        @Option(help: "Only those that were accepted before that.") var before: String?
+        @Option(help: "waiting or complete.") var state: String?
+        @Option(help: "Only those with this outcome for at least one instance, as in deferred or failed.")
+        var outcome: String?
+        @OptionGroup var paging: PagingOptions
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+
+        var list: GatewayListForm {
+            GatewayListForm(
+                path: "/v1/pushes",
+                member: "pushes",
+                columns: [
+                    .text("PUSH", "id"), .time("ACCEPTED", "acceptedAt"), .text("SENDER", "team"), Pushes.target,
+                    .text("PRIO", "priority"), Pushes.state, .count("MATCHED", "matched"),
+                    TextTable.Column(title: "OUTCOMES", isElastic: true) { row, _ in
+                        Cell(row["outcomes"]?.counts ?? "–")
+                    },
+                ],
+                none: "No push is like that.",
+                query: [
+                    ("sender", self.sender), ("app", self.app), ("kind", self.kind),
+                    ("after", self.after.map { Self.date($0) }), ("before", self.before.map { Self.date($0) }),
+                    ("state", self.state), ("outcome", self.outcome),
+                ],
+                paging: self.paging
+            )
+        }
+
+        /// A date, or how long ago as one.
+        private static func date(_ text: String) -> String { TimeText.past(text) ?? text }
+    }
+
+    /// Whom a push was for.
+    private static let target = TextTable.Column(title: "FOR", isElastic: true) { row, _ in
+        guard let target = row["target"] else { return Cell(row["app"]?.words ?? "–") }
+        let words = ["app", "host", "instance"].compactMap { target[$0]?.text }
+        return Cell((words + [row["kind"]?.text].compactMap { $0 }).joined(separator: " "))
+    }
+
+    private static let state = TextTable.Column(title: "STATE") { row, _ in
+        if row["failure"] != nil { return Cell("given up", .bad) }
+        return row["isComplete"]?.isTrue == true ? "complete" : Cell("waiting", .warning)
+    }
+
+    /// `freshet pushes show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show one push: what it was, what became of it, and what it waits for.",
+            discussion: """
+                With --decisions also what was decided for each instance, and why; with --follow each change, until nothing can \
+                change any more.
+
+                  freshet pushes show 8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B --follow
+
+                Exit codes: 0 told, 1 the gateway does not answer, 2 there is no such push, or it was given up.
+                """
+        )
+
+        @Argument(help: "The push's apns-id.") var push: String
+        @Flag(help: "Go on until nothing can become of the push any more, and print each change.") var follow = false
+        @Flag(help: "Also what was decided for each instance.") var decisions = false
+        @Option(help: "With --decisions: only those with this outcome.") var outcome: String?
+        @OptionGroup var paging: PagingOptions
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+
+        func validate() throws {
+            guard PushID(self.push) != nil else { throw ValidationError("an apns-id is a UUID, not \"\(self.push)\"") }
+            if self.follow, self.decisions { throw ValidationError("--follow and --decisions do not go together") }
+            if self.outcome != nil, !self.decisions { throw ValidationError("--outcome goes with --decisions") }
+        }
+
+        private var path: String { "/v1/pushes/\(self.push.percentEncoded)" }
+
+        func run() async throws {
+            if self.follow { return try await self.followIt() }
+            let found = try await self.gateway.ask { try await $0.ask("GET", self.path) }
+            if self.answer.json {
+                if !self.decisions { return Output.line(found.text) }
+            } else {
+                for line in Self.lines(found.json, on: Screen.current) { Output.line(line) }
+            }
+            guard self.decisions else { return }
+            if !self.answer.json { Output.line("") }
+            try await Decisions.form("\(self.path)/decisions", [("outcome", self.outcome)], self.paging)
+                .run(self.gateway, self.answer)
+        }
+
+        private func followIt() async throws {
+            try await self.gateway.ask { client in
+                // It has been accepted: what is not known now never will be.
+                _ = try await client.ask("GET", self.path)
+                try await PushFollowing(isJSON: self.answer.json).run {
+                    try await client.ask("GET", self.path).text
+                }
+            }
+        }
+
+        /// The push for people.
+        static func lines(_ push: JSONValue, on screen: Screen) -> [String] {
+            let now = Moment.now(of: push)
+            func time(_ name: String) -> String? { push[name]?.text.map { Moment.text($0, now: now) } }
+            var card = TextCard()
+            card.add("push", push["id"]?.words)
+            card.add("sender", push["team"]?.words)
+            card.add("for", Pushes.target.cell(push, now))
+            for name in ["match", "attributes", "digest", "collapseID"] { card.add(name, push.at(name)?.words) }
+            card.add("priority", push["priority"]?.words)
+            card.add("accepted", time("acceptedAt"))
+            card.add("not before", time("notBefore"))
+            card.add("expires", time("expiresAt"))
+            card.add("state", Pushes.state.cell(push, now))
+            card.add("matched", push["matched"]?.whole.map { TopScreen.grouped($0) })
+            card.add("outcomes", push["outcomes"]?.counts)
+            card.add("failures", push.at("failures")?.counts)
+            card.add("failure", push["failure"]?.text)
+            card.add("waits for", push.at("waiting.reasons")?.counts)
+            card.add("reloads", Self.reloads(push, now))
+            if let repeats = push["repeats"]?.whole, repeats > 0 { card.add("repeated", TopScreen.grouped(repeats)) }
+            var lines = card.lines(on: screen)
+            for other in push["others"]?.elements ?? [] {
+                lines += ["", "Another push has the same id:"] + Self.lines(other, on: screen)
+            }
+            return lines
+        }
+
+        /// When a push that waits reloads the first and the last instance.
+        private static func reloads(_ push: JSONValue, _ now: Instant) -> String? {
+            guard let first = push.at("waiting.earliest")?.text, let last = push.at("waiting.latest")?.text else {
+                return nil
+            }
+            let expiring = push.at("waiting.expiring")?.whole ?? 0
+            return "\(Moment.text(first, now: now)) to \(Moment.text(last, now: now))"
+                + (expiring > 0 ? ", too late for \(TopScreen.grouped(expiring))" : "")
+        }
+    }
+}
+
+/// What was decided, and why.
+enum Decisions {
+    static let columns: [TextTable.Column] = [
+        .time("AT", "at"), .text("CAUSE", "cause"), .text("OUTCOME", "outcome"), .text("REASON", "reason"),
+        .time("UNTIL", "until"),
+    ]
+
+    /// The list of decisions at a path.
+    static func form(_ path: String, _ query: [(String, String?)], _ paging: PagingOptions) -> GatewayListForm {
+        GatewayListForm(
+            path: path,
+            member: "decisions",
+            columns: [.text("INSTANCE", "instance")] + self.columns,
+            none: "Nothing was decided, or it is not kept any more.",
+            query: query,
+            paging: paging
+        )
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import WidgetModel
+
+/// `freshet reload`
+struct Reload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let the gateway read its configuration, certificates and keys again, as SIGHUP does.",
+        discussion: """
+            What would change is shown first, as freshet config diff shows it. If anything is wrong, nothing of it is taken.
+
+              freshet reload --ca certs/ca.pem
+
+            Exit codes: 0 read, 1 the gateway does not answer, 2 it refused, 78 the configuration is faulty.
+            """
+    )
+
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+
+    func run() async throws {
+        let url = try self.gateway.access().url
+        if !self.confirmation.yes {
+            let difference = try await self.gateway.ask { try await $0.get("/v1/config/diff") }
+            try ConfigurationAnswers.refuse(difference)
+            for line in ConfigurationAnswers.lines(difference: difference) { Output.standardError(line) }
+        }
+        try self.confirmation.confirm("read the configuration again at \(url)")
+        // 409 is the answer of a gateway that has read it and takes nothing of it.
+        let report = try await self.gateway.ask { try await $0.ask("POST", "/v1/config/reload", good: [200, 409]) }
+        if self.answer.json { Output.line(report.text) }
+        guard report.status == 200 else {
+            if report.json["faults"] == nil { Output.standardError(report.json.at("detail")?.text ?? report.text) }
+            try ConfigurationAnswers.refuse(report.json)
+            throw ExitCode(2)
+        }
+        guard !self.answer.json else { return }
+        for line in ConfigurationAnswers.lines(report: report.json) { Output.line(line) }
+    }
+}
+
+/// What a gateway says of its configuration, for people.
+enum ConfigurationAnswers {
+    /// Tells what is wrong with a configuration.
+    ///
+    /// - Throws: Exit code 78, if anything is.
+    static func refuse(_ answer: JSONValue) throws(ExitCode) {
+        let faults = answer["faults"]?.elements ?? []
+        for fault in faults { Output.standardError(self.line(fault: fault)) }
+        if !faults.isEmpty { throw ExitCode(78) }
+    }
+
+    /// What reading it again would change.
+    static func lines(difference: JSONValue) -> [String] {
+        let changes = difference["changes"]?.elements ?? []
+        var lines = changes.isEmpty ? ["Nothing would change."] : changes.map { self.line(change: $0) }
+        if let orphaned = difference["orphaned"]?.whole, orphaned > 0 {
+            lines.append(
+                "\(orphaned) instances would no longer fit their kind; their hosts would have to register them anew."
+            )
+        }
+        return lines
+    }
+
+    /// What came of reading it.
+    static func lines(report: JSONValue) -> [String] {
+        func names(_ member: String) -> String? {
+            let keys = report[member]?.elements.map(\.words) ?? []
+            return keys.isEmpty ? nil : keys.joined(separator: ", ")
+        }
+        var lines = [names("applied").map { "In force: \($0)." } ?? "Read again; nothing has changed."]
+        if let keys = names("restartNeeded") { lines.append("Not before a restart: \(keys).") }
+        if let orphaned = report["orphaned"]?.whole, orphaned > 0 {
+            lines.append("\(orphaned) instances no longer fit their kind; their hosts have to register them anew.")
+        }
+        return lines
+    }
+
+    private static func line(change: JSONValue) -> String {
+        func text(_ name: String) -> String { change[name]?.words ?? "none" }
+        let restart = change["takesRestart"]?.isTrue == true ? " (takes a restart)" : ""
+        return "\(text("key")): \(text("from")) -> \(text("to"))\(restart)"
+    }
+
+    private static func line(fault: JSONValue) -> String {
+        let place = ["file", "line", "column"].compactMap { fault[$0]?.words }
+        let key = fault["key"]?.words
+        return
+            ((place.isEmpty ? [] : [place.joined(separator: ":")]) + [key, fault["reason"]?.words].compactMap { $0 })
+            .joined(separator: ": ")
+    }
+}

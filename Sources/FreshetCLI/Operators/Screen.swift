@@ -1,0 +1,49 @@
+import Foundation
+
+/// What standard output is: how wide, and whether words may be coloured.
+struct Screen: Sendable {
+    /// The columns of a terminal; nil where output is no terminal, and lines are as long as they are.
+    var columns: Int?
+    /// Whether words may be coloured.
+    var isStyled = false
+
+    /// Standard output as it is.
+    static var current: Screen {
+        guard isatty(STDOUT_FILENO) == 1 else { return Screen() }
+        let isPlain = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        return Screen(columns: TerminalMode.size.columns, isStyled: !isPlain)
+    }
+
+    /// A word as the terminal shows it.
+    func show(_ cell: Cell) -> String {
+        guard self.isStyled, let code = cell.style.code else { return cell.text }
+        return "\u{1B}[\(code)m\(cell.text)\u{1B}[0m"
+    }
+}
+
+/// A text, and what its colour says.
+struct Cell: Hashable, Sendable, ExpressibleByStringInterpolation {
+    enum Style: Hashable, Sendable {
+        case plain, title, good, warning, bad
+
+        fileprivate var code: String? {
+            switch self {
+            case .plain: nil
+            case .title: "1"
+            case .good: "32"
+            case .warning: "33"
+            case .bad: "31;1"
+            }
+        }
+    }
+
+    var text: String
+    var style = Style.plain
+
+    init(_ text: String, _ style: Style = .plain) {
+        self.text = text
+        self.style = style
+    }
+
+    init(stringLiteral value: String) { self.init(value) }
+}

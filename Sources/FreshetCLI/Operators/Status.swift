@@ -1,0 +1,155 @@
+import ArgumentParser
+import Gateway
+import WidgetModel
+
+/// `freshet status`
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Show on one screen how a gateway does: ready or not and why, pushes, what waits, who is in trouble, what is paused.",
+        discussion: """
+            freshet top shows the flow as it goes; freshet upstreams and orders tell more of what stands here.
+
+              freshet status --context production
+              freshet status --json
+
+            Exit codes: 0 ready, 1 not ready or it does not answer, 2 it refused.
+            """
+    )
+
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        let reading = try await self.gateway.ask { client in
+            StatusReading(
+                url: client.access.url,
+                place: client.access.place,
+                readiness: try await client.ask("GET", "/readyz", good: [200, 503]).json,
+                version: try await client.get("/version"),
+                session: try await client.get("/v1/session"),
+                stats: try await client.get("/v1/stats"),
+                upstreams: try await client.get("/v1/upstreams"),
+                providers: try await client.get("/v1/providers"),
+                orders: try await client.get("/v1/orders")
+            )
+        }
+        if self.answer.json {
+            Output.line(reading.json.words)
+        } else {
+            for line in reading.lines(on: Screen.current) { Output.line(line) }
+        }
+        if !reading.isReady { throw ExitCode(1) }
+    }
+}
+
+/// What a gateway says of itself at one time.
+struct StatusReading {
+    let url: String
+    /// What says that it is there.
+    let place: String
+    let readiness: JSONValue
+    let version: JSONValue
+    let session: JSONValue
+    let stats: JSONValue
+    let upstreams: JSONValue
+    let providers: JSONValue
+    let orders: JSONValue
+
+    var isReady: Bool { self.readiness["ready"]?.isTrue == true }
+
+    /// Each answer as it came, by its name.
+    var json: JSONValue {
+        .object(of: [
+            ("readiness", self.readiness), ("version", self.version), ("session", self.session), ("stats", self.stats),
+            ("upstreams", self.upstreams), ("providers", self.providers), ("orders", self.orders),
+        ])
+    }
+
+    /// For people.
+    func lines(on screen: Screen) -> [String] {
+        let now = Moment.now(of: self.stats)
+        var card = TextCard()
+        card.add("gateway", "\(self.url) (\(self.place)), version \(self.version["version"]?.words ?? "–")")
+        card.add("ready", self.ready)
+        card.add("since", self.stats["startedAt"]?.text.map { Moment.text($0, now: now) })
+        let scopes = self.session["scopes"]?.elements.map(\.words).joined(separator: ", ") ?? "–"
+        card.add("you", "\(self.session["name"]?.words ?? "–"), may \(scopes)")
+        card.add("pushes", self.pushes)
+        card.add("outcomes", self.stats.at("pushes.outcomes")?.counts)
+        card.add("waiting", self.waiting)
+        card.add("registry", self.registry)
+        card.add("disk", self.fill("storage"))
+        card.add("memory", self.fill("memory"))
+        for partition in self.stats["partitions"]?.elements ?? [] where partition["failed"]?.isTrue == true {
+            card.add(
+                "trouble",
+                Cell("partition \(partition["partition"]?.words ?? "–") has stopped; see the log", .bad)
+            )
+        }
+        if self.stats.at("pushes.balanced") == .bool(false) {
+            card.add("trouble", Cell("the books do not add up: pushes.balanced in /v1/stats", .bad))
+        }
+        for certificate in self.stats["tls"]?.elements ?? [] { card.add("trouble", Self.trouble(certificate, now)) }
+        for target in Target.all(self.upstreams, self.providers) { card.add("trouble", Target.trouble(target, now)) }
+        for order in self.orders["orders"]?.elements ?? [] {
+            let until = order.at("until")?.text.map { "until \(Moment.text($0, now: now))" } ?? "until it is resumed"
+            let since = order["since"]?.text.map { " since \(Moment.text($0, now: now))" } ?? ""
+            let by = order.at("by")?.text.map { ", by \($0)" } ?? ""
+            card.add("paused", Cell("\(Orders.place(order["of"]))\(since) \(until)\(by)", .warning))
+        }
+        return card.lines(on: screen)
+    }
+
+    private var ready: Cell {
+        guard !self.isReady else { return Cell("yes", .good) }
+        let missing = self.readiness["missing"]?.elements.map(\.words) ?? []
+        return Cell("no: \(missing.isEmpty ? "it does not say why" : missing.joined(separator: "; "))", .bad)
+    }
+
+    private func count(_ path: String) -> String { TopScreen.grouped(self.stats.at(path)?.whole ?? 0) }
+
+    private var pushes: String {
+        "\(self.count("pushes.accepted")) accepted, \(self.count("pushes.incomplete")) not complete; "
+            + "\(self.count("http.unavailable")) answered 503, \(self.rateLimited) answered 429"
+    }
+
+    private var rateLimited: String {
+        let counts = ["app", "key", "token"].map { self.stats.at("http.rateLimited.\($0)")?.whole ?? 0 }
+        return TopScreen.grouped(counts.reduce(0) { $0.addingSaturating($1) })
+    }
+
+    private var waiting: String {
+        let lag = (self.stats["partitions"]?.elements ?? []).reduce(0) { $0.addingSaturating($1["lag"]?.whole ?? 0) }
+        return "\(self.count("pushes.outcomes.deferred")) deferred, \(self.count("reloads.outstanding")) reloads out, "
+            + "\(self.count("http.inFlight")) requests in work, \(TopScreen.grouped(lag)) entries not applied"
+    }
+
+    private var registry: String {
+        let orphaned = self.stats.at("registry.orphaned")?.whole ?? 0
+        return "\(self.count("registry.hosts")) hosts, \(self.count("registry.instances")) instances"
+            + (orphaned > 0 ? ", \(TopScreen.grouped(orphaned)) of them orphaned" : "")
+    }
+
+    /// How full the disk or the memory is.
+    private func fill(_ name: String) -> Cell? {
+        guard let level = self.stats.at("\(name).level")?.text else { return nil }
+        let used = self.stats.at("\(name).usedPercent")?.words ?? "–"
+        return Cell("\(used) % used, \(level)", level == "ample" ? .plain : level == "filling" ? .warning : .bad)
+    }
+
+    /// A listener's certificate that ends soon, or whose newer files were refused.
+    private static func trouble(_ certificate: JSONValue, _ now: Instant) -> Cell? {
+        let listener = certificate["listener"]?.words ?? "–"
+        if let refusal = certificate.at("refusal")?.text {
+            return Cell("the newer certificate of the listener \(listener) is not taken: \(refusal)", .bad)
+        }
+        guard case .int(let left)? = certificate["secondsLeft"], left < 14 * 86_400,
+            let end = certificate["notAfter"]?.text
+        else { return nil }
+        return Cell(
+            "the certificate of the listener \(listener) \(left > 0 ? "ends" : "has ended"): \(Moment.text(end, now: now))",
+            left > 0 ? .warning : .bad
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TLS
+import Testing
+
+/// What is wrong with a configuration before it breaks anything: at a start, and when it is read again.
+@Suite struct ConfigurationVerbTests {
+    /// A folder with certificates that ended yesterday, and a configuration that names them.
+    private static func ended() throws -> String {
+        let folder = try TestGateway.makeFolder()
+        let yesterday = Int64(Date().timeIntervalSince1970) - 86_400
+        let validity = CertificateValidity(start: .at(seconds: yesterday - 10 * 86_400), days: 10)
+        let authority = try CertificateAuthority.make(commonName: "Authority", validity: validity)
+        let issued = try authority.issueServer(dnsNames: ["localhost"], ipAddresses: [], validity: validity)
+        try issued.certificatePEM.write(toFile: "\(folder)/server.pem", atomically: true, encoding: .utf8)
+        try issued.privateKeyPEM.write(toFile: "\(folder)/server.key", atomically: true, encoding: .utf8)
+        try "tls:\n  certificate: server.pem\n  key: server.key\ndataDirectory: data\n"
+            .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
+        return folder
+    }
+
+    @Test(arguments: ["serve", "check-config"])
+    func `a certificate that has ended is refused with its file and the remedy`(verb: String) async throws {
+        let folder = try Self.ended()
+        let result = try await Command.run(TestGateway.program, [verb, "--config", "\(folder)/freshet.yaml"])
+        #expect(result.status == 78)
+        let place = "\(folder)/freshet.yaml:2:16: tls.certificate: \(folder)/server.pem has ended at "
+        #expect(result.errors.contains(place) && result.errors.contains("put a newer one in its place"), "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: "\(folder)/data"), "nothing was begun")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `a key with a passphrase is told with its line`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: folder)
+        let lock = ["pkey", "-aes256", "-passout", "pass:secret", "-in", "\(folder)/certs/server.key"]
+        let locked = try await Command.run("openssl", lock + ["-out", "\(folder)/locked.key"])
+        try #require(locked.status == 0, "\(locked.errors)")
+        try "tls:\n  certificate: certs/server.pem\n  key: locked.key\n"
+            .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
+        let result = try await Command.run(TestGateway.program, ["check-config", "-c", "\(folder)/freshet.yaml"])
+        #expect(result.status == 78 && result.errors.contains("freshet.yaml:3:8: tls.key: "), "\(result.errors)")
+        #expect(result.errors.contains("passphrase") && !result.errors.contains("secret"), "\(result.errors)")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `a SIGHUP that is refused logs the refusal, and one that finds nothing new no file`() async throws {
+        let gateway = try await TestGateway.start()
+        let file = "\(gateway.folder)/freshet.yaml"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        func hangUp(_ text: String, _ result: String) async throws {
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let before = try await gateway.curl("GET", "\(gateway.opsURL)/v1/config").json["loadedAt"] as? String
+            gateway.sendHangup()
+            _ = try await gateway.eventually("the configuration was read") {
+                let report = try await gateway.curl("GET", "\(gateway.opsURL)/v1/config").json
+                return report["loadedAt"] as? String != before && report["result"] as? String == result ? true : nil
+            }
+        }
+        try await hangUp(text + "\ndeliveriess: {}\n", "refused")
+        try await hangUp(text, "loaded")
+        let log = await gateway.log()
+        let lines = log.split(separator: "\n")
+        #expect(lines.filter { $0.contains("the configuration cannot be used") }.count == 1, "\(log)")
+        #expect(lines.filter { $0.contains("read again") }.count == 1, "\(log)")
+        #expect(lines.contains { $0.contains("the configuration was read again") }, "\(log)")
+        #expect(!lines.contains { $0.contains("not taken") }, "\(log)")
+        try FileManager.default.removeItem(atPath: gateway.folder)
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import FreshetCLI
+
+/// What the program says of its verbs, and the pages of them.
+@Suite struct VerbHelpTests {
+    /// A verb with the words that it is called by.
+    struct Verb: Sendable, CustomStringConvertible {
+        let words: [String]
+        let type: any ParsableCommand.Type
+
+        var description: String { self.words.joined(separator: " ") }
+    }
+
+    /// Every verb, groups of verbs among them.
+    static let verbs: [Verb] = Self.verbs(below: Verb(words: ["freshet"], type: Freshet.self))
+
+    private static func verbs(below verb: Verb) -> [Verb] {
+        verb.type.configuration.subcommands.flatMap { type in
+            let name = type.configuration.commandName ?? Self.name(of: type)
+            let inner = Verb(words: verb.words + [name], type: type)
+            return [inner] + Self.verbs(below: inner)
+        }
+    }
+
+    /// As ArgumentParser makes one of a type's.
+    private static func name(of type: any ParsableCommand.Type) -> String {
+        "\(type)".enumerated().map { index, letter in
+            letter.isUppercase && index > 0 ? "-\(letter.lowercased())" : letter.lowercased()
+        }.joined()
+    }
+
+    /// The command lines of a text, which are indented, as a shell splits them: up to a pipe or a file.
+    private static func examples(in text: String) -> [[String]] {
+        text.replacing(/\\\n\s*/, with: "").split(separator: "\n").compactMap { line in
+            line.hasPrefix("  freshet ") ? Self.words(line.drop { $0 == " " }) : nil
+        }
+    }
+
+    private static func words(_ line: Substring) -> [String] {
+        var (words, word, quote) = ([String](), String?.none, Character?.none)
+        for character in line + " " {
+            if let open = quote {
+                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+                word = word ?? ""
+            } else if character == " " {
+                if word == "|" || word == ">" { return words }
+                if let done = word { words.append(done) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        return words
+    }
+
+    @Test func `there are the verbs that there are`() {
+        let names = Self.verbs.map(\.description)
+        for name in ["freshet serve", "freshet pushes show", "freshet context set", "freshet token inspect"] {
+            #expect(names.contains(name), "\(names)")
+        }
+    }
+
+    @Test(arguments: VerbHelpTests.verbs)
+    func `a verb has a discussion with an example of it that parses`(verb: Verb) throws {
+        let configuration = verb.type.configuration
+        #expect(!configuration.abstract.isEmpty)
+        let examples = Self.examples(in: configuration.discussion)
+        #expect(examples.contains { $0.starts(with: verb.words) }, "no example in: \(configuration.discussion)")
+        for example in examples {
+            #expect(throws: Never.self, "\(example)") { _ = try Freshet.parseAsRoot(Array(example.dropFirst())) }
+        }
+    }
+
+    @Test func `every verb is on a page`() throws {
+        let root = URL(filePath: TestGateway.root)
+        var text = ""
+        for folder in ["docs", "deploy"] {
+            let names = try #require(FileManager.default.enumerator(atPath: root.appending(path: folder).path))
+            for case let name as String in names where name.hasSuffix(".md") {
+                text += try String(contentsOf: root.appending(path: folder).appending(path: name), encoding: .utf8)
+            }
+        }
+        // `freshet hosts show`, or in a table of verbs `hosts show`.
+        for verb in Self.verbs {
+            let name = verb.words.dropFirst().joined(separator: " ")
+            #expect(text.contains("freshet \(name)") || text.contains("`\(name)"), "no page names freshet \(name)")
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell is told how to complete verbs`(shell: String) async throws {
+        let script = try await Command.run(TestGateway.program, ["--generate-completion-script", shell])
+        #expect(script.status == 0, "\(script.errors)")
+        for verb in ["log-level", "instances"] { #expect(script.output.contains(verb)) }
+        if shell == "bash" {
+            let check = try await Command.run("bash", ["-n"], input: script.output)
+            #expect(check.status == 0, "\(check.errors)")
+        }
+    }
+}
