@@ -39,6 +39,7 @@ extension OperatorRoutes {
         )
         self.addTraffic(&text)
         try await self.addEngine(&text)
+        try await self.addBehind(&text)
         await self.addBudgets(&text)
         self.addFindings(&text)
         await self.addEdges(&text)
