@@ -29,7 +29,7 @@ extension Engine {
         } else {
             self.schedule.endWaiting(instance)
         }
-        self.schedule.rest(instance)
+        self.settle(instance)
         self.schedule.arm(instance)
     }
 

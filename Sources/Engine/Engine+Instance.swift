@@ -32,6 +32,8 @@ extension Engine {
             pendingCount: active.waiting.list.count + Int(active.pending.count),
             decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
             waitsFor: active.isWaiting ? active.reason : nil,
+            behind: active.behind,
+            behindSince: self.schedule.behindSince(slot),
             outstanding: outstanding,
             decisions: self.decisions(of: slot, decisions),
             ledger: self.dayLedger(of: slot)

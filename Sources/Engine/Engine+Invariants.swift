@@ -33,6 +33,7 @@ extension Engine {
         faults += self.ledger.checkInvariants(isRecordDone: self.isRecordDone)
         faults += self.channels.checkInvariants()
         faults += self.registry.checkInvariants()
+        faults += self.checkBehind()
         return faults + self.checkCounts()
     }
 

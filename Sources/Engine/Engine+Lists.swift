@@ -6,10 +6,11 @@ package import WidgetModel
 /// Lists for operators, read in bounded steps, so that no question stops a partition for long: a step looks at a number
 /// of rows and says where the next one begins. An instance or host that is there all the while is listed once.
 extension Engine {
-    /// Live instances from a number on, in the order of their numbers. O(`scanMax`).
+    /// Live instances from a number on, in the order of their numbers. Of those that are not at rest only the active rows are looked
+    /// at, and in their order. O(`scanMax`).
     ///
     /// - Parameters:
-    ///   - start: Where to begin: 0, or the `next` of a page.
+    ///   - start: Where to begin: 0, or the `next` of a page for the same filter.
     ///   - limit: How many to list at most.
     ///   - scanMax: How many rows to look at.
     package func instances(
@@ -18,6 +19,11 @@ extension Engine {
         limit: Int,
         scanMax: Int
     ) -> ListPage<InstanceSummary, InstanceNumber> {
+        switch filter.state {
+        case .waiting, .behind, .outstanding:
+            return self.activeInstances(from: Number(raw: start.raw), filter, limit: limit, scanMax: scanMax)
+        case nil, .exhausted, .visible, .orphaned: break
+        }
         var page = ListPage<InstanceSummary, InstanceNumber>()
         let range = self.registry.instanceNumbers(from: start, atMost: scanMax)
         var slot = range.lowerBound
@@ -26,6 +32,21 @@ extension Engine {
             slot = slot.advanced(by: 1)
         }
         page.next = slot.index < self.registry.instanceEnd ? slot : nil
+        return page
+    }
+
+    private func activeInstances(
+        from start: Number<ActiveRow>,
+        _ filter: InstanceFilter,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<InstanceSummary, InstanceNumber> {
+        var page = ListPage<InstanceSummary, InstanceNumber>()
+        let next = self.schedule.forEachActive(from: start, atMost: scanMax) { instance in
+            if let row = self.summary(ofInstance: instance, filter) { page.rows.append(row) }
+            return page.rows.count < limit
+        }
+        page.next = next.map { Number(raw: $0.raw) }
         return page
     }
 
@@ -67,13 +88,18 @@ extension Engine {
         if let wanted = filter.kind, kind.name != wanted { return nil }
         let app = self.catalogue[kind.app].id
         if let wanted = filter.app, app != wanted { return nil }
-        let use = self.use(of: slot)
         let active = self.schedule[active: slot]
+        let behindSince = self.schedule.behindSince(slot)
+        if let wanted = filter.behindSince {
+            guard let behindSince, behindSince <= wanted else { return nil }
+        }
+        let use = self.use(of: slot)
         let phase = self.schedule.phase(of: slot)
         let isVisible = self.schedule[cold: slot].visibleUntil > self.now
         switch filter.state {
         case nil: break
         case .waiting: guard phase.isWaiting else { return nil }
+        case .behind: guard behindSince != nil else { return nil }
         case .outstanding: guard phase.isOutstanding else { return nil }
         case .exhausted: guard use.isExhausted else { return nil }
         case .visible: guard isVisible else { return nil }
@@ -92,7 +118,9 @@ extension Engine {
             waiting: Int(active.pending.count) + active.waiting.list.count,
             outstanding: self.reloads.count(of: active.outstanding),
             decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
-            lastReload: self.budget(of: slot).lastReload
+            lastReload: self.budget(of: slot).lastReload,
+            behind: active.behind,
+            behindSince: behindSince
         )
     }
 

@@ -19,11 +19,16 @@ extension Engine {
         }
         let host = existing ?? self.insertHost(registration, app: app)
         let dropped = registration.registrant.takesOver ? self.dropOtherTokens(of: host, than: registration) : 0
-        let wasHostDriven = self.registry[host].delivery == .apns
+        let delivery = self.registry[host].delivery
         self.update(host, app: app, registration)
         var (counts, touched) = self.replaceInstances(of: host, with: plan)
         counts.removed += dropped
-        if wasHostDriven || registration.delivery == .apns { self.adoptDelivery(of: host) }
+        if delivery == .apns || registration.delivery == .apns {
+            self.adoptDelivery(of: host)
+        } else if delivery != registration.delivery {
+            // What is out goes elsewhere from now on.
+            for instance in self.registry.liveInstances(of: host) { self.settle(instance) }
+        }
         for instance in touched { self.decide(instance) }
         return .registered(counts)
     }
@@ -163,6 +168,7 @@ extension Engine {
             self.registry[usage: app].tombstones -= 1
         }
         self.counters.instances += 1
+        self.schedule.countLive(plan.kind, 1)
         self.registry[usage: app].instances += 1
         self.registry[usage: app].textBytes -= self.registry.textBytes(of: instance)
         if registration.pushEnabled { self.counters.pushEnabledInstances += 1 }

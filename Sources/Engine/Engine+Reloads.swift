@@ -267,8 +267,11 @@ extension Engine {
         self.endPushes(of: row, end)
         self.reloads.remove(reload, from: &self.schedule[active: instance].outstanding)
         let cause = row.causes.first
+        var shown = Int64.min
         switch end {
         case .acknowledged:
+            // What goes on waiting, or is out besides, has come since.
+            shown = row.issuedAt.milliseconds
             if row.generation == self.registry[instance].generation,
                 row.position >= self.registry.confirmedBy(of: instance)
             {
@@ -287,7 +290,7 @@ extension Engine {
         case .removed(let reason):
             self.note(instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
         }
-        self.schedule.rest(instance)
+        self.settle(instance, shownUpTo: shown)
     }
 
     /// When the oldest push that a reload serves was accepted; nil if it serves none.

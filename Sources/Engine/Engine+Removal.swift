@@ -83,7 +83,8 @@ extension Engine {
         if self.registry[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.registry[instance].isLive = false
         self.registry[instance].isOrphaned = false
-        self.schedule.remove(instance)
+        self.schedule.remove(instance, of: self.registry[instance].kind, at: self.now)
+        self.schedule.countLive(self.registry[instance].kind, -1)
         self.registry.clearDetails(of: instance)
         self.registry[usage: app].textBytes += self.registry.textBytes(of: instance)
         self.schedule.arm(instance, at: self.tombstoneEnd(of: instance))

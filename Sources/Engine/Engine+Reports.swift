@@ -135,6 +135,8 @@ extension Engine {
         self.schedule[active: instance].waiting.insert(ReloadCauses(.appRequest))
         self.schedule[instance].hasPendingDigest = digest != nil
         if let digest { self.registry[content: instance].pendingDigest = digest }
+        // It is decided once all have the request, which may be slices later.
+        self.settle(instance)
         return true
     }
 }

@@ -235,6 +235,7 @@ package final class Gateway: Service {
             clock: self.clock,
             counters: self.counters,
             senderLimits: self.senderLimits,
+            streams: self.streams,
             feed: self.feed
         )
         let live = LiveConfiguration(

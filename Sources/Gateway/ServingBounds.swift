@@ -8,6 +8,8 @@ package struct ServingBounds: Sendable {
     package var patterns = PatternLimits()
     /// What a condition of an instance may.
     package var conditions = PatternLimits.conditions
+    /// What freshness is judged by.
+    package var goal = FreshnessGoal()
     /// The most matches that a dry run decides. Default 500.
     package var decidedMax = 500
     /// The most channels of one app. Default 10,000, as at APNs.
@@ -29,6 +31,7 @@ package struct ServingBounds: Sendable {
         self.hosts = HostRouteLimits(configuration.limits)
         self.patterns.costMax = configuration.limits.patternCostMax
         self.conditions.costMax = configuration.limits.conditionCostMax
+        self.goal = configuration.freshnessGoal
         self.decidedMax = configuration.dryRun.decidedMax
         self.channelsMax = configuration.limits.channelsPerAppMax
         self.clockStopsMax = configuration.limits.clockStopsMax

@@ -3,7 +3,9 @@ import WidgetModel
 
 /// Lines of operators' lists.
 extension Views {
-    static func summary(_ row: InstanceSummary) -> JSONValue {
+    ///
+    /// - Parameter cause: Why it does not show yet what it should; nil if it is not behind.
+    static func summary(_ row: InstanceSummary, behind cause: BehindCause?) -> JSONValue {
         JSONValue.object(of: [
             ("id", .string(row.address.description)),
             ("app", .string(row.app.rawValue)),
@@ -19,6 +21,8 @@ extension Views {
             ("outstanding", .count(row.outstanding)),
             ("decidesAt", row.decidesAt.map { .instant($0) }),
             ("lastReload", row.lastReload.map { .instant($0) }),
+            ("behind", cause.map { .string($0.rawValue) }),
+            ("behindSince", row.behindSince.map { .instant($0) }),
         ])
     }
 

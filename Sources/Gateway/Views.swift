@@ -158,6 +158,7 @@ package enum Views {
             ("pendingCount", .count(view.pendingCount)),
             ("decidesAt", view.decidesAt.map { .instant($0) }),
             ("waitsFor", view.waitsFor.map { .string($0.name) }),
+            ("behindSince", view.behindSince.map { .instant($0) }),
             ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
             ("decisions", .array(view.decisions.map { Views.decision($0) })),
             ("ledger", Views.ledger(view.ledger)),

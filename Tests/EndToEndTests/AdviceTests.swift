@@ -59,6 +59,77 @@ import Testing
         #expect(said[0].hasSuffix(" 3 wait, the oldest for 1 min 30 s."), "\(said)")
     }
 
+    private struct Verdict: Decodable, Equatable {
+        let level: String
+        let word: String
+        let text: String
+        let why: String
+        let link: String?
+    }
+
+    /// What is behind, of a thousand widgets.
+    private static func row(_ behind: Int, late: Int, _ burnRate: Double, _ reasons: String = "{}", oldest: Int = 3720)
+        -> String
+    {
+        """
+        {"freshness": {"goal": "95% within 15m", "goalShare": 0.95, "goalSeconds": 900, "instances": 1000, "behind": \(behind),
+          "late": \(late), "share": 0.5, "isMet": \(burnRate <= 1), "burnRate": \(burnRate), "oldestSeconds": \(oldest), "reasons": \(reasons)}}
+        """
+    }
+
+    private func verdict(_ stats: String) async throws -> Verdict {
+        try await self.run("freshness(\(stats))", as: Verdict.self)
+    }
+
+    @Test func `the headline is judged by what is behind, says why, and leads to the list`() async throws {
+        let none = try await self.verdict(#"{"freshness": {"instances": 0, "behind": 0, "late": 0, "reasons": {}}}"#)
+        #expect(none.word == "Not known" && none.level.isEmpty && none.link == nil)
+        #expect(try await self.verdict("{}").word == "Not known")
+
+        let all = try await self.verdict(Self.row(0, late: 0, 0))
+        #expect(all.level == "good" && all.word == "Fresh" && all.text == "All 1,000 widgets show what they should.")
+        #expect(all.link == nil)
+
+        let waiting = try await self.verdict(Self.row(9, late: 0, 0, #"{"budget": 8, "paused": 1}"#))
+        #expect(waiting.level == "good")
+        #expect(waiting.text == "9 of 1,000 widgets are behind, none for more than 15 min.")
+        #expect(waiting.why == "8 wait for their budgets, 1 is paused")
+        #expect(waiting.link == "#/instances/-///behind/")
+
+        let within = try await self.verdict(Self.row(60, late: 50, 1))
+        #expect(
+            within.level == "good" && within.text.hasSuffix("the longest for 1 h 2 min. The goal allows 5 %."),
+            "\(within)"
+        )
+        let missed = try await self.verdict(
+            Self.row(60, late: 51, 1.02, #"{"provider": 51, "budget": 5, "hostAway": 2, "paused": 2}"#)
+        )
+        #expect(missed.level == "warn" && missed.word == "Getting old")
+        #expect(missed.text == "51 of 1,000 widgets have been behind for more than 15 min, the longest for 1 h 2 min.")
+        #expect(
+            missed.why
+                == "51 wait for a timeline provider in trouble, 5 wait for their budgets, 2 are on hosts that are away, 2 more"
+        )
+        #expect(missed.link == "#/instances/-///behind/900s")
+        #expect(try await self.verdict(Self.row(100, late: 100, 2)).word == "Getting old")
+        #expect(try await self.verdict(Self.row(101, late: 101, 2.02)).word == "Stale")
+        let old = try await self.verdict(Self.row(101, late: 101, 2.02, oldest: 90_000))
+        #expect(old.text.hasSuffix("the longest for more than 25 hours."), "\(old)")
+    }
+
+    @Test(arguments: [(1.0, nil), (1.02, "warn"), (2.02, "bad")] as [(Double, String?)])
+    func `a goal that is missed is something to do`(burnRate: Double, level: String?) async throws {
+        let found = try await self.advice(Self.row(200, late: 100, burnRate, #"{"budget": 200}"#))
+        #expect(found.map(\.level) == [level].compactMap(\.self))
+    }
+
+    @Test func `every reason that the gateway gives has its words`() async throws {
+        let known = try await self.run("Object.keys(behindReasons)", as: [String].self)
+        let document = try String(contentsOfFile: "\(TestGateway.root)/docs/openapi.yaml", encoding: .utf8)
+        let named = try #require(document.firstMatch(of: /BehindReason:\n[^\[]*?enum: \[([^\]]+)\]/)).output.1
+        #expect(Set(known) == Set(named.split(separator: ", ").map(String.init)))
+    }
+
     private func advice(_ stats: String) async throws -> [Advice] {
         try await self.run("advice({ stats: \(stats) })", as: [Advice].self)
     }
@@ -73,7 +144,7 @@ import Testing
             try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
         }
         let script = """
-            import { advice, pauseText } from "./advice.js";
+            import { advice, behindReasons, freshness, pauseText } from "./advice.js";
             console.log(JSON.stringify(\(expression)));
             """
         try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)

@@ -135,6 +135,51 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `without hosts the page says what to do first, with the command for each`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        func steps() async throws -> (text: String, reports: [[String: Any]]) {
+            let reports = try await Self.reports(gateway, ["texts", "now"])
+            #expect(Self.complaints(reports) == [])
+            #expect(reports.allSatisfy { $0["violations"] as? [String] ?? [] == [] })
+            return (reports.compactMap { $0["text"] as? String }.joined(), reports)
+        }
+        let empty = try await steps().text
+        #expect(empty.contains("First steps") && empty.contains("No widget is registered, so none can be behind."))
+        #expect(empty.contains("/widgets") && empty.contains("freshet send ") && empty.contains(TestGateway.app))
+        // What is there already needs no command.
+        #expect(!empty.contains("freshet certs"))
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let registered = try await steps().text
+        #expect(!registered.contains("First steps"))
+        await gateway.stop()
+    }
+
+    @Test func `the headline says what is behind and why, and leads to those`() async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 6, bearer: bearer)
+        let reports = try await Self.reports(
+            gateway,
+            ["texts", "now", "instances/-///behind", "instances/-///behind/15m"]
+        )
+        #expect(Self.complaints(reports) == [])
+        #expect(reports.allSatisfy { $0["violations"] as? [String] ?? [] == [] })
+        let texts = reports.compactMap { $0["text"] as? String }
+        try #require(texts.count == 3)
+        #expect(texts[0].contains("6 of 6 widgets are behind, none for more than 15 min."), "\(texts[0])")
+        #expect(texts[0].contains("6 are on hosts that are away."))
+        #expect(texts[0].contains("Which kinds are behind") && texts[0].contains("6 of 6 behind"))
+        #expect(texts[1].contains("is on a host that is away") && texts[1].contains("host-6:scores-0"))
+        #expect(texts[2].contains("No widget is like that."))
+        for number in 1...6 {
+            try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
+        }
+        let after = try await Self.reports(gateway, ["texts", "now"]).compactMap { $0["text"] as? String }.joined()
+        #expect(after.contains("All 6 widgets show what they should.") && !after.contains("Which kinds are behind"))
+        await gateway.stop()
+    }
+
     // MARK: Numbers
 
     /// The values of a metric, by the value of its only label; of one without by "".

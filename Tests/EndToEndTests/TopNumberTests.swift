@@ -22,7 +22,10 @@ import WidgetModel
             stats: Self.object([
                 ("pushes", Self.object([("accepted", number), ("matched", matched), ("outcomes", outcomes)])),
                 ("reloads", Self.object([("issued", number), ("freshness", shown)])),
-                ("http", Self.object([("inFlight", number), ("unavailable", number), ("rateLimited", limited)])),
+                (
+                    "freshness",
+                    Self.object(["instances", "behind", "late", "burnRate"].map { ($0, number) })
+                ), ("http", Self.object([("inFlight", number), ("unavailable", number), ("rateLimited", limited)])),
                 ("partitions", .array(Array(repeating: partition, count: 3))),
             ]),
             senders: Self.object([("senders", .array([sender, sender]))])
@@ -44,6 +47,24 @@ import WidgetModel
         }
         #expect(reading.lag >= 0 && reading.rateLimited >= 0)
         #expect(reading.json["lag"] != nil)
+    }
+
+    @Test(
+        arguments: [
+            (0, nil, .int(0), .unknown), (20, true, .int(1), .fresh), (20, false, .int(2), .gettingOld),
+            (20, false, .double(1.5), .gettingOld), (20, false, .double(2.01), .stale), (20, false, nil, .stale),
+        ] as [(Int64, Bool?, JSONValue?, TopReading.Freshness)]
+    )
+    func `freshness is judged by the goal, as on the dashboard`(
+        widgets: Int64,
+        isMet: Bool?,
+        burnRate: JSONValue?,
+        freshness: TopReading.Freshness
+    ) {
+        let row = [("instances", JSONValue.int(widgets))] + (isMet.map { [("isMet", .bool($0))] } ?? [])
+        let stats = Self.object([("freshness", Self.object(row + (burnRate.map { [("burnRate", $0)] } ?? [])))])
+        #expect(TopReading(stats: stats, senders: .null).freshness == freshness)
+        #expect(TopReading(stats: Self.object([]), senders: .null).freshness == .unknown)
     }
 
     @Test func `sums end at the largest number there is`() {

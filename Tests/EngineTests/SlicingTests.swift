@@ -105,6 +105,9 @@ import WidgetModel
             var found = self.faults + self.sliced.checkInvariants()
             if self.sliced.stateDigest() != self.whole.stateDigest() { found.append("the digest") }
             if self.sliced.stats() != self.whole.stats() { found.append("the totals") }
+            if self.sliced.behind(longerThan: .minutes(15)) != self.whole.behind(longerThan: .minutes(15)) {
+                found.append("those that are behind")
+            }
             for host in hosts {
                 for id in ["w1", "w2", "w3", "c1"] {
                     let address = InstanceAddress(host: HostKey(host), instance: InstanceID(id))

@@ -100,6 +100,7 @@ import WidgetModel
         #expect(read.stateDigest() == written.stateDigest(), "seed \(seed)")
         #expect(read.runningHash == written.runningHash, "seed \(seed)")
         #expect(read.stats() == written.stats(), "seed \(seed)")
+        #expect(read.behind(longerThan: .hours(1)) == written.behind(longerThan: .hours(1)), "seed \(seed)")
         #expect(read.nextTimer == written.nextTimer, "seed \(seed)")
         #expect(read.checkInvariants() == [], "seed \(seed)")
         #expect(Self.frames(of: read) == frames, "seed \(seed)")

@@ -174,6 +174,7 @@ import WidgetModel
         "deliveries: {maxConnections: 7, request: 7s, tokenAge: 20m}",
         "timelines: {maxContentBytes: 1MiB, galleryAge: 7s}", "snapshots: {interval: 7m, history: 7h}",
         "storage: {maxBytes: 7GiB, minFree: 7%, memoryMax: 7GiB}", "dryRun: {decidedMax: 7}",
+        "freshness: {goal: 99.5% within 2h}",
     ])
     func `bounds are in force at once`(section: String) async throws {
         let (_, live, file) = try await Self.started()

@@ -44,6 +44,7 @@ struct OperatorScene {
             clock: clock,
             counters: counters,
             senderLimits: senderLimits,
+            streams: self.scene.streams,
             feed: self.scene.feed
         )
         self.routes = OperatorRoutes(

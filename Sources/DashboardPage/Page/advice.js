@@ -2,28 +2,87 @@
 
 import { bytes, count, duration, moment, percent } from "./numbers.js";
 
-/// News up to this old is fresh: most within a minute, nearly all within what a quarter of an hour of budget allows.
-export const freshWithin = { p50Milliseconds: 60_000, p95Milliseconds: 900_000 };
-export const fairWithin = { p50Milliseconds: 300_000, p95Milliseconds: 3_600_000 };
+/// Above so many times as many late widgets as the goal allows, they are stale.
+export const staleFrom = 2;
 
-/// How old news is when people see it: a level, a word, and why.
+/// Why widgets are behind, as what so many of them do: of one, and of several.
+export const behindReasons = {
+  budget: ["waits for its budget", "wait for their budgets"],
+  minimumInterval: ["was reloaded minutes ago", "were reloaded minutes ago"],
+  anotherReload: ["waits for another reload to come along with", "wait for another reload to come along with"],
+  paused: ["is paused", "are paused"],
+  unreachable: ["can be reached by no push", "can be reached by no push"],
+  hostAway: ["is on a host that is away", "are on hosts that are away"],
+  provider: ["waits for a timeline provider in trouble", "wait for a timeline provider in trouble"],
+  upstream: ["waits for an upstream in trouble", "wait for an upstream in trouble"],
+  webhook: ["waits for a webhook in trouble", "wait for a webhook in trouble"],
+  unacknowledged: ["has a reload out that was not acknowledged", "have a reload out that was not acknowledged"],
+};
+
+/// The reasons of those that are behind, the most frequent first, as words: `9,000 wait for their budgets, 12 are paused`.
+export function behindText(row, most = 3) {
+  const reasons = Object.entries(row?.reasons ?? {}).sort((left, right) => right[1] - left[1]);
+  const said = reasons.slice(0, most).map(([name, number]) => `${count(number)} ${behindReasons[name]?.[number === 1 ? 0 : 1] ?? name}`);
+  const rest = reasons.slice(most).reduce((sum, [, number]) => sum + number, 0);
+  return [...said, rest ? `${count(rest)} more` : ""].filter(Boolean).join(", ");
+}
+
+/// Where those that are behind are listed: those that are late, if there are any.
+export const behindLink = (row, seconds, app = "", kind = "") =>
+  `#/instances/-/${encodeURIComponent(app)}/${encodeURIComponent(kind)}/behind/${row.late > 0 ? `${seconds}s` : ""}`;
+
+/// Whether widgets show what they should, judged by what is behind against the goal: a level, a word, a sentence, why, and where to look.
 export function freshness(stats) {
-  const all = stats.reloads?.freshness ?? {};
-  const recent = all.recent;
-  const numbers = recent && recent.shown > 0 ? recent : all;
-  if (!numbers.shown) {
-    return {
-      level: "", word: "Not known", numbers,
-      why: "No host has said yet that it shows what a push brought (signal entryShown).",
-    };
+  const row = stats.freshness;
+  if (!row || !row.instances) {
+    return { level: "", word: "Not known", text: "No widget is registered, so none can be behind.", why: "", link: null };
   }
-  const within = (limit) => numbers.p50Milliseconds <= limit.p50Milliseconds && numbers.p95Milliseconds <= limit.p95Milliseconds;
-  const span = numbers === recent ? `in the last ${duration((recent.seconds ?? 300) * 1000)}` : "since the start";
-  const why = numbers.shown === 1 ? `One push was seen on a screen ${span}, ${duration(numbers.p50Milliseconds)} after it came.`
-    : `${count(numbers.shown)} pushes were seen on a screen ${span}, half of them within ${duration(numbers.p50Milliseconds)}.`;
-  if (within(freshWithin)) return { level: "good", word: "Fresh", numbers, why };
-  if (within(fairWithin)) return { level: "warn", word: "Getting old", numbers, why };
-  return { level: "bad", word: "Stale", numbers, why };
+  const within = duration(row.goalSeconds * 1000);
+  const all = row.instances === 1 ? "The one widget" : `All ${count(row.instances)} widgets`;
+  const link = row.behind > 0 ? behindLink(row, row.goalSeconds) : null;
+  const why = behindText(row);
+  const oldest = row.oldestSeconds >= 90_000 ? "more than 25 hours" : duration(row.oldestSeconds * 1000);
+  if (row.late === 0) {
+    const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows what it" : "show what they"} should.`
+      : `${count(row.behind)} of ${count(row.instances)} widgets ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
+    return { level: "good", word: "Fresh", text, why, link };
+  }
+  const text = `${count(row.late)} of ${count(row.instances)} widgets ${row.late === 1 ? "has" : "have"} been behind for more than ${within}, the longest for ${oldest}.`;
+  if (row.isMet) return { level: "good", word: "Fresh", text: `${text} The goal allows ${percent(1 - row.goalShare, 1)}.`, why, link };
+  return row.burnRate <= staleFrom ? { level: "warn", word: "Getting old", text, why, link } : { level: "bad", word: "Stale", text, why, link };
+}
+
+/// How old news was that hosts said they show, lately if anything was seen lately: what has arrived, and no more.
+export function seen(stats) {
+  const all = stats.reloads?.freshness ?? {};
+  const isRecent = all.recent?.shown > 0;
+  const numbers = isRecent ? all.recent : all;
+  const span = isRecent ? `in the last ${duration((all.recent.seconds ?? 300) * 1000)}` : "since the start";
+  return { numbers, text: numbers.shown ? `${count(numbers.shown)} sightings ${span}` : "no host said what it shows" };
+}
+
+/// The first steps of a gateway on which nothing is registered: `{ title, isDone, text, command }`.
+export function firstSteps(stats, apps, address) {
+  const app = apps?.[0];
+  const bundle = app?.app ?? "com.example.scores";
+  const team = app?.team ?? "A1B2C3D4E5";
+  const kind = app?.kinds?.[0] ?? "scores";
+  const certificates = (stats.tls ?? []).filter((one) => one.secondsLeft > 0);
+  return [
+    { title: "A certificate", isDone: certificates.length > 0, text: "The listeners speak TLS. For development the gateway makes an authority, a certificate and a key for senders.",
+      command: `freshet certs --out certs ${/^[0-9.]+$|:/.test(address) ? "--address" : "--host"} ${address}` },
+    { title: "A team and its key", isDone: (stats.providerKeys?.count ?? 0) > 0, text: "Under teams in the configuration: its id, and the public half of the key that its back end signs with. Read it again when it is there.",
+      command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
+    { title: "An app and its kinds", isDone: (apps?.length ?? 0) > 0, text: "Under apps: the bundle id, the team, and the kinds of its widgets with their parameters.",
+      command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
+    { title: "The first host", isDone: (stats.registry?.hosts ?? 0) > 0, text: "A device, or whatever shows widgets, says which it shows. With what the sender's key signs:",
+      command: `AUTH=$(freshet token mint --header --key certs/provider-key.p8 --kid F6G7H8J9K0 --team ${team})
+curl --cacert certs/ca.pem -X PUT -H "$AUTH" https://${address}:8443/v1/hosts/$(printf %064x 17)/widgets \\
+  -d '{"app": "${bundle}", "host": "phone-17", "instances": [{"id": "w1", "kind": "${kind}", "family": "systemSmall"}]}'` },
+    { title: "The first push", isDone: (stats.pushes?.accepted ?? 0) > 0, text: "To all widgets of a kind; what becomes of it stands under Pushes.",
+      command: `freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid F6G7H8J9K0 --team ${team} \\
+  --app ${bundle} --kind ${kind} --priority 10 --follow` },
+  ];
 }
 
 /// What a pause in force is, as a sentence.
@@ -108,7 +167,7 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
   const fresh = freshness(stats);
-  if (fresh.level === "bad") add("bad", "Widgets show old news.", "See whether budgets are used up, or hosts are away.", view.budget);
+  if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all that are behind ${fresh.why}.`, [fresh.link, "Late widgets"]);
   if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
     add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have no reloads left in their window.`, "See which kinds, and whose pushes used them.", view.budget);
   }

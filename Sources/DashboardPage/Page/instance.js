@@ -1,6 +1,7 @@
 // One widget: its day, its budget, every decision and why. Without one: finding it.
 
 import { chart } from "./charts.js";
+import { behindReasons } from "./advice.js";
 import { badge, card, choice, facts, field, h, instanceLink, instancePath, outcomeBadge, pushLink, reason, spent, table, tile, tiles } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { count, duration, minute, moment, ms } from "./numbers.js";
@@ -13,22 +14,25 @@ export function open(context) {
   return id && id !== "-" ? one(context, id) : list(context);
 }
 
-const states = [["", "Any"], ["waiting", "Waiting"], ["outstanding", "Reload on its way"], ["exhausted", "Nothing left"], ["visible", "Visible"], ["orphaned", "Orphaned"]];
+const states = [["", "Any"], ["waiting", "Waiting"], ["behind", "Behind"], ["outstanding", "Reload on its way"], ["exhausted", "Nothing left"], ["visible", "Visible"], ["orphaned", "Orphaned"]];
 
 function list(context) {
-  const [, app = "", kind = "", state = ""] = context.place;
+  const [, app = "", kind = "", wanted = "", olderThan = ""] = context.place;
+  // An age is that of what is behind.
+  const state = olderThan ? "behind" : wanted;
   let rows = [];
   let next = null;
   const appField = h("input", { value: app, spellcheck: "false", autocomplete: "off" });
   const kindField = h("input", { value: kind, spellcheck: "false", autocomplete: "off" });
   const stateField = choice(states, state);
+  const ageField = h("input", { value: olderThan, placeholder: "15m", pattern: "[0-9]+[smhd]", title: "A length of time, as 15m or 24h", spellcheck: "false", autocomplete: "off" });
   const idField = h("input", { placeholder: "app/host:instance", spellcheck: "false", autocomplete: "off", required: true });
   const find = h("form", { class: "inline", on: { submit: (event) => { event.preventDefault(); location.hash = `#/instances/${encodeURIComponent(idField.value.trim())}`; } } },
     field("Instance", idField), h("button", { type: "submit", class: "primary" }, "Show"));
   const filter = h("form", { class: "inline", on: { submit: (event) => {
     event.preventDefault();
-    location.hash = `#/instances/-/${[appField, kindField, stateField].map((input) => encodeURIComponent(input.value.trim())).join("/")}`;
-  } } }, field("App", appField), field("Kind", kindField), field("State", stateField), h("button", { type: "submit" }, "Filter"));
+    location.hash = `#/instances/-/${[appField, kindField, stateField, ageField].map((input) => encodeURIComponent(input.value.trim())).join("/")}`;
+  } } }, field("App", appField), field("Kind", kindField), field("State", stateField), field("Behind for", ageField), h("button", { type: "submit" }, "Filter"));
   const found = table("Widgets", [
     { title: "Instance", wide: true, cell: (row) => instanceLink(row.id) },
     { title: "Kind", cell: (row) => h("span", {}, row.kind, h("span", { class: "soft block" }, row.family)) },
@@ -36,11 +40,13 @@ function list(context) {
     { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
     { title: "On its way", number: true, cell: (row) => count(row.outstanding) },
     { title: "Last reload", cell: (row) => moment(row.lastReload) },
+    { title: "Behind", wide: true, cell: (row) => (row.behind ? h("span", {}, behindReasons[row.behind]?.[0] ?? row.behind,
+      h("span", { class: "soft block" }, `for ${duration(Math.max(0, Date.now() - ms(row.behindSince)))}`)) : "no") },
     { title: "", cell: (row) => h("span", {}, row.isVisible ? badge("visible", "good") : "", row.pushEnabled === false ? badge("no pushes") : "", row.isOrphaned ? badge("orphaned", "warn") : "") || " " },
   ], "No widget is like that.");
   const more = h("button", { type: "button", hidden: true, on: { click: () => load(next) } }, "More");
   const element = h("div", { class: "view" }, card("Find", find, filter), card("Widgets", found.element, more));
-  const query = (cursor) => path("/v1/instances", { app, kind, state, cursor, limit: 50 });
+  const query = (cursor) => path("/v1/instances", { app, kind, state, olderThan, cursor, limit: 50 });
   async function load(cursor) {
     const page = await gateway.get(query(cursor));
     rows = [...rows, ...page.instances];
@@ -134,7 +140,7 @@ function one(context, id) {
         ["App", data.app], ["Kind", data.kind], ["Family", data.family],
         ["Configuration", h("code", {}, JSON.stringify(data.configuration))], ["Tags", (data.tags ?? []).join(", ")],
         ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "" : data.isVisible ? "yes" : "no"],
-        ["Waits for", data.waitsFor ?? ""],
+        ["Waits for", data.waitsFor ?? ""], ["Behind since", data.behindSince ? moment(data.behindSince) : ""],
         ["Shows the entry of", data.shownEntry ? moment(data.shownEntry) : ""], ["Configured", `${count(data.generation)} times`],
         ["Orphaned", data.isOrphaned ? "yes: it does not fit its kind's schema" : ""],
       ]));

@@ -1,6 +1,6 @@
 // The first view: are widgets fresh, who spends whose budget, what is there to do.
 
-import { advice, freshness } from "./advice.js";
+import { advice, behindLink, behindText, firstSteps, freshness, seen } from "./advice.js";
 import { chart } from "./charts.js";
 import { badge, card, fill, h, meter, segments, split, tile, tiles } from "./elements.js";
 import { gateway, history } from "./gateway.js";
@@ -11,11 +11,18 @@ export const interval = 2000;
 
 export function open(context) {
   const word = h("p", { class: "verdict" }, "–");
-  const why = h("p", { class: "soft" });
-  const p50 = tile("Half are seen within", "p50, push to screen");
-  const p95 = tile("95 % are seen within", "p95, push to screen");
+  const text = h("p", { class: "said" });
+  const why = h("p", { class: "soft why" });
+  const within = tile("Within the goal");
+  const behind = tile("Behind");
+  const p50 = tile("Half seen within", "push to screen");
+  const p95 = tile("95 % seen within", "push to screen");
   const health = h("section", { class: "card health", "aria-label": "Freshness" },
-    h("div", {}, h("h2", {}, "Widgets are"), word, why), tiles(p50, p95));
+    h("div", {}, h("h2", {}, "Widgets are"), word, text, why), tiles(within, behind, p50, p95));
+  const kinds = h("ul", { class: "spenders behind" });
+  const kindsCard = card("Which kinds are behind", { note: h("a", { href: "#/instances/-///behind" }, "All that are behind") }, kinds);
+  const steps = h("ol", { class: "steps" });
+  const stepsCard = card("First steps", { note: "no host is registered" }, steps);
   const todo = h("ul", { class: "todo" });
   const spenders = h("ul", { class: "spenders" });
   const left = h("p", { class: "soft" });
@@ -43,7 +50,9 @@ export function open(context) {
   });
 
   const element = h("div", { class: "view" },
+    stepsCard,
     h("div", { class: "columns top" }, health, card("To do", todo)),
+    kindsCard,
     h("div", { class: "columns main" },
       card("Flow", { note: range }, tiles(pushes, matched, reloads, waiting), flow.element),
       h("div", { class: "view" },
@@ -57,20 +66,30 @@ export function open(context) {
     element,
     charts: [flow, age],
     async ask(signal) {
-      const [stats, senders, budget, providers, places, seconds, shown] = await Promise.all([
+      const [stats, senders, budget, providers, places, seconds, shown, apps] = await Promise.all([
         gateway.get("/v1/stats", signal), gateway.get("/v1/senders", signal), context.sometimes("/v1/budget", signal),
         context.sometimes("/v1/providers", signal), context.sometimes("/v1/upstreams", signal), history("second", signal), history("minute", signal),
+        context.sometimes("/v1/apps", signal),
       ]);
-      return { stats, senders: senders.senders, budget: budget?.survey ? budget : null, providers: providers?.providers, places, seconds, minutes: shown };
+      const isBehind = stats.freshness?.behind > 0;
+      return { stats, apps: apps?.apps, kinds: isBehind ? (await context.sometimes("/v1/kinds", signal))?.kinds : [], senders: senders.senders, budget: budget?.survey ? budget : null, providers: providers?.providers, places, seconds, minutes: shown };
     },
-    show({ stats, senders, budget, providers, places, seconds, minutes }) {
+    show({ stats, apps, kinds: allKinds, senders, budget, providers, places, seconds, minutes }) {
       const samples = seconds.samples;
       const fresh = freshness(stats);
+      const sightings = seen(stats);
       word.textContent = fresh.word;
       health.dataset.level = fresh.level;
-      why.textContent = fresh.why;
-      p50.set(duration(fresh.numbers.p50Milliseconds));
-      p95.set(duration(fresh.numbers.p95Milliseconds));
+      fill(text, fresh.text, " ", fresh.link ? h("a", { href: fresh.link, "data-key": "behind" }, stats.freshness.late > 0 ? "Which are late" : "Which") : null);
+      why.textContent = fresh.why ? `${stats.freshness.late > 0 ? "Of all that are behind, " : ""}${fresh.why}.` : "";
+      why.hidden = !fresh.why;
+      showGoal(within, behind, stats.freshness);
+      p50.set(duration(sightings.numbers.p50Milliseconds));
+      p95.set(duration(sightings.numbers.p95Milliseconds));
+      p50.hint(sightings.text);
+      p95.hint(sightings.text);
+      showKinds(kindsCard, kinds, allKinds ?? [], stats.freshness);
+      showSteps(stepsCard, steps, stats, apps);
       showTodo(todo, advice({ stats, senders, budget, providers, places, samples }), stats);
       showSpenders(spenders, senders, stats);
       left.replaceChildren(budget
@@ -114,7 +133,7 @@ export function open(context) {
       const known = smooth((minutes.samples).filter((sample) => sample.shown > 0 && sample.p50Milliseconds));
       age.set({
         x: known.map((sample) => ms(sample.at)),
-        summary: known.length ? "" : fresh.numbers.shown ? "Fills up minute by minute." : "Nothing yet. Hosts say what they show with the signal entryShown.",
+        summary: known.length ? "" : sightings.numbers.shown ? "Fills up minute by minute." : "Nothing yet. Hosts say what they show with the signal entryShown.",
         series: [
           { name: "Half within", values: known.map((sample) => sample.p50Milliseconds), colour: "--accent", points: known.length < 40 ? 3 : 0 },
           { name: "95 % within", values: known.map((sample) => sample.p95Milliseconds), colour: "--deferred", points: known.length < 40 ? 3 : 0 },
@@ -149,9 +168,44 @@ function thin(samples, of) {
   return result;
 }
 
+/// How many are within the goal, and behind.
+function showGoal(within, behind, row) {
+  const isKnown = row?.instances > 0;
+  within.set(isKnown ? percent(row.instances - row.late, row.instances) : "–", isKnown && !row.isMet ? "bad" : "");
+  within.hint(row ? `goal: ${row.goal}` : "");
+  behind.set(isKnown ? count(row.behind) : "–");
+  behind.hint(!isKnown ? "" : row.behind === 0 ? "none waits" : `the longest for ${row.oldestSeconds >= 90_000 ? "more than 25 h" : duration(row.oldestSeconds * 1000)}`);
+}
+
+/// The kinds with the largest share of late widgets, then of those that are behind.
+function showKinds(frame, list, kinds, all) {
+  const found = kinds.filter((one) => one.freshness?.behind > 0)
+    .sort((left, right) => share(right, "late") - share(left, "late") || share(right, "behind") - share(left, "behind")).slice(0, 6);
+  frame.hidden = found.length === 0;
+  fill(list, found.map(({ app, kind, freshness: row }) => h("li", {},
+    h("span", { class: "row" }, h("span", {}, h("b", {}, kind), h("span", { class: "soft" }, ` ${app}`)),
+      h("a", { href: behindLink(row, all.goalSeconds, app, kind) }, row.late > 0 ? `${count(row.late)} late` : `${count(row.behind)} behind`)),
+    meter(row.late > 0 ? row.late : row.behind, row.instances, row.late > 0 ? (row.isMet ? "warn" : "bad") : ""),
+    h("span", { class: "soft" }, `${count(row.behind)} of ${count(row.instances)} behind: ${behindText(row)}`))));
+}
+
+const share = (kind, name) => kind.freshness[name] / Math.max(1, kind.freshness.instances);
+
+/// What is left to do until the first widget reloads, with the command for each.
+function showSteps(frame, list, stats, apps) {
+  frame.hidden = stats.registry.hosts > 0;
+  if (frame.hidden) return;
+  const all = firstSteps(stats, apps, location.hostname);
+  const next = all.findIndex((one) => !one.isDone);
+  fill(list, all.map((one, index) => h("li", { "data-done": String(one.isDone) },
+    h("div", { class: "row" }, h("b", {}, one.title), badge(one.isDone ? "done" : index === next ? "next" : "later", one.isDone ? "good" : index === next ? "warn" : "")),
+    one.isDone ? null : h("p", { class: "soft" }, one.text),
+    one.isDone ? null : h("pre", { tabindex: "0", "aria-label": `Command: ${one.title}` }, h("code", {}, one.command)))));
+}
+
 function showTodo(list, found, stats) {
   const nothing = stats.pushes.accepted === 0 && stats.registry.instances === 0
-    ? [h("li", { class: "calm" }, h("b", {}, "No widgets yet."), " Hosts register at the host listener, senders push to the push listener; what they do shows here.")]
+    ? [h("li", { class: "calm" }, h("b", {}, "No widgets yet."), " The first steps are above; what hosts and senders do shows here.")]
     : [h("li", { class: "calm" }, h("b", {}, "Nothing."), " No limit was met, nothing has failed, nothing ends soon.")];
   fill(list, found.length === 0 ? nothing : found.slice(0, 6).map(({ level, text, act, link }) =>
     h("li", { "data-level": level }, badge({ bad: "Now", warn: "Soon", note: "Note" }[level], level),

@@ -24,6 +24,8 @@ package struct BudgetSurvey: Hashable, Sendable {
         /// Those for which anything waits, and how many pushes do.
         package var waiting = 0
         package var waitingPushes = 0
+        /// Those of which a reload is out to the event stream of a host that has none open.
+        package var away = 0
         /// Sums over the instances with a limit.
         package var charged = 0
         package var allowance = 0
@@ -46,6 +48,7 @@ package struct BudgetSurvey: Hashable, Sendable {
             sum.exhausted += other.exhausted
             sum.waiting += other.waiting
             sum.waitingPushes += other.waitingPushes
+            sum.away += other.away
             sum.charged += other.charged
             sum.allowance += other.allowance
             for index in sum.left.indices { sum.left[index] += other.left[index] }

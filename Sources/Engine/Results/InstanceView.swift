@@ -27,6 +27,9 @@ package struct InstanceView: Hashable, Sendable {
     package let decidesAt: Instant?
     /// Why they are not decided now; nil if nothing waits.
     package let waitsFor: DecisionReason?
+    /// Why it does not show yet what it should, and since when, to the second; nil if it is not behind.
+    package let behind: BehindReason?
+    package let behindSince: Instant?
     package let outstanding: [ReloadEffect]
     /// The newest first, as far as they are retained.
     package let decisions: [DecisionView]

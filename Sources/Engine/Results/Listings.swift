@@ -6,6 +6,8 @@ package struct InstanceFilter: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// Something waits for it.
         case waiting
+        /// It does not show yet what it should.
+        case behind
         /// A reload is out for it.
         case outstanding
         /// Its window's allowance is used up.
@@ -19,11 +21,14 @@ package struct InstanceFilter: Hashable, Sendable {
     package var app: BundleID?
     package var kind: WidgetKind?
     package var state: State?
+    /// Only those that have been behind since then or before, to the second.
+    package var behindSince: Instant?
 
-    package init(app: BundleID? = nil, kind: WidgetKind? = nil, state: State? = nil) {
+    package init(app: BundleID? = nil, kind: WidgetKind? = nil, state: State? = nil, behindSince: Instant? = nil) {
         self.app = app
         self.kind = kind
         self.state = state
+        self.behindSince = behindSince
     }
 }
 
@@ -44,6 +49,10 @@ package struct InstanceSummary: Hashable, Sendable {
     package let outstanding: Int
     package let decidesAt: Instant?
     package let lastReload: Instant?
+    /// Why it does not show yet what it should; nil if it is not behind.
+    package let behind: BehindReason?
+    /// Since when, to the second.
+    package let behindSince: Instant?
 
     package var app: BundleID { self.address.app }
 }

@@ -2,7 +2,8 @@ import Storage
 import WidgetModel
 
 /// How an instance comes from one phase to another, see ``Phase``: it leaves rest with the first change of its active row, and
-/// comes to rest when that row is blank.
+/// comes to rest when that row is blank. Each transition ends with ``settle(_:as:of:at:shownUpTo:)``, which keeps the counts of
+/// those that are behind.
 extension Schedule {
     /// What an instance is doing.
     @inline(__always)
@@ -16,20 +17,59 @@ extension Schedule {
     subscript(active instance: InstanceNumber) -> ActiveRow {
         _read { yield self.active[self.resting[instance.index].active] }
         _modify {
-            if !self.resting[instance.index].isActive { self.resting[instance.index].active = self.active.insert() }
+            if !self.resting[instance.index].isActive {
+                self.resting[instance.index].active = self.active.insert(of: .init(instance: instance, since: 0))
+            }
             yield &self.active[self.resting[instance.index].active]
         }
     }
 
-    /// Brings an instance to rest if nothing waits for it any more and no reload is outstanding.
+    /// Ends a transition: counts an active instance as what it is now, and brings it to rest if nothing waits for it any more and
+    /// no reload is outstanding.
+    ///
+    /// - Parameters:
+    ///   - instance: Any.
+    ///   - reason: Why it is behind now; nil if it is not.
+    ///   - kind: Its kind.
+    ///   - now: The log's time, in milliseconds.
+    ///   - shown: Up to when all that it was to show is shown now, in milliseconds: it is not behind since before that.
     @inline(__always)
-    mutating func rest(_ instance: InstanceNumber) {
+    mutating func settle(
+        _ instance: InstanceNumber,
+        as reason: BehindReason?,
+        of kind: KindNumber,
+        at now: Int64,
+        shownUpTo shown: Int64 = .min
+    ) {
         let number = self.resting[instance.index].active
-        if number != ActiveTable.rest, self.active[number].isBlank { self.endActive(instance) }
+        guard number != ActiveTable.rest else { return }
+        if self.active[number].behind != reason || (reason != nil && shown != .min) {
+            self.recount(number, as: reason, of: kind, at: now, shownUpTo: shown)
+        }
+        if self.active[number].isBlank { self.endActive(instance) }
     }
 
-    /// Brings an instance to rest, whatever waits for it.
-    mutating func endActive(_ instance: InstanceNumber) {
+    @inline(__always)
+    private mutating func recount(
+        _ number: Number<ActiveRow>,
+        as reason: BehindReason?,
+        of kind: KindNumber,
+        at now: Int64,
+        shownUpTo shown: Int64
+    ) {
+        let second = UInt32(clamping: now / 1000)
+        self.behind.advance(to: second)
+        var since = second
+        if let before = self.active[number].behind {
+            since = max(self.active[owner: number].since, UInt32(clamping: shown / 1000))
+            self.behind.remove(kind, before, since: self.active[owner: number].since)
+        }
+        if let reason { self.behind.add(kind, reason, since: since) }
+        self.active[number].behind = reason
+        self.active[owner: number].since = reason == nil ? 0 : since
+    }
+
+    private mutating func endActive(_ instance: InstanceNumber) {
         self.active.release(self.resting[instance.index].active)
         self.resting[instance.index].active = ActiveTable.rest
     }
@@ -54,8 +94,12 @@ extension Schedule {
     }
 
     /// Lets nothing wait any more for an instance that is removed, whose reloads have ended.
-    mutating func remove(_ instance: InstanceNumber) {
-        self.endActive(instance)
+    mutating func remove(_ instance: InstanceNumber, of kind: KindNumber, at now: Int64) {
+        let number = self.resting[instance.index].active
+        if number != ActiveTable.rest {
+            self.recount(number, as: nil, of: kind, at: now, shownUpTo: .min)
+            self.endActive(instance)
+        }
         self[instance].hasScheduled = false
         self[instance].hasPendingDigest = false
         self[instance].timelineDue = .max

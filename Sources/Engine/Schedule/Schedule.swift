@@ -10,6 +10,8 @@ struct Schedule: ~Copyable, Sendable {
     var resting = RowChunks<RestingRow>()
     var cold = RowChunks<ColdRow>()
     var active = ActiveTable()
+    /// How many instances are behind: kept by ``settle(_:as:of:at:shownUpTo:)`` alone.
+    var behind = BehindTable()
     var days = Table<RollingDay, RollingDay>()
     var instanceTimers = Timers<NumberTag.Instance>()
     var hostTimers = Timers<NumberTag.Host>()
@@ -29,6 +31,7 @@ struct Schedule: ~Copyable, Sendable {
         copy.resting = self.resting.duplicate()
         copy.cold = self.cold.duplicate()
         copy.active = self.active.duplicate()
+        copy.behind = self.behind.duplicate()
         copy.days = self.days.duplicate()
         copy.instanceTimers = self.instanceTimers
         copy.hostTimers = self.hostTimers
@@ -60,7 +63,7 @@ struct Schedule: ~Copyable, Sendable {
     mutating func release(_ instance: InstanceNumber) {
         let day = self.cold[instance.index].rollingDay
         if !day.isNone { self.days.release(day) }
-        self.endActive(instance)
+        precondition(!self.resting[instance.index].isActive, "what is removed is at rest")
         self.resting[instance.index] = RestingRow()
         self.cold[instance.index] = ColdRow()
     }

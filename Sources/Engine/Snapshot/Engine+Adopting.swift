@@ -19,8 +19,12 @@ extension Engine {
         for (kind, usage) in rows.usages.enumerated() { self.registry[usage: self.catalogue.kinds[kind].app] += usage }
         let controls = rows.controls
         let timers = rows.timers
+        for (kind, usage) in rows.usages.enumerated() {
+            self.schedule.countLive(KindNumber(kind), usage.instances)
+        }
         self.registry.instances = rows.instances
         self.schedule.takeRows(rows.schedule)
+        self.countBehind()
         for instance in controls {
             guard let token = self.registry[particulars: instance].controlToken else { continue }
             self.registry.bind(token, toControl: instance)

@@ -127,7 +127,10 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = coder.text(details.row.id.rawValue)
                 let groups = try InstanceGroups(record, details).coded(by: &coder)
                 _ = try details.coded(by: &coder, groups)
-                if groups.contains(.active) { _ = try engine.schedule[active: slot].coded(by: &coder) }
+                if groups.contains(.active) {
+                    _ = try engine.schedule[active: slot].coded(by: &coder)
+                    _ = coder.number(UInt64(engine.schedule.active[owner: record.resting.active].since))
+                }
                 let hash = engine.addressHash(of: slot)
                 _ = try record.coded(
                     by: &coder,

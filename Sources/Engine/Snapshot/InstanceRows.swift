@@ -72,11 +72,11 @@ struct InstanceRows: ~Copyable, Sendable {
             var whole = InstanceDetails.Whole(row: details)
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
-            let record = try self.readRecord(head, kind: shape.kind, groups, &coder)
+            let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
             return try self.take(slot, record, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
-        let record = try self.readRecord(head, kind: shape.kind, groups, &coder)
+        let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
         try self.note(slot, record, bounds, &coder)
         self.restore(slot, record)
         self.instances.details.insert(slot, details, shape.configuration)
@@ -91,13 +91,18 @@ struct InstanceRows: ~Copyable, Sendable {
 
     @inline(__always)
     private mutating func readRecord(
+        _ slot: InstanceNumber,
         _ head: InstanceRecord.Head,
         kind: KindNumber,
         _ groups: InstanceGroups,
         _ coder: inout StateReader
     ) throws(ByteFault) -> InstanceRecord {
         var active = ActiveTable.rest
-        if groups.contains(.active) { active = self.schedule.active.insert(try ActiveRow().coded(by: &coder)) }
+        if groups.contains(.active) {
+            let row = try ActiveRow().coded(by: &coder)
+            let since: UInt32 = try coder.number(0)
+            active = self.schedule.active.insert(row, of: .init(instance: slot, since: since))
+        }
         return try InstanceRecord.blank
             .coded(by: &coder, head, kind: kind, groups, active: active, addressHash: 0)
     }

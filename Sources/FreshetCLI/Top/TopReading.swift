@@ -2,7 +2,7 @@ import WidgetModel
 
 /// What `top` shows: read from `GET /v1/stats` and `GET /v1/senders`.
 struct TopReading: Sendable {
-    /// How old news is when people see it.
+    /// Whether widgets show what they should.
     enum Freshness: String, Sendable {
         case unknown, fresh, gettingOld, stale
     }
@@ -73,12 +73,23 @@ struct TopReading: Sendable {
         )
     }
 
-    /// The dashboard's rule: most within a minute, nearly all within what a quarter of an hour of budget allows.
+    /// How many widgets there are, how many of them are behind, and how many for longer than the goal.
+    var behind: (widgets: Int, behind: Int, late: Int) {
+        let row = self.stats["freshness"]
+        return (row?["instances"]?.whole ?? 0, row?["behind"]?.whole ?? 0, row?["late"]?.whole ?? 0)
+    }
+
+    /// The dashboard's rule: the goal is met, or missed by up to twice as many late widgets as it allows, or by more.
     var freshness: Freshness {
-        let seen = self.seen
-        if seen.count == 0 { return .unknown }
-        if seen.p50 <= 60_000, seen.p95 <= 900_000 { return .fresh }
-        return seen.p50 <= 300_000 && seen.p95 <= 3_600_000 ? .gettingOld : .stale
+        guard let row = self.stats["freshness"], self.behind.widgets > 0 else { return .unknown }
+        if row["isMet"] == .bool(true) { return .fresh }
+        let burnRate: Double? =
+            switch row["burnRate"] {
+            case .double(let rate): rate
+            case .int(let rate): Double(rate)
+            default: nil
+            }
+        return burnRate.map { $0 <= 2 } == true ? .gettingOld : .stale
     }
 
     private var partitions: [JSONValue] {
@@ -97,6 +108,9 @@ extension TopReading {
         return .object([
             .init(name: "asOf", value: .string(self.asOf)),
             .init(name: "freshness", value: .string(self.freshness.rawValue)),
+            .init(name: "widgets", value: .int(Int64(self.behind.widgets))),
+            .init(name: "behind", value: .int(Int64(self.behind.behind))),
+            .init(name: "late", value: .int(Int64(self.behind.late))),
             .init(
                 name: "seen",
                 value: .object([

@@ -129,15 +129,20 @@ struct TopScreen {
         let seen = reading.seen
         let (word, style) =
             switch reading.freshness {
-            case .unknown: ("not known: no host has said what it shows", "1")
+            case .unknown: ("not known: no widget is registered", "1")
             case .fresh: ("FRESH", "32;1")
             case .gettingOld: ("GETTING OLD", "33;1")
             case .stale: ("STALE", "31;1")
             }
+        let behind = reading.behind
+        let judged =
+            behind.widgets == 0
+            ? ""
+            : "   \(Self.grouped(behind.behind)) behind, \(Self.grouped(behind.late)) late of \(Self.grouped(behind.widgets))"
         let numbers =
             seen.count == 0
             ? "" : "   p50 \(Self.time(seen.p50))   p95 \(Self.time(seen.p95))   \(Self.grouped(seen.count)) seen"
-        return "Widgets   \(self.styled(word, style))\(numbers)"
+        return "Widgets   \(self.styled(word, style))\(judged)\(numbers)"
     }
 
     private func styled(_ text: String, _ style: String) -> String {

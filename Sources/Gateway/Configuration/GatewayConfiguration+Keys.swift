@@ -61,6 +61,7 @@ extension GatewayConfiguration {
         visitor.section("feed") { self.feed.visit(&$0) }
         visitor.section("deliveries") { self.deliveries.visit(&$0) }
         visitor.section("timelines") { self.timelines.visit(&$0) }
+        visitor.section("freshness") { visitor in visitor.scalar("goal", &self.freshnessGoal, .goal) }
         visitor.section("dryRun") { visitor in
             visitor.scalar("decidedMax", &self.dryRun.decidedMax, .integer(1...1000))
         }

@@ -43,6 +43,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var deliveries = Deliveries()
     package var timelines = Timelines()
     package var dryRun = DryRun()
+    /// What freshness is judged by.
+    package var freshnessGoal = FreshnessGoal()
     package var fairness = Fairness()
     package var rateLimits = RateLimits()
     package var limits = Limits()

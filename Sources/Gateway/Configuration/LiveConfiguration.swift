@@ -231,6 +231,7 @@ extension GatewayConfiguration {
         merged.limits = fresh.limits
         merged.http2 = fresh.http2
         merged.timeouts = fresh.timeouts
+        merged.freshnessGoal = fresh.freshnessGoal
         merged.dryRun = fresh.dryRun
         merged.fairness = fresh.fairness
         merged.rateLimits = fresh.rateLimits

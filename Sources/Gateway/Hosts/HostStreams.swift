@@ -167,6 +167,20 @@ package final class HostStreams: Sendable {
         self.table.withLock { table in hosts.map { table.streams[.host($0)]?.count ?? 0 } }
     }
 
+    /// Which hosts have a stream of their own open, and the apps that have one for all their hosts. O(streams).
+    package var connected: (hosts: Set<HostKey>, apps: Set<BundleID>) {
+        self.table.withLock { table in
+            var (hosts, apps): (Set<HostKey>, Set<BundleID>) = ([], [])
+            for scope in table.streams.keys {
+                switch scope {
+                case .host(let host): hosts.insert(host)
+                case .app(let app): apps.insert(app)
+                }
+            }
+            return (hosts, apps)
+        }
+    }
+
     /// Opens a stream.
     ///
     /// A reader that asks by a token looks up once more what it stands for: it may have been removed just before.

@@ -14,6 +14,7 @@ extension OperatorRoutes {
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
         let usages = self.registry?.view.apps ?? []
         let orders = try await self.standingOrders()
+        let board = try await self.behind()
         return try await self.answer([
             self.survey(survey),
             (
@@ -39,6 +40,7 @@ extension OperatorRoutes {
                             ("pushEnabled", counted.map { .count($0.pushEnabled) }),
                             ("waiting", counted.map { .count($0.waiting) }),
                             ("exhausted", counted.map { .count($0.exhausted) }),
+                            ("freshness", Views.behind(board[app.bundle], board)),
                             ("paused", orders.holding(.app(app.bundle)).map { Views.order($0) }),
                         ])
                     }
@@ -52,6 +54,7 @@ extension OperatorRoutes {
         let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
         let orders = try await self.standingOrders()
+        let board = try await self.behind()
         var kinds: [JSONValue] = []
         for app in self.apps.apps {
             for schema in app.schemas {
@@ -68,6 +71,10 @@ extension OperatorRoutes {
                             ("instances", row.map { .count($0.instances) }),
                             ("waiting", row.map { .count($0.waiting) }),
                             ("exhausted", row.map { .count($0.exhausted) }),
+                            (
+                                "freshness",
+                                Views.behind(board[KindKey(app: app.bundle, kind: schema.kind)], board)
+                            ),
                             ("paused", orders.holding(.kind(app.bundle, schema.kind)).map { Views.order($0) }),
                         ]
                     )

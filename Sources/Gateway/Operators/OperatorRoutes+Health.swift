@@ -117,7 +117,7 @@ private struct HealthMetrics {
 
 extension TimelineFetcher.View {
     /// Whether all is well with its breaker.
-    fileprivate var isClosed: Bool {
+    var isClosed: Bool {
         switch self.breaker {
         case .closed: true
         case .open, .halfOpen: false

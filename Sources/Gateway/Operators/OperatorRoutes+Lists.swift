@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 import HTTPTransport
+import History
 import WidgetModel
 
 /// Lists of instances, hosts and pushes.
@@ -31,24 +32,34 @@ extension OperatorRoutes {
     /// `GET /v1/instances`.
     func instances(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         let list = try ListRequest(request, below: self.log.rowBounds)
-        let filter = InstanceFilter(
+        var filter = InstanceFilter(
             app: request.query("app").map { BundleID($0) },
             kind: request.query("kind").map { WidgetKind($0) },
             state: try ListRequest.word(request, "state", InstanceFilter.State.allCases.map { ($0.rawValue, $0) })
         )
+        if let text = request.query("olderThan") {
+            guard filter.state == .behind, let age = HistorySpan.parse(text) else {
+                throw Problem(
+                    .badRequest,
+                    "olderThan takes a length of time, as in 15m or 24h, beside state=behind",
+                    path: "olderThan"
+                )
+            }
+            filter.behindSince = self.clock.now() - age
+        }
         if let host = request.query("host") {
             guard let app = filter.app else {
                 throw Problem(.badRequest, "a host is its app's: name the app, too", path: "app")
             }
             let key = HostKey(app: app, id: HostID(host))
-            let rows = try await self.log.ask(key) { $0.instances(of: key, filter) }
-            return try await self.answer([("instances", .array(rows.map { Views.summary($0) }))])
+            let rows = try await self.log.ask(key) { [filter] in $0.instances(of: key, filter) }
+            return try await self.answer([("instances", await self.summaries(rows))])
         }
-        let page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
+        let page = try await self.log.walk(from: list.cursor, limit: list.limit) { [filter] engine, start, limit in
             engine.instances(from: start, filter, limit: limit, scanMax: SearchBudget.stepRows)
         }
         return try await self.answer([
-            ("instances", .array(page.rows.map { Views.summary($0) })),
+            ("instances", await self.summaries(page.rows)),
             ("next", page.next.map { .string($0) }),
         ])
     }

@@ -29,7 +29,7 @@ extension OperatorRoutes {
         case ("events", 2): return ["types", "cursor"]
         case ("history", 2): return ["step", "after", "limit"]
         case ("hosts", 2): return ["app", "connected", "limit", "cursor"]
-        case ("instances", 2): return ["app", "kind", "host", "state", "limit", "cursor"]
+        case ("instances", 2): return ["app", "kind", "host", "state", "olderThan", "limit", "cursor"]
         case ("pushes", 2):
             return ["sender", "app", "kind", "after", "before", "state", "outcome", "limit", "cursor"]
         case ("hosts", 4), ("apps", 4): return ["history"]

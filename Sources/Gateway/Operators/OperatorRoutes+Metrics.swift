@@ -40,6 +40,7 @@ extension OperatorRoutes {
         )
         self.addTraffic(&text)
         try await self.addEngine(&text)
+        try await self.addBehind(&text)
         await self.addBudgets(&text)
         self.addFindings(&text)
         await self.addEdges(&text)

@@ -29,6 +29,7 @@ extension OperatorRoutes {
                     }
                 )
             ),
+            ("freshness", Views.freshness(try await self.behind())),
             ("registry", JSONValue.object(of: sum.members(of: .registry))),
             (
                 "pushes",

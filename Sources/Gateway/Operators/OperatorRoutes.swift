@@ -114,7 +114,15 @@ package struct OperatorRoutes: Sendable {
         self.work = work
         self.registry = registry
         self.forgetHistory = forgetHistory
-        let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
+        let watch =
+            watch
+            ?? GatewayWatch(
+                log: log,
+                clock: clock,
+                counters: counters,
+                senderLimits: senderLimits,
+                streams: streams
+            )
         self.watch = watch
         self.live = live
         self.telemetry = telemetry

@@ -27,6 +27,8 @@ package actor BudgetSurveys {
 
     private let log: CommandLog
     private let clock: LogClock
+    /// Nil where hosts have none.
+    private let streams: HostStreams?
     private let ageMin: TimeAmount
     private let idle: TimeAmount
     private var last: Survey?
@@ -39,9 +41,16 @@ package actor BudgetSurveys {
     /// - Parameters:
     ///   - ageMin: A result that is younger is not replaced. Default 5 s.
     ///   - idle: How long a result is good while it is not asked for. Default 30 s.
-    package init(log: CommandLog, clock: LogClock, ageMin: TimeAmount = .seconds(5), idle: TimeAmount = .seconds(30)) {
+    package init(
+        log: CommandLog,
+        clock: LogClock,
+        streams: HostStreams? = nil,
+        ageMin: TimeAmount = .seconds(5),
+        idle: TimeAmount = .seconds(30)
+    ) {
         self.log = log
         self.clock = clock
+        self.streams = streams
         self.ageMin = ageMin
         self.idle = idle
     }
@@ -94,8 +103,9 @@ package actor BudgetSurveys {
         // A whole second, so that the seconds of all surveys are the same.
         let from = Instant(seconds: self.clock.now().seconds)
         var sum = BudgetSurvey(from: from)
+        let connected = self.streams?.connected ?? ([], [])
         for number in 0..<self.log.partitions {
-            sum += try await self.walk(PartitionID(UInt16(number)), from)
+            sum += try await self.walk(PartitionID(UInt16(number)), from, connected)
         }
         let survey = Survey(sum: sum, from: from, until: self.clock.now())
         self.last = survey
@@ -104,7 +114,11 @@ package actor BudgetSurveys {
         return survey
     }
 
-    private func walk(_ partition: PartitionID, _ from: Instant) async throws(Problem) -> BudgetSurvey {
+    private func walk(
+        _ partition: PartitionID,
+        _ from: Instant,
+        _ connected: (hosts: Set<HostKey>, apps: Set<BundleID>)
+    ) async throws(Problem) -> BudgetSurvey {
         var survey = BudgetSurvey(from: from)
         var next: InstanceNumber? = InstanceNumber(0)
         while let start = next {
@@ -113,7 +127,9 @@ package actor BudgetSurveys {
             let before = survey
             (survey, next) = try await self.log.ask(partition) { engine in
                 var survey = before
-                let next = engine.survey(&survey, from: start, count: Self.stepRows)
+                let next = engine.survey(&survey, from: start, count: Self.stepRows) { host in
+                    connected.apps.contains(host.app) || connected.hosts.contains(host)
+                }
                 return (survey, next)
             }
         }

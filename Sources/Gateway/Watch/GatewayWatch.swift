@@ -19,6 +19,7 @@ package final class GatewayWatch: Sendable {
         clock: LogClock,
         counters: PushCounters,
         senderLimits: SenderLimits,
+        streams: HostStreams? = nil,
         surveys: BudgetSurveys? = nil,
         feed: OperatorFeed = OperatorFeed(epoch: 0)
     ) {
@@ -26,7 +27,7 @@ package final class GatewayWatch: Sendable {
         self.clock = clock
         self.counters = counters
         self.senderLimits = senderLimits
-        self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock)
+        self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock, streams: streams)
         self.feed = feed
         self.startedAt = clock.now()
     }

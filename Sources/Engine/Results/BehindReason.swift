@@ -1,0 +1,84 @@
+package import WidgetModel
+
+/// Why a widget does not show yet what it should, as far as the engine knows: what keeps the next reload, or where the one that
+/// is out has gone. See docs/engine.md, "Behind".
+package enum BehindReason: UInt8, Hashable, Sendable, CaseIterable {
+    /// The pace of its budget, or its count.
+    case budget = 0
+    /// Too soon after another reload.
+    case minimumInterval = 1
+    /// The app, the kind or the sender is paused.
+    case paused = 2
+    /// What waits goes along with another reload: priority 1, or a timeline's request within minutes.
+    case anotherReload = 3
+    /// Nothing but pushes reaches the host, and none reaches the widget.
+    case unreachable = 4
+    /// A reload is out to the host's event stream, or to the kind's timeline provider, and not acknowledged.
+    case outToHost = 5
+    /// A reload is out to the app's upstream, and not acknowledged.
+    case outToUpstream = 6
+    /// A reload is out to the app's webhook, and not acknowledged.
+    case outToWebhook = 7
+
+    /// Where a reload is that is out.
+    @inline(__always)
+    init(outBy delivery: HostDelivery) {
+        self =
+            switch delivery {
+            case .stream: .outToHost
+            case .apns: .outToUpstream
+            case .webhook: .outToWebhook
+            }
+    }
+
+    /// Whether a reload is out.
+    package var isOut: Bool { self.rawValue >= Self.outToHost.rawValue }
+}
+
+extension DecisionReason {
+    /// What a widget is behind for while what waits for it waits for this; nil where it is not behind: the time of that has not
+    /// come, or nobody looks.
+    @inline(__always)
+    var behind: BehindReason? {
+        switch self {
+        case .notBefore, .hidden, .lowPower: nil
+        case .minimumInterval, .exemptInterval: .minimumInterval
+        case .paused: .paused
+        case .waitsForAnother, .joinsPolicy: .anotherReload
+        case .notPushEnabled, .otherEnvironment: .unreachable
+        default: .budget
+        }
+    }
+}
+
+/// How many widgets of a kind are behind, why, and for how long: to a minute, so that nothing walks over them.
+package struct KindBehind: Hashable, Sendable {
+    package let app: BundleID
+    package let kind: WidgetKind
+    /// Live instances.
+    package let instances: Int
+    /// By ``BehindReason``, in the order of raw values.
+    package let counts: [Int]
+    /// Of these, those that have been behind for longer than was asked, by whole minutes.
+    package let late: Int
+    /// The start of the minute since which the longest of them has been; nil if none is. Of one that has been for longer than
+    /// ``agesMax`` it is that long ago.
+    package let oldest: Instant?
+
+    /// Ages are told apart up to here.
+    package static let agesMax = Interval.minutes(Int64(Schedule.behindMinutes))
+
+    /// How many are behind.
+    package var count: Int { self.counts.reduce(0, +) }
+
+    package subscript(reason: BehindReason) -> Int { self.counts[Int(reason.rawValue)] }
+
+    package init(app: BundleID, kind: WidgetKind, instances: Int, counts: [Int], late: Int, oldest: Instant?) {
+        self.app = app
+        self.kind = kind
+        self.instances = instances
+        self.counts = counts
+        self.late = late
+        self.oldest = oldest
+    }
+}

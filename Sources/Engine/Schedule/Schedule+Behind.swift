@@ -1,0 +1,103 @@
+import Storage
+import WidgetModel
+
+/// Which instances are behind, and since when.
+extension Schedule {
+    /// How many minutes of ages are told apart.
+    static var behindMinutes: Int { BehindTable.minutes }
+
+    /// Since when an instance is behind, to the second; nil if it is not.
+    func behindSince(_ instance: InstanceNumber) -> Instant? {
+        let number = self.resting[instance.index].active
+        guard self.active[number].behind != nil else { return nil }
+        return Instant(seconds: Int64(self.active[owner: number].since))
+    }
+
+    /// Counts a live instance of a kind that comes, or goes.
+    mutating func countLive(_ kind: KindNumber, _ change: Int) { self.behind.countLive(kind, change) }
+
+    /// What is counted of a kind, see ``BehindTable/read(_:now:goal:)``.
+    func countsBehind(
+        _ kind: KindNumber,
+        now: UInt32,
+        goal: Int
+    ) -> (live: Int, counts: [Int], late: Int, oldest: UInt32?) {
+        self.behind.read(kind, now: now, goal: goal)
+    }
+
+    /// Looks at the active instances from a number on, as long as it may. O(`count`).
+    ///
+    /// - Parameters:
+    ///   - start: Where to begin: 0, or what came back before.
+    ///   - count: How many numbers to look at.
+    ///   - body: Given each instance; whether to go on.
+    /// - Returns: The number to go on with; nil at the end.
+    func forEachActive(
+        from start: Number<ActiveRow>,
+        atMost count: Int,
+        _ body: (InstanceNumber) -> Bool
+    ) -> Number<ActiveRow>? {
+        let range = self.active.numbers(from: start, atMost: count)
+        var number = range.lowerBound
+        while number < range.upperBound {
+            let instance = self.active[owner: number].instance
+            number = number.advanced(by: 1)
+            if !instance.isNone, !body(instance) { break }
+        }
+        return number.index < self.active.end ? number : nil
+    }
+
+    /// Counts an active instance that was read back and is not counted yet: its row says since when it is behind.
+    mutating func countRestored(
+        _ instance: InstanceNumber,
+        as reason: BehindReason?,
+        of kind: KindNumber,
+        at now: Int64
+    ) {
+        let number = self.resting[instance.index].active
+        let second = UInt32(clamping: now / 1000)
+        self.behind.advance(to: second)
+        // What was written is not later than now.
+        let since = min(second, self.active[owner: number].since)
+        self.active[number].behind = reason
+        self.active[owner: number].since = reason == nil ? 0 : since
+        if let reason { self.behind.add(kind, reason, since: since) }
+    }
+
+    /// An instance of the registry, and what it is to be counted as.
+    struct Counted {
+        let instance: InstanceNumber
+        let kind: KindNumber
+        let isLive: Bool
+        let reason: BehindReason?
+    }
+
+    /// What does not hold of the counts: they are what a count over all instances is, and each is counted as what it is.
+    /// O(instances).
+    func checkBehind(_ all: [Counted], now: Int64) -> [String] {
+        var faults: [String] = []
+        var table = BehindTable()
+        var active = 0
+        table.advance(to: self.behind.second)
+        for one in all {
+            if one.isLive { table.countLive(one.kind, 1) }
+            let number = self.resting[one.instance.index].active
+            guard number != ActiveTable.rest else { continue }
+            active += 1
+            let owner = self.active[owner: number]
+            if owner.instance != one.instance { faults.append("the active row of \(one.instance) is another's") }
+            if self.active[number].behind != one.reason {
+                faults.append("\(one.instance): behind \(String(describing: one.reason)), counted otherwise")
+            }
+            if (one.reason == nil) != (owner.since == 0) || Int64(owner.since) > now / 1000 {
+                faults.append("\(one.instance): behind since \(owner.since)")
+            }
+            if let reason = one.reason { table.add(one.kind, reason, since: owner.since) }
+        }
+        if !table.counts(sameAs: self.behind) { faults.append("those that are behind are miscounted") }
+        if active != self.active.count {
+            faults.append("\(self.active.count) active rows, \(active) of them instances'")
+        }
+        return faults
+    }
+}
