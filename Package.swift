@@ -72,6 +72,7 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CKernels"),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -94,7 +95,7 @@ let package = Package(
         product("HTTP2", ["CNghttp2"]),
 
         // I/O.
-        product("HTTPTransport", ["HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
+        product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
