@@ -73,6 +73,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CTimex"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CKernels"),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -95,7 +96,7 @@ let package = Package(
         product("HTTP2", ["CNghttp2"]),
 
         // I/O.
-        product("HTTPTransport", ["HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
+        product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.

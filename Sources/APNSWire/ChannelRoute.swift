@@ -18,6 +18,16 @@ package enum ChannelRoute: Hashable, Sendable {
         }
     }
 
+    /// The methods that it takes.
+    package var methods: [PushRequestHead.Method] {
+        switch self {
+        case .broadcast: [.post]
+        case .channels: [.get, .post, .delete]
+        case .channel: [.get, .delete]
+        case .allChannels: [.get]
+        }
+    }
+
     /// Classifies a path; nil if it is none of these. O(length).
     package init?(path: ByteRange, in bytes: Span<UInt8>) {
         let text = bytes.extracting(path.bounds)

@@ -59,14 +59,7 @@ package enum ChannelValidation {
     ) throws(Rejection) -> ChannelRoute {
         guard !head.isRepeating, !own.isRepeating else { throw .duplicateHeaders }
         guard let path = head.path, let route = ChannelRoute(path: path, in: bytes) else { throw .badPath }
-        let isAllowed =
-            switch route {
-            case .broadcast: head.method == .post
-            case .channels: head.method == .post || head.method == .get || head.method == .delete
-            case .channel: head.method == .get || head.method == .delete
-            case .allChannels: head.method == .get
-            }
-        guard isAllowed else { throw .methodNotAllowed }
+        guard let method = head.method, route.methods.contains(method) else { throw .methodNotAllowed }
         guard hasCertificate || head.authorization.map({ !$0.isEmpty }) ?? false else { throw .missingProviderToken }
         return route
     }

@@ -8,67 +8,37 @@ import Synchronization
 import Telemetry
 
 extension Gateway {
-    func listen(
-        _ plans: ListenerPlans,
-        on loops: GatewayLoops,
-        _ apps: LiveApps,
-        _ senders: SenderDirectory,
-        _ operators: (access: OperatorAccess, gate: OperatorGate),
-        _ certificates: ServerCertificates,
-        _ log: CommandLog,
-        _ outgoing: Outgoing,
-        _ watch: GatewayWatch,
-        _ live: LiveConfiguration
-    ) async throws -> RunningListeners {
+    /// What a start has made by the time that the listeners open.
+    struct Parts {
+        let apps: LiveApps
+        let senders: SenderDirectory
+        let access: OperatorAccess
+        let gate: OperatorGate
+        let certificates: ServerCertificates
+        let log: CommandLog
+        let outgoing: Outgoing
+        let providers: TimelineProviders
+        let watch: GatewayWatch
+        let live: LiveConfiguration
+        /// Nil where no snapshots are made.
+        let snapshotter: Snapshotter?
+    }
+
+    func listen(_ plans: ListenerPlans, on loops: GatewayLoops, _ parts: Parts) async throws -> RunningListeners {
         let hosts = HostRoutes(
-            apps: apps,
-            authorizer: HostAuthorizer(senders: senders, clock: self.credentialClock),
+            apps: parts.apps,
+            authorizer: HostAuthorizer(senders: parts.senders, clock: self.credentialClock),
             directory: self.directory,
-            log: log.admitted(by: self.storage).charged(to: self.work, apps, refuses: true),
+            log: parts.log.admitted(by: self.storage).charged(to: self.work, parts.apps, refuses: true),
             streams: self.streams,
             followers: self.followers,
-            providers: self.providers.withLock { $0 },
+            providers: parts.providers,
             states: self.states,
             registry: self.registry,
             problems: self.problems
         )
-        let operatorRoutes = OperatorRoutes(
-            log: log.charged(to: self.work, apps, refuses: false),
-            streams: self.streams,
-            followers: self.followers,
-            directory: self.directory,
-            counters: self.counters,
-            problems: self.problems,
-            senderLimits: self.senderLimits,
-            listeners: self.listeners,
-            readiness: self.readiness,
-            access: operators.access,
-            gate: operators.gate,
-            certificates: certificates,
-            clientCertificates: senders.certificates,
-            providerKeys: senders.keys,
-            outgoing: outgoing,
-            clock: self.clock,
-            travel: self.movableClock.map {
-                TimeTravel($0, self.clock, log, providers: self.providers.withLock { $0 })
-            },
-            apps: apps,
-            states: self.states,
-            providers: self.providers.withLock { $0 },
-            watch: watch,
-            history: self.history,
-            snapshots: { self.snapshotter.withLock { $0?.counters } },
-            storage: self.storage,
-            work: self.work,
-            registry: self.registry,
-            forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
-            live: live,
-            telemetry: self.telemetry,
-            logs: self.logs,
-            audit: self.audit,
-            dashboard: DashboardFiles(self.configuration, self.logger)
-        )
-        let services = self.pushServices(apps, senders, log, outgoing)
+        let operatorRoutes = self.operatorRoutes(parts)
+        let services = self.pushServices(parts.apps, parts.senders, parts.log, parts.outgoing)
         let http = self.logs.logger(.http)
         var running = RunningListeners()
         do {
@@ -119,6 +89,51 @@ extension Gateway {
         }
         for (name, server) in running.all { self.listeners.add(name, server) }
         return running
+    }
+
+    private func operatorRoutes(_ parts: Parts) -> OperatorRoutes {
+        var doors = OperatorDoors(access: parts.access, gate: parts.gate, audit: self.audit)
+        doors.dashboard = DashboardFiles(self.configuration, self.logger)
+        let log = parts.log.charged(to: self.work, parts.apps, refuses: false)
+        var store = OperatedStore(log: log, clock: self.clock)
+        store.travel = self.movableClock.map { TimeTravel($0, self.clock, parts.log, providers: parts.providers) }
+        store.history = self.history
+        store.storage = self.storage
+        store.snapshots = { parts.snapshotter?.counters }
+        store.forgetHistory = { try await parts.snapshotter?.forgetHistory() }
+        var traffic = OperatedTraffic(
+            streams: self.streams,
+            followers: self.followers,
+            directory: self.directory,
+            counters: self.counters,
+            senderLimits: self.senderLimits
+        )
+        traffic.problems = self.problems
+        traffic.listeners = self.listeners
+        traffic.work = self.work
+        traffic.registry = self.registry
+        var credentials = OperatedCredentials()
+        credentials.certificates = parts.certificates
+        credentials.clientCertificates = parts.senders.certificates
+        credentials.providerKeys = parts.senders.keys
+        var targets = OperatedTargets()
+        targets.states = self.states
+        targets.outgoing = parts.outgoing
+        targets.providers = parts.providers
+        var settings = OperatedSettings(apps: parts.apps)
+        settings.logs = self.logs
+        settings.live = parts.live
+        settings.telemetry = self.telemetry
+        return OperatorRoutes(
+            doors: doors,
+            store: store,
+            traffic: traffic,
+            credentials: credentials,
+            targets: targets,
+            settings: settings,
+            watch: parts.watch,
+            readiness: self.readiness
+        )
     }
 
     /// Answers what hosts, and senders about them, ask on one loop.

@@ -287,18 +287,21 @@ package final class Gateway: Service {
             names: self.configuration.operators.names,
             certificates: certificates
         )
-        let servers = try await self.listen(
-            plans,
-            on: loops,
-            apps,
-            senders,
-            (access, gate),
-            certificates,
-            log,
-            outgoing,
-            watch,
-            live
+        let snapshotter = self.makeSnapshotter(owners)
+        let parts = Parts(
+            apps: apps,
+            senders: senders,
+            access: access,
+            gate: gate,
+            certificates: certificates,
+            log: log,
+            outgoing: outgoing,
+            providers: providers,
+            watch: watch,
+            live: live,
+            snapshotter: snapshotter
         )
+        let servers = try await self.listen(plans, on: loops, parts)
         let measuring = Task { if let storage = self.storage { await storage.run() } }
         let weighing = Task { [registry = self.registry] in await registry.run() }
         let observing = Task { await watch.run() }
@@ -345,7 +348,6 @@ package final class Gateway: Service {
         self.live.withLock { $0 = live }
         let watching = Task { await reload.run() }
         let beating = Task { await self.beat() }
-        let snapshotter = self.makeSnapshotter(owners)
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
         if let file = access.tokenFile {

@@ -146,6 +146,14 @@ import Testing
         #expect(created.status == 201)
         let channel = try #require(created.headers["apns-channel-id"])
         let list = try await gateway.curl("GET", "\(gateway.pushURL)\(Self.channels)", bearer: bearer)
+        for (path, allowed) in [
+            (Self.channels, "GET, POST, DELETE"), ("\(Self.channels)/\(channel)", "GET, DELETE"),
+            ("/1/apps/\(TestGateway.app)/all-channels", "GET"), (Self.broadcasts, "POST"),
+        ] {
+            let answer = try await gateway.curl("PUT", "\(gateway.pushURL)\(path)", bearer: bearer)
+            #expect(answer.status == 405, "\(path)")
+            #expect(answer.headers["allow"] == allowed)
+        }
         #expect(list.body == #"{"channels":["\#(channel)"]}"#)
         for path in ["/3/device/\(TestGateway.token(1))", Self.broadcasts, "/v1/apps/\(TestGateway.app)/pushes"] {
             let answer = try await gateway.curl(

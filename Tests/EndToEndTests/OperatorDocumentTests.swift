@@ -37,6 +37,29 @@ import Testing
         await gateway.stop()
     }
 
+    @Test(arguments: ["--http2", "--http1.1"])
+    func `curl reads what is compressed, and what is only a head`(version: String) async throws {
+        let gateway = try await TestGateway.start()
+        let url = "\(gateway.opsURL)/v1/openapi.yaml"
+        let plain = try await gateway.curl("GET", url, options: [version])
+        let coded = try await gateway.curl("GET", url, options: [version, "--compressed"])
+        #expect(coded.body == plain.body && coded.body.hasPrefix("openapi: 3.1"))
+        #expect(coded.headers["content-encoding"] == "gzip" && plain.headers["content-encoding"] == nil)
+        let length = try #require(coded.headers["content-length"].flatMap { Int($0) })
+        #expect(length < plain.body.utf8.count / 3)
+        let head = try await gateway.curl("HEAD", url, options: [version, "--compressed", "--head"])
+        #expect(head.status == 200 && head.body.isEmpty)
+        #expect(head.headers["content-length"] == "\(length)")
+        let known = try await gateway.curl(
+            "GET",
+            url,
+            headers: ["if-none-match: \(try #require(plain.headers["etag"]))"],
+            options: [version]
+        )
+        #expect(known.status == 304 && known.body.isEmpty)
+        await gateway.stop()
+    }
+
     @Test func `metrics are what Prometheus reads, and well named`() async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()

@@ -13,6 +13,8 @@ extension OpenAPI {
         /// The schema of its JSON body; nil if it has none.
         let body: JSONValue?
         let takesBody: Bool
+        /// What lets in, each by its name with the roles that it needs.
+        let security: [String: [String]]
 
         var description: String { self.id }
 
@@ -59,8 +61,17 @@ extension OpenAPI {
                 )
             },
             body: content?["application/json"]?["schema"],
-            takesBody: content != nil
+            takesBody: content != nil,
+            security: self.security(value)
         )
+    }
+
+    private func security(_ operation: JSONValue) -> [String: [String]] {
+        var all: [String: [String]] = [:]
+        for case .object(let choices) in Self.elements(operation["security"] ?? self.root["security"]) {
+            for choice in choices { all[choice.name] = Self.elements(choice.value).map(Self.text) }
+        }
+        return all
     }
 
     /// The places of a schema's numbers and dates, as in `of.list[].count`.

@@ -84,7 +84,8 @@ import WidgetModel
             ("reader", "POST", "/v1/orders", Self.pause, 403), ("nobody", "POST", "/v1/orders", Self.pause, 401),
             ("writer", "POST", "/v1/orders", #"{"action":"pause"}"#, 400),
             ("writer", "PUT", "/v1/log-levels", "{}", 403),
-            ("admin", "PUT", "/v1/log-levels", "{}", 400), ("admin", "DELETE", "/v1/nothing", "", 405),
+            ("admin", "PUT", "/v1/log-levels", "{}", 400), ("admin", "DELETE", "/v1/nothing", "", 404),
+            ("admin", "DELETE", "/v1/stats", "", 405),
             ("admin", "GET", "/v1/orders", "", 200), ("reader", "GET", "/v1/stats", "", 200),
         ] {
             #expect(await scene.routes.respond(to: Self.request(token, method, target, body)).status == status)

@@ -36,8 +36,9 @@ import WidgetModel
     private static func answer(_ access: OperatorAccess, _ request: HTTPRequest) -> String {
         do throws(Problem) {
             let caller = try access.caller(of: request)
-            try access.check(request, caller)
-            return "\(caller.name) \(caller.scope.rawValue)"
+            let route = OperatorRoutes.routes.first { $0.method == request.method && $0.path == request.target }
+            let needed = route.flatMap { OperatorScope(rawValue: $0.right) } ?? .admin
+            return access.stillHolds(request, for: needed) ? "\(caller.name) \(caller.scope.rawValue)" : "forbidden"
         } catch {
             return error.code.rawValue
         }

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import HTTPTransport
 import Journaling
+import TransportSupport
 import WidgetModel
 
 /// The ops listener's routes over an in-memory log.
@@ -26,6 +27,7 @@ struct OperatorScene {
         registry: RegistryWatch? = nil,
         bounds: ServingBounds = ServingBounds(),
         auditArchive: any RecordArchive = MemoryArchive(),
+        auditLog: RecordedLog = RecordedLog(),
         apps: ServedApps = Sports.served
     ) async throws {
         let ownClock = movable?.makeLogClock()
@@ -33,6 +35,7 @@ struct OperatorScene {
             partitions: partitions,
             clock: ownClock,
             auditArchive: auditArchive,
+            auditLog: auditLog,
             registry: registry
         )
         let clock = ownClock ?? self.scene.time.makeClock()
@@ -47,28 +50,37 @@ struct OperatorScene {
             streams: self.scene.streams,
             feed: self.scene.feed
         )
-        self.routes = OperatorRoutes(
-            log: self.scene.log,
+        let doors = OperatorDoors(
+            access: self.access,
+            gate: OperatorGate(address: "127.0.0.1"),
+            audit: self.scene.audit
+        )
+        var store = OperatedStore(log: self.scene.log, clock: clock)
+        store.travel = self.travel
+        store.history = HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) }
+        store.storage = storage
+        store.snapshots = { snapshots }
+        var traffic = OperatedTraffic(
             streams: self.scene.streams,
             followers: self.scene.followers,
             directory: self.scene.directory,
             counters: counters,
-            senderLimits: senderLimits,
-            listeners: OpenListeners(),
-            readiness: Readiness(self.scene.work.partitions),
-            access: self.access,
-            gate: OperatorGate(address: "127.0.0.1"),
-            clock: clock,
-            travel: self.travel,
-            apps: LiveApps(apps, bounds: bounds),
-            states: self.states,
+            senderLimits: senderLimits
+        )
+        traffic.registry = registry
+        var targets = OperatedTargets()
+        targets.states = self.states
+        var settings = OperatedSettings(apps: LiveApps(apps, bounds: bounds))
+        settings.logs = logs
+        self.routes = OperatorRoutes(
+            doors: doors,
+            store: store,
+            traffic: traffic,
+            credentials: OperatedCredentials(),
+            targets: targets,
+            settings: settings,
             watch: self.watch,
-            history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },
-            snapshots: { snapshots },
-            storage: storage,
-            registry: registry,
-            logs: logs,
-            audit: self.scene.audit
+            readiness: Readiness(self.scene.work.partitions)
         )
     }
 

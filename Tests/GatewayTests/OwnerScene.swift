@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import TestSupport
+import TransportSupport
 import WidgetModel
 
 /// The owners of an in-memory log, and everything that they hand on.
@@ -45,6 +46,7 @@ final class OwnerScene: Sendable {
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
+        auditLog: RecordedLog = RecordedLog(),
         registry: RegistryWatch? = nil,
         loops: MultiThreadedEventLoopGroup = .singleton
     ) {
@@ -60,7 +62,7 @@ final class OwnerScene: Sendable {
             archive: auditArchive,
             history: { JournalHistory(journal) },
             feed: self.feed,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logger: auditLog.logger
         )
         self.audit = audit
         self.registry = registry
@@ -119,6 +121,7 @@ final class OwnerScene: Sendable {
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
+        auditLog: RecordedLog = RecordedLog(),
         registry: RegistryWatch? = nil,
         loops: MultiThreadedEventLoopGroup = .singleton
     ) async throws -> OwnerScene {
@@ -133,6 +136,7 @@ final class OwnerScene: Sendable {
             clock: clock,
             tracing: tracing,
             auditArchive: auditArchive,
+            auditLog: auditLog,
             registry: registry,
             loops: loops
         )

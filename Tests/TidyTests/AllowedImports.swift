@@ -21,7 +21,7 @@ enum AllowedImports {
         "TLS": ["COpenSSL"],
         "HTTP2": ["CNghttp2"],
         // I/O.
-        "HTTPTransport": ["HTTP2", "TLS", "WidgetModel"],
+        "HTTPTransport": ["CZlib", "HTTP2", "TLS", "WidgetModel"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
         // The dashboard's files, reports' pages, and what makes constants of files while others are built.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
@@ -45,7 +45,7 @@ enum AllowedImports {
         // For programs of others.
         "FreshetClient": [],
         // C libraries: no Swift in them.
-        "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [], "CTimex": [],
+        "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [], "CTimex": [], "CZlib": [],
     ]
 
     /// Modules of others by target: packages, and what comes with Swift.
@@ -102,12 +102,12 @@ enum AllowedImports {
     ]
 
     /// Whether a file may contain `unsafe`: wrappers around C, the target whose tables hold memory, the file that compares
-    /// header values with literals, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask
-    /// the system about the terminal.
+    /// header values with literals, and the ones that lend bytes to simdjson, to OpenSSL, to zlib and to the checksum's kernel,
+    /// and ask the system about the terminal.
     static func allowsUnsafe(_ path: String) -> Bool {
         let bridges = [
             "Sources/APNSWire/JSONReader.swift", "Sources/APNSWire/Span+Literals.swift",
-            "Sources/HTTPTransport/ByteBuffer+Memory.swift",
+            "Sources/HTTPTransport/ByteBuffer+Memory.swift", "Sources/HTTPTransport/Gzip.swift",
             "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Top/TerminalMode.swift",
         ]
         let folders = ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"]

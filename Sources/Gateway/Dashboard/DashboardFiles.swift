@@ -17,7 +17,6 @@ package struct DashboardFiles: Sendable {
     ].joined(separator: "; ")
 
     private let page: HTTPResponse
-    private let pageTag: String
     private let version: String
     private let files: [String: HTTPResponse]
 
@@ -35,16 +34,15 @@ package struct DashboardFiles: Sendable {
             .replacing("@chart@", with: chartScript == nil ? "no" : "yes")
         let page = Array(html.utf8)
         self.version = version
-        self.pageTag = "\"\(Self.hash(page))\""
         self.page = HTTPResponse(
             status: 200,
-            headers: Self.headers(PageFile.index.contentType, caching: "no-cache", tag: self.pageTag),
+            headers: Self.headers(PageFile.index.contentType, caching: "no-cache", tag: EntityTag(page, isWeak: false)),
             body: .bytes(page)
         )
         var answers: [String: HTTPResponse] = [:]
         for file in files {
             let caching = "public, max-age=31536000, immutable"
-            let headers = Self.headers(file.contentType, caching: caching, tag: "\"\(Self.hash(file.bytes))\"")
+            let headers = Self.headers(file.contentType, caching: caching, tag: EntityTag(file.bytes, isWeak: false))
             answers[file.name] = HTTPResponse(status: 200, headers: headers, body: .bytes(file.bytes))
         }
         self.files = answers
@@ -62,18 +60,15 @@ package struct DashboardFiles: Sendable {
     }
 
     private static func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
-        guard let tag = response.headers["etag"], let known = request.headers["if-none-match"] else { return response }
-        let isKnown = known.split(separator: ",").contains { known in
-            let known = known.drop { $0 == " " }
-            // A tag that a proxy has weakened is the same file (RFC 9110, 13.1.2).
-            return known == "*" || (known.hasPrefix("W/") ? known.dropFirst(2) : known) == tag
-        }
-        return isKnown ? HTTPResponse(status: 304, headers: response.headers) : response
+        guard let tag = response.headers["etag"], let known = request.headers["if-none-match"],
+            EntityTag(tag).isKnown(known)
+        else { return response }
+        return HTTPResponse(status: 304, headers: response.headers)
     }
 
-    private static func headers(_ contentType: String, caching: String, tag: String) -> HTTPFields {
+    private static func headers(_ contentType: String, caching: String, tag: EntityTag) -> HTTPFields {
         [
-            "content-type": contentType, "cache-control": caching, "etag": tag,
+            "content-type": contentType, "cache-control": caching, "etag": tag.description,
             "content-security-policy": Self.contentSecurityPolicy, "x-content-type-options": "nosniff",
             "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
             "cross-origin-resource-policy": "same-origin",

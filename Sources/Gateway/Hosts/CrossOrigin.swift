@@ -1,4 +1,4 @@
-package import HTTPTransport
+import HTTPTransport
 
 /// Which web pages may call the host listener: those of the origins that apps list, and by default none (the CORS
 /// protocol of the WHATWG Fetch standard).
@@ -20,21 +20,22 @@ package struct CrossOrigin: Sendable {
         self.origins.contains(origin)
     }
 
-    /// An answer to a page: it is another one for a page of another origin.
-    ///
-    /// - Parameter origin: Where the page is from, if it may call; else nil.
-    static func marked(_ response: HTTPResponse, _ origin: String?) -> HTTPResponse {
+    /// An answer to a page is another one for a page of another origin. Hosts that are no web pages name no origin.
+    func marked(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+        guard let origin = request.headers["origin"] else { return response }
         var response = response
         response.headers.append("vary", "origin")
-        if let origin { response.headers.append("access-control-allow-origin", origin) }
+        if self.allows(origin) { response.headers.append("access-control-allow-origin", origin) }
         return response
     }
 
     /// The answer to a browser that asks before it sends what a page wants; nil if the request is none of that.
-    package static func preflight(_ request: HTTPRequest, isAllowed: Bool) -> HTTPResponse? {
-        guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil else { return nil }
-        guard isAllowed else { return HTTPResponse(status: 403) }
-        return HTTPResponse(
+    func preflight(_ request: HTTPRequest) -> HTTPResponse? {
+        guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil,
+            let origin = request.headers["origin"]
+        else { return nil }
+        guard self.allows(origin) else { return self.marked(HTTPResponse(status: 403), for: request) }
+        let answer = HTTPResponse(
             status: 204,
             headers: [
                 "access-control-allow-methods": "GET, PUT, POST, DELETE",
@@ -42,5 +43,6 @@ package struct CrossOrigin: Sendable {
                 "access-control-max-age": "600",
             ]
         )
+        return self.marked(answer, for: request)
     }
 }

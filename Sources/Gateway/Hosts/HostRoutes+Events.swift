@@ -8,7 +8,19 @@ extension HostRoutes {
     /// How many reloads are asked for at once when an app's stream opens.
     private static let outstandingPage = 256
 
-    /// `GET /v1/hosts/<token>/events` and `GET /v1/apps/<bundle-id>/events`: Server-Sent Events.
+    /// `GET /v1/hosts/<token>/events`
+    func hostEvents(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let (host, asker) = (try self.entry(call.asker).host, call.asker)
+        return try await self.events(.host(host), by: asker.caller, asker.token, lastEventID: call.lastEventID)
+    }
+
+    /// `GET /v1/apps/<bundle-id>/events`
+    func appEvents(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        let asker = call.asker
+        return try await self.events(.app(asker.app.bundle), by: asker.caller, lastEventID: call.lastEventID)
+    }
+
+    /// Server-Sent Events of a host, or of all of an app.
     ///
     /// What is outstanding comes first, then what happens. A reload carries its id, by which a host deduplicates. An
     /// event's own `id` is a place in the stream: a reader that gives the last one back gets `redelivered: true` on what it
@@ -38,7 +50,9 @@ extension HostRoutes {
         let backlog: [ReloadBacklog]
         do throws(Problem) {
             // The token may have been removed, and the streams that it opened ended, before this one was among them.
-            if let token, case .host(let host) = scope, try self.entry(token, caller).host != host {
+            if let token, case .host(let host) = scope,
+                try self.entry(HostAsker(token: token, caller: caller)).host != host
+            {
                 throw Problem(.unknownHost, "no host with this push token is registered")
             }
             backlog = try await self.backlog(scope)
@@ -212,8 +226,8 @@ extension HostRoutes {
     }
 
     /// `GET /v1/hosts/<token>/state`: what a host needs after a gap.
-    func state(_ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(token, caller)
+    func state(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
         let answer = try await self.log.ask(entry.host) { engine -> (HostView?, [InstanceView], [ReloadEffect]) in
             guard let host = engine.host(entry.host) else { return (nil, [], []) }
             let instances = host.instances.compactMap {
@@ -284,7 +298,7 @@ extension HostRoutes {
     }
 
     private static func content(_ entry: StoredTimeline.Entry) -> JSONValue? {
-        try? Self.json(entry.content, reader: JSONReader(), bytesMax: entry.content.count)
+        try? JSONReader().value(of: entry.content, bytesMax: entry.content.count)
     }
 }
 

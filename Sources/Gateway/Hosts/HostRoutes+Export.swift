@@ -11,10 +11,10 @@ extension HostRoutes {
     /// `GET /v1/apps/<bundle-id>/hosts`: the app's hosts with whole tokens, a registration a line, page by page.
     ///
     /// `limit` counts hosts; one with several tokens has a line for each.
-    func exportHosts(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
-        let limit = try self.pageLimit(request)
-        let cursor = try ListRequest.cursor(request, "from", below: self.log.rowBounds)
-        let bundle = app.bundle
+    func exportHosts(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        let limit = try self.pageLimit(call)
+        let cursor = try call.cursor("from", below: self.log.rowBounds)
+        let bundle = call.asker.app.bundle
         let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
             engine.registrations(app: bundle, from: start, limit: limit, scanMax: SearchBudget.stepRows)
         }

@@ -3,14 +3,22 @@ import HTTPTransport
 import WidgetModel
 
 extension HostRoutes {
-    /// `POST /v1/apps/<bundle-id>/invalidate-relevance` and `/invalidate-recommendations`: WidgetKit's
-    /// `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
-    func invalidate(
+    /// `POST /v1/apps/<bundle-id>/invalidate-relevance`: WidgetKit's `invalidateRelevance(ofKind:)`.
+    func invalidateRelevance(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        try await self.invalidate(.relevance, call)
+    }
+
+    /// `POST /v1/apps/<bundle-id>/invalidate-recommendations`: WidgetKit's `invalidateConfigurationRecommendations()`.
+    func invalidateRecommendations(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        try await self.invalidate(.recommendations, call)
+    }
+
+    private func invalidate(
         _ subject: InvalidationRequest.Subject,
-        _ request: HTTPRequest,
-        _ app: ServedApps.App
+        _ call: Call<AppAsker>
     ) async throws(Problem) -> HTTPResponse {
-        var object = try RequestObject(request.body.isEmpty ? .object([]) : try self.json(request))
+        let app = call.asker.app
+        var object = try call.objectIfAny()
         let kind = try object.string("kind").map { WidgetKind($0) }
         if let kind, app.schema(of: kind) == nil {
             throw object.problem("kind", "the app has no kind \"\(kind)\"", code: .unknownKind)

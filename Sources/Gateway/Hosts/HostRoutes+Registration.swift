@@ -6,17 +6,16 @@ import WidgetModel
 
 extension HostRoutes {
     /// `PUT /v1/hosts/<token>/widgets`
-    func register(_ request: HTTPRequest, _ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse
-    {
-        var object = try RequestObject(try self.json(request))
-        let registration = try self.registration(&object, token, caller)
-        let answers = try await self.append([registration], by: caller)
+    func register(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        var object = try call.object()
+        let registration = try self.registration(&object, call.asker.token, call.asker.caller)
+        let answers = try await self.append([registration], by: call.asker.caller)
         return HTTPResponse(json: try self.registered(try answers[0].get(), registration.host))
     }
 
     /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
-    func widgets(_ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(token, caller)
+    func widgets(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
         guard let host = try await self.log.ask(entry.host, { $0.host(entry.host) }) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
@@ -24,8 +23,8 @@ extension HostRoutes {
     }
 
     /// `DELETE /v1/hosts/<token>/widgets`
-    func unregister(_ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(token, caller)
+    func unregister(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
         let answer = try await self.log.append(.unregister(HostRemoval(host: entry.host)), for: entry.host)
         guard case .unregistered = answer else {
             throw Problem(.unknownHost, "no host with this push token is registered")
@@ -248,15 +247,9 @@ extension HostRoutes {
     ///
     /// A line that is refused changes nothing and does not keep the others from being applied. Idempotent: a line sent
     /// again with the same revision registers the same again.
-    func importHosts(
-        _ request: HTTPRequest,
-        _ app: ServedApps.App,
-        _ caller: Caller
-    ) async throws(Problem) -> HTTPResponse {
-        guard request.body.count <= self.limits.importBytesMax else {
-            throw Problem(.tooLarge, "an import takes at most \(self.limits.importBytesMax) bytes a request")
-        }
-        let lines = Self.lines(request.body)
+    func importHosts(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        let (app, caller) = (call.asker.app, call.asker.caller)
+        let lines = Self.lines(call.request.body)
         guard lines.count <= self.limits.importLinesMax else {
             throw Problem(.tooLarge, "an import takes at most \(self.limits.importLinesMax) lines a request")
         }
@@ -288,7 +281,7 @@ extension HostRoutes {
         _ caller: Caller,
         _ app: ServedApps.App
     ) throws(Problem) -> HostRegistration {
-        var object = try RequestObject(try Self.json(line, reader: reader, bytesMax: self.limits.bodyBytesMax))
+        var object = try RequestObject(try reader.value(of: line, bytesMax: self.limits.bodyBytesMax))
         let hex = try object.requiredString("token")
         guard let token = DeviceToken(hex: hex) else { throw object.problem("token", "is no push token in hex") }
         let registration = try self.registration(&object, token, caller)

@@ -7,14 +7,10 @@ import WidgetModel
 
 extension HostRoutes {
     /// `PUT /v1/hosts/<token>/widgets/<id>/timeline`
-    func timeline(
-        _ request: HTTPRequest,
-        _ token: DeviceToken,
-        _ instance: InstanceID,
-        _ caller: Caller
-    ) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(token, caller)
-        var object = try RequestObject(try self.json(request))
+    func timeline(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let instance = InstanceID(call["instance"])
+        let entry = try self.entry(call.asker)
+        var object = try call.object()
         let body = try TimelineBody(&object, limits: self.limits.timelines)
         if let reload = body.reload { try await self.refuseFetched([(reload, entry.host)]) }
         let report = TimelineReport(
@@ -51,9 +47,9 @@ extension HostRoutes {
     }
 
     /// `POST /v1/hosts/<token>/signals`: one signal, or `{"signals": [...]}`.
-    func signals(_ request: HTTPRequest, _ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(token, caller)
-        let value = try self.json(request)
+    func signals(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
+        let value = try call.json()
         var records: [Record] = []
         if case .array(let elements)? = value["signals"] {
             guard elements.count <= self.limits.reportsMax else {
@@ -81,15 +77,16 @@ extension HostRoutes {
     }
 
     /// `POST /v1/apps/<bundle-id>/acknowledgements`: a back end acknowledges reloads of many hosts, one a line.
-    func acknowledge(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
-        let lines = Self.lines(request.body)
+    func acknowledge(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        let app = call.asker.app
+        let lines = Self.lines(call.request.body)
         guard lines.count <= self.limits.reportsMax else {
             throw Problem(.tooLarge, "at most \(self.limits.reportsMax) acknowledgements a request")
         }
         let reader = JSONReader()
         var reports: [(reload: ReloadID, result: DeliveryReport.Result)] = []
         for (index, line) in lines.enumerated() {
-            let value = try Self.json(Array(line), reader: reader, bytesMax: self.limits.bodyBytesMax)
+            let value = try reader.value(of: Array(line), bytesMax: self.limits.bodyBytesMax)
             reports.append(try SignalBody.delivery(value, at: "line \(index + 1)"))
         }
         let hosts = try await self.hosts(of: reports.map(\.reload), app)
@@ -152,8 +149,9 @@ extension HostRoutes {
     }
 
     /// `POST /v1/apps/<bundle-id>/reload`: `reloadTimelines(ofKind:)` and `reloadAllTimelines()`.
-    func reload(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
-        var object = try RequestObject(request.body.isEmpty ? .object([]) : try self.json(request))
+    func reload(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        let app = call.asker.app
+        var object = try call.objectIfAny()
         let kind = try object.string("kind").map { WidgetKind($0) }
         if let kind, app.schema(of: kind) == nil {
             throw object.problem("kind", "the app has no kind \"\(kind)\"", code: .unknownKind)

@@ -13,14 +13,10 @@ extension HostRoutes {
     }
 
     /// `GET /v1/hosts/<token>/suggestions`: configurations that are relevant, now or at `at`, and not placed on the host.
-    func suggestions(
-        _ request: HTTPRequest,
-        _ token: DeviceToken,
-        _ caller: Caller
-    ) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(token, caller)
-        let at = try Self.date(request, "at")
-        let limit = try self.pageLimit(request)
+    func suggestions(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
+        let at = try call.instant("at")
+        let limit = try self.pageLimit(call)
         let host = entry.host
         let found = try await self.log.ask(host) { engine in engine.host(host).map { (view: $0, time: engine.time) } }
         guard let found else { throw Problem(.unknownHost, "no host with this push token is registered") }

@@ -49,121 +49,68 @@ package struct HostRoutes: Sendable {
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
-        // Hosts that are no web pages name no origin.
-        guard let origin = request.headers["origin"] else { return await self.answer(request) }
-        let isAllowed = self.liveApps.origins.allows(origin)
-        if let preflight = CrossOrigin.preflight(request, isAllowed: isAllowed) {
-            return CrossOrigin.marked(preflight, isAllowed ? origin : nil)
+        let origins = self.liveApps.origins
+        if let preflight = origins.preflight(request) { return preflight }
+        let response = await Manners.answer(request, counting: self.problems) { () async throws(Problem) in
+            try await self.admit(request).answer()
         }
-        return CrossOrigin.marked(await self.answer(request), isAllowed ? origin : nil)
+        return origins.marked(response, for: request)
     }
 
     /// Judges a request by its head: who asks, and how long the body may be.
     package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
-        if head.method == "OPTIONS" { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
+        let origins = self.liveApps.origins
+        if origins.preflight(head) != nil { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
         do throws(Problem) {
-            try self.admit(head)
+            return .accepted(bodyBytesMax: try self.admit(head).bodyBytesMax)
         } catch {
             self.problems.add(error.code)
-            let response = HTTPResponse(problem: error)
-            guard let origin = head.headers["origin"] else { return .refused(response) }
-            let isAllowed = self.liveApps.origins.allows(origin)
-            return .refused(CrossOrigin.marked(response, isAllowed ? origin : nil))
-        }
-        guard head.hasReadBody else { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
-        let isLarge = head.path[1] == "apps" && (head.path.last == "hosts" || head.path.last == "timelines")
-        return .accepted(bodyBytesMax: isLarge ? self.limits.importBytesMax : self.limits.bodyBytesMax)
-    }
-
-    /// Refuses who may not ask for what a head says, as the answer to the whole request would.
-    private func admit(_ head: HTTPRequest) throws(Problem) {
-        let path = head.path
-        guard path.count >= 3, path[0] == "v1" else { throw Self.notFound }
-        switch (path[1], path.count) {
-        case ("hosts", 4...): _ = try self.callerOfHost(head)
-        case ("apps", 6) where path[3] == "kinds": _ = try self.callerOfKind(head)
-        case ("apps", 4...): _ = try self.callerOfApp(head)
-        case ("pushes", 3...): _ = try self.authorizer.caller(of: head)
-        default: throw Self.notFound
+            return .refused(origins.marked(Manners.finished(HTTPResponse(problem: error), head), for: head))
         }
     }
 
-    private func answer(_ request: HTTPRequest) async -> HTTPResponse {
-        do throws(Problem) {
-            return try await self.route(request)
-        } catch {
-            self.problems.add(error.code)
-            return HTTPResponse(problem: error)
+    /// A request that may be answered, and how.
+    private struct Admitted {
+        let bodyBytesMax: Int
+        let answer: () async throws(Problem) -> HTTPResponse
+
+        init<Asker>(_ call: Call<Asker>, _ routes: HostRoutes, _ handler: @escaping HostEndpoint.Handler<Asker>) {
+            self.bodyBytesMax = call.bodyBytesMax
+            self.answer = { () async throws(Problem) in try await handler(routes)(call) }
         }
     }
 
-    private func route(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let path = request.path
-        guard path.count >= 3, path[0] == "v1" else { throw Self.notFound }
-        switch (path[1], path.count) {
-        case ("hosts", 4...):
-            return try await self.routeHost(request, path)
-        case ("apps", 6) where path[3] == "kinds":
-            return try await self.routeKind(request, path)
-        case ("apps", 4...):
-            return try await self.routeApp(request, path)
-        case ("pushes", 3):
-            switch request.method {
-            case "GET": return try await self.push(request, path[2])
-            case "DELETE": return try await self.cancel(request, path[2])
-            default: throw Self.methodNotAllowed("GET, DELETE")
-            }
-        case ("pushes", 4) where path[3] == "events":
-            try Self.allow(request, "GET")
-            return try await self.followPush(request, path[2])
-        default:
-            throw Self.notFound
+    /// Where a request leads, if who asks may go there.
+    private func admit(_ request: HTTPRequest) throws(Problem) -> Admitted {
+        let route = try Self.table.route(of: request)
+        let limits = self.limits
+        switch route.endpoint {
+        case .host(let handler):
+            let asker = HostAsker(token: try Self.token(of: request), caller: try self.authorizer.caller(of: request))
+            return Admitted(try route.call(request, by: asker, within: limits), self, handler)
+        case .app(let handler):
+            return Admitted(try route.call(request, by: try self.backEnd(request), within: limits), self, handler)
+        case .kind(let handler):
+            let asker = try self.member(request, mustBeSender: false)
+            return Admitted(try route.call(request, by: asker, within: limits), self, handler)
+        case .provider(let handler):
+            let asker = try self.member(request, mustBeSender: true)
+            return Admitted(try route.call(request, by: asker, within: limits), self, handler)
+        case .sender(let handler):
+            let caller = try self.authorizer.caller(of: request)
+            return Admitted(try route.call(request, by: caller, within: limits), self, handler)
         }
     }
 
-    private func callerOfHost(_ request: HTTPRequest) throws(Problem) -> (token: DeviceToken, caller: Caller) {
+    private static func token(of request: HTTPRequest) throws(Problem) -> DeviceToken {
         guard let token = DeviceToken(hex: request.path[2]) else {
             throw Problem(.badRequest, "the host's push token in the path is not hex")
         }
-        return (token, try self.authorizer.caller(of: request))
+        return token
     }
 
-    private func routeHost(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
-        let (token, caller) = try self.callerOfHost(request)
-        switch (path[3], path.count) {
-        case ("widgets", 4):
-            switch request.method {
-            case "PUT": return try await self.register(request, token, caller)
-            case "GET": return try await self.widgets(token, caller)
-            case "DELETE": return try await self.unregister(token, caller)
-            default: throw Self.methodNotAllowed("PUT, GET, DELETE")
-            }
-        case ("widgets", 6) where path[5] == "timeline":
-            try Self.allow(request, "PUT")
-            return try await self.timeline(request, token, InstanceID(path[4]), caller)
-        case ("state", 4):
-            try Self.allow(request, "GET")
-            return try await self.state(token, caller)
-        case ("stack", 4):
-            try Self.allow(request, "GET")
-            return try await self.stack(request, token, caller)
-        case ("suggestions", 4):
-            try Self.allow(request, "GET")
-            return try await self.suggestions(request, token, caller)
-        case ("signals", 4):
-            try Self.allow(request, "POST")
-            return try await self.signals(request, token, caller)
-        case ("events", 4):
-            try Self.allow(request, "GET")
-            let entry = try self.entry(token, caller)
-            let last = request.headers["last-event-id"]
-            return try await self.events(.host(entry.host), by: caller, token, lastEventID: last)
-        default:
-            throw Self.notFound
-        }
-    }
-
-    private func callerOfApp(_ request: HTTPRequest) throws(Problem) -> (app: ServedApps.App, caller: Caller) {
+    /// The back end of the app in the path.
+    private func backEnd(_ request: HTTPRequest) throws(Problem) -> AppAsker {
         // Which apps are served is not told without a credential.
         let caller = try self.authorizer.caller(of: request)
         guard let app = self.apps[BundleID(request.path[2])] else {
@@ -175,54 +122,30 @@ package struct HostRoutes: Sendable {
                 "a provider token of the app's team is needed for this route; \(self.asked(by: caller))"
             )
         }
-        return (app, caller)
+        return AppAsker(app: app, caller: caller)
     }
 
-    private func routeApp(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
-        let (app, caller) = try self.callerOfApp(request)
-        switch (path[3], path.count) {
-        case ("hosts", 4):
-            switch request.method {
-            case "POST": return try await self.importHosts(request, app, caller)
-            case "GET": return try await self.exportHosts(request, app)
-            default: throw Self.methodNotAllowed("GET, POST")
-            }
-        case ("widgets", 4):
-            try Self.allow(request, "GET")
-            return try await self.currentConfigurations(request, app)
-        case ("reload", 4):
-            try Self.allow(request, "POST")
-            return try await self.reload(request, app)
-        case ("invalidate-relevance", 4):
-            try Self.allow(request, "POST")
-            return try await self.invalidate(.relevance, request, app)
-        case ("invalidate-recommendations", 4):
-            try Self.allow(request, "POST")
-            return try await self.invalidate(.recommendations, request, app)
-        case ("acknowledgements", 4):
-            try Self.allow(request, "POST")
-            return try await self.acknowledge(request, app)
-        case ("events", 4):
-            try Self.allow(request, "GET")
-            let last = request.headers["last-event-id"]
-            return try await self.events(.app(app.bundle), by: caller, lastEventID: last)
-        default:
-            throw Self.notFound
+    /// Somebody of the app in the path, about the kind in it.
+    private func member(_ request: HTTPRequest, mustBeSender: Bool) throws(Problem) -> KindAsker {
+        let (path, caller) = (request.path, try self.authorizer.caller(of: request))
+        guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {
+            throw Problem(.notFound, "the app \"\(path[2])\" is not served here; \(self.asked(by: caller))")
         }
-    }
-
-    static let notFound = Problem(.notFound, "there is no such route; docs/wire.md lists them")
-
-    static func methodNotAllowed(_ allowed: String) -> Problem {
-        Problem(.methodNotAllowed, "this route takes \(allowed)", allowed: allowed)
-    }
-
-    static func allow(_ request: HTTPRequest, _ method: String) throws(Problem) {
-        guard request.method == method else { throw Self.methodNotAllowed(method) }
+        guard let schema = app.schema(of: WidgetKind(path[4])) else {
+            throw Problem(.unknownKind, "the app has no kind \"\(path[4])\"")
+        }
+        if mustBeSender, caller.sender == nil {
+            throw Problem(
+                .forbidden,
+                "a provider token of the app's team is needed to call back; \(self.asked(by: caller))"
+            )
+        }
+        return KindAsker(app: app, schema: schema)
     }
 
     /// The host behind a token, if the caller may act for it.
-    func entry(_ token: DeviceToken, _ caller: Caller) throws(Problem) -> HostDirectory.Entry {
+    func entry(_ asker: HostAsker) throws(Problem) -> HostDirectory.Entry {
+        let (token, caller) = (asker.token, asker.caller)
         switch self.directory.lookup(token) {
         case .bound(let entry):
             // Whose token it is must not be told to untrusted peers: not theirs looks like not there.
@@ -251,15 +174,13 @@ package struct HostRoutes: Sendable {
     static func lines(_ body: [UInt8]) -> [ArraySlice<UInt8>] {
         body.split(separator: UInt8(ascii: "\n")).filter { $0.contains { $0 > 0x20 } }
     }
+}
 
-    /// The body as JSON.
-    func json(_ request: HTTPRequest) throws(Problem) -> JSONValue {
-        try Self.json(request.body, reader: JSONReader(), bytesMax: self.limits.bodyBytesMax)
-    }
-
-    static func json(_ bytes: [UInt8], reader: JSONReader, bytesMax: Int) throws(Problem) -> JSONValue {
+extension JSONReader {
+    /// The value that bytes from outside spell.
+    func value(of bytes: [UInt8], bytesMax: Int) throws(Problem) -> JSONValue {
         do throws(JSONFault) {
-            return try reader.parse(bytes, limits: JSONLimits(bytesMax: bytesMax))
+            return try self.parse(bytes, limits: JSONLimits(bytesMax: bytesMax))
         } catch {
             if error.code == .tooLarge { throw Problem(.tooLarge, "at most \(bytesMax) bytes are taken") }
             throw Problem(.malformedJSON, error.description)

@@ -155,25 +155,11 @@ package struct OperatorAccess: Sendable {
         return nil
     }
 
-    /// - Throws: `forbidden` if who asks may not do what it asks for.
-    package func check(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) {
-        try Self.check(caller, needed: Self.scope(of: request), for: "this request")
-    }
-
     /// - Throws: `forbidden` if a caller's scope is not enough for something.
     static func check(_ caller: OperatorCaller, needed: OperatorScope, for what: String) throws(Problem) {
         guard caller.scope >= needed else {
             let scope = caller.scope.rawValue
             throw Problem(.forbidden, "the scope \(needed.rawValue) is needed for \(what); the credential has \(scope)")
         }
-    }
-
-    /// What a request needs: asking is reading, orders are writing, the rest is for administrators.
-    package static func scope(of request: HTTPRequest) -> OperatorScope {
-        if request.path == ["v1", "audit"] { return .admin }
-        if request.method == "GET" || request.method == "HEAD" { return .read }
-        if request.method == "POST", request.path.last == "dry-runs" { return .read }
-        if ["orders", "clock", "try-now"].contains(where: { request.path == ["v1", $0] }) { return .write }
-        return .admin
     }
 }

@@ -9,10 +9,10 @@ import WidgetModel
 /// Apps, kinds, timeline providers, upstreams and partitions.
 extension OperatorRoutes {
     /// `GET /v1/apps`.
-    func appList() async throws(Problem) -> HTTPResponse {
+    func appList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
-        let usages = self.registry?.view.apps ?? []
+        let usages = self.traffic.registry?.view.apps ?? []
         let orders = try await self.standingOrders()
         let board = try await self.behind()
         return try await self.answer([
@@ -50,7 +50,7 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/kinds`: every kind of every app.
-    func kindList() async throws(Problem) -> HTTPResponse {
+    func kindList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
         let orders = try await self.standingOrders()
@@ -85,7 +85,7 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/providers`: how each timeline provider does.
-    func providerList() async throws(Problem) -> HTTPResponse {
+    func providerList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var providers: [JSONValue] = []
         for app in self.apps.apps {
             for schema in app.schemas {
@@ -102,8 +102,8 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/upstreams`: where reloads go by HTTP, and how that goes.
-    func upstreamList() async throws(Problem) -> HTTPResponse {
-        guard let outgoing = self.outgoing else {
+    func upstreamList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        guard let outgoing = self.targets.outgoing else {
             return try await self.answer([("upstreams", .array([])), ("webhooks", .array([]))])
         }
         let wall = LogClock.wallTime()
@@ -141,7 +141,7 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/partitions`: how far each is, and what it holds.
-    func partitionList() async throws(Problem) -> HTTPResponse {
+    func partitionList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let progress = await self.log.progress()
         let views = try await self.log.askAll(at: .betweenEntries) {
             ($0.stats(), $0.nextTimer, $0.runningHash)

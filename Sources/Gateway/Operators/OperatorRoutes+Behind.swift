@@ -7,12 +7,12 @@ import WidgetModel
 extension OperatorRoutes {
     /// What is behind now. O(kinds), nothing walks over widgets.
     func behind() async throws(Problem) -> BehindBoard {
-        let goal = self.liveApps.bounds.goal
+        let goal = self.bounds.goal
         let now = self.clock.now()
         let partitions = try await self.log.askAll { $0.behind(longerThan: goal.within, now: now) }
         let troubles = await self.troubles()
         let survey = await self.watch.surveys.latest
-        let apps = self.streams.connected.apps
+        let apps = self.traffic.streams.connected.apps
         return BehindBoard(partitions, goal: goal, at: now, troubles) { key in
             // Before the first survey: an app without any stream has all its hosts away.
             guard let survey else { return apps.contains(key.app) ? 0 : .max }
@@ -23,7 +23,7 @@ extension OperatorRoutes {
     /// Whom reloads cannot get to now.
     func troubles() async -> DeliveryTroubles {
         var troubles = DeliveryTroubles()
-        for (target, view) in await self.outgoing?.deliverer.targets() ?? [:]
+        for (target, view) in await self.targets.outgoing?.deliverer.targets() ?? [:]
         where view.health.isInTrouble || view.heldUntil != nil {
             switch target.kind {
             case .upstream: troubles.upstreams.insert(target.app)
@@ -33,7 +33,7 @@ extension OperatorRoutes {
         for app in self.apps.apps {
             for schema in app.schemas {
                 let key = KindKey(app: app.bundle, kind: schema.kind)
-                guard let view = await self.providers?[key]?.view else { continue }
+                guard let view = await self.targets.providers?[key]?.view else { continue }
                 troubles.providers[key] = view.target.health.isInTrouble || !view.isClosed
             }
         }
@@ -43,8 +43,8 @@ extension OperatorRoutes {
     /// The app and kind of each row with why it is behind, as `GET /v1/instances` lists it.
     func summaries(_ rows: [InstanceSummary]) async -> JSONValue {
         let troubles = rows.contains { $0.behind?.isOut == true } ? await self.troubles() : DeliveryTroubles()
-        let open = self.streams.open(of: rows.map(\.address.host))
-        let apps = self.streams.connected.apps
+        let open = self.traffic.streams.open(of: rows.map(\.address.host))
+        let apps = self.traffic.streams.connected.apps
         return .array(
             zip(rows, open).map { row, streams in
                 let cause = row.behind.map { reason in

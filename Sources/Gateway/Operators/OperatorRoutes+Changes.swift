@@ -1,4 +1,3 @@
-import APNSWire
 import Engine
 import HTTPTransport
 import WidgetModel
@@ -13,13 +12,18 @@ extension OperatorRoutes {
         let carryOut: @Sendable () async throws(Problem) -> HTTPResponse
     }
 
-    /// Carries out a request that changes something; nil if it changes nothing.
-    func change(_ request: HTTPRequest, by source: OperatorSource) async throws(Problem) -> HTTPResponse? {
-        guard let change = try self.change(of: request, source) else { return nil }
+    func carryOut(
+        _ change: Change,
+        for call: OperatorCall,
+        _ audit: OperatorEndpoint.Audit
+    ) async throws(Problem) -> HTTPResponse {
         // A task of its own: the request's ends when the client goes.
         let task = Task { () async -> Result<HTTPResponse, Problem> in
             do throws(Problem) {
-                return .success(try await change.carryOut())
+                switch audit {
+                case .ownRecord: return .success(try await change.carryOut())
+                case .notes: return .success(try await self.audited(change, for: call))
+                }
             } catch {
                 return .failure(error)
             }
@@ -32,31 +36,10 @@ extension OperatorRoutes {
         return try result.get()
     }
 
-    private func change(of request: HTTPRequest, _ source: OperatorSource) throws(Problem) -> Change? {
-        let path = request.path
-        guard path.count >= 2, path[0] == "v1" else { return nil }
-        if path == ["v1", "orders"], request.method == "POST" { return try self.order(request, by: source) }
-        let change: Change?
-        switch (request.method, path[1], path.count) {
-        case ("POST", "config", 3) where path[2] == "reload":
-            change = Change { () async throws(Problem) in try await self.reloadConfiguration() }
-        case ("POST", "try-now", 2): change = try self.tryNow(request)
-        case ("PUT", "log-levels", 2): change = try self.setLogLevels(request)
-        case ("POST", "clock", 2): change = try self.moveClock(request)
-        case ("DELETE", _, _): change = try self.erase(path, request)
-        default: change = nil
-        }
-        guard let change else { return nil }
-        return Change(endsWithClient: change.endsWithClient) { () async throws(Problem) in
-            try await self.audited(request, by: source, change)
-        }
-    }
-
     /// `POST /v1/orders`: pause, resume, cancel or grant. The order is the record that says who gave it.
-    private func order(_ request: HTTPRequest, by source: OperatorSource) throws(Problem) -> Change {
-        let bytesMax = self.bodyBytesMax
-        var order = try OrderBody.order(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
-        order.source = source
+    func order(_ call: OperatorCall) throws(Problem) -> Change {
+        var order = try OrderBody.order(try call.json())
+        order.source = call.asker.source
         return Change { [order] () async throws(Problem) in
             try await self.checkThatThereIs(order.scope)
             return HTTPResponse(json: JSONValue.object(of: [("matched", .count(try await self.log.carryOut(order)))]))
@@ -67,17 +50,13 @@ extension OperatorRoutes {
     /// what is logged waits for no task that could be cancelled.
     ///
     /// - Throws: `unavailable` if it could not be logged; nothing was done then.
-    private func audited(
-        _ request: HTTPRequest,
-        by source: OperatorSource,
-        _ change: Change
-    ) async throws(Problem) -> HTTPResponse {
+    private func audited(_ change: Change, for call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let asked = AuditedRequest(
             number: .random(in: 0 ... .max),
-            source: source,
-            method: request.method,
-            path: request.target,
-            body: request.body
+            source: call.asker.source,
+            method: call.request.method,
+            path: call.request.target,
+            body: call.request.body
         )
         _ = try await self.log.append(.audit(.request(asked)), to: PartitionID(0))
         let result: Result<HTTPResponse, Problem>

@@ -3,8 +3,8 @@ import WidgetModel
 
 extension OperatorRoutes {
     /// `GET /v1/config`: the configuration in force without its secrets, and what came of reading it last.
-    func configuration() throws(Problem) -> HTTPResponse {
-        guard let live = self.live, case .object(let members) = Views.report(live.report) else {
+    func configuration(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        guard let live = self.settings.live, case .object(let members) = Views.report(live.report) else {
             throw Problem(.notSupported, "this gateway has no configuration to show")
         }
         let configuration = JSONValue.Member(name: "configuration", value: ConfigurationFile.json(of: live.inForce))
@@ -12,19 +12,21 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/config/diff`: what reading it again would change, orphan and refuse.
-    func configurationDifference() async throws(Problem) -> HTTPResponse {
-        guard let live = self.live else {
+    func configurationDifference(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        guard let live = self.settings.live else {
             throw Problem(.notSupported, "this gateway has no configuration to read")
         }
         return HTTPResponse(json: Views.difference(try await live.compare()))
     }
 
     /// `POST /v1/config/reload`: reads the configuration again; 409 if anything is wrong with it.
-    func reloadConfiguration() async throws(Problem) -> HTTPResponse {
-        guard let live = self.live else {
-            throw Problem(.notSupported, "this gateway has no configuration to read")
+    func reloadConfiguration(_: OperatorCall) throws(Problem) -> Change {
+        Change { () async throws(Problem) in
+            guard let live = self.settings.live else {
+                throw Problem(.notSupported, "this gateway has no configuration to read")
+            }
+            let report = try await live.reload()
+            return HTTPResponse(status: report.faults.isEmpty ? 200 : 409, json: Views.report(report))
         }
-        let report = try await live.reload()
-        return HTTPResponse(status: report.faults.isEmpty ? 200 : 409, json: Views.report(report))
     }
 }

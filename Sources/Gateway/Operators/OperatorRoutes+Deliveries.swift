@@ -7,7 +7,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// `deliveries` of `GET /v1/stats`: what goes out by HTTP, and how often each limit was met.
     func deliveries() async -> JSONValue? {
-        guard let outgoing = self.outgoing else { return nil }
+        guard let outgoing = self.targets.outgoing else { return nil }
         let stats = await outgoing.deliverer.stats()
         let client = outgoing.client.counters()
         let limits = HTTPClientLimit.allCases.map { ($0.rawValue, client.limits[$0]) }

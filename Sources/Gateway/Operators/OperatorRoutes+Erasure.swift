@@ -9,35 +9,38 @@ extension OperatorRoutes {
     /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
     private static let batch = 1000
 
-    /// `DELETE /v1/hosts/<app>/<host>` and `DELETE /v1/apps/<bundle-id>/hosts`; nil if the request is neither.
-    func erase(_ path: [String], _ request: HTTPRequest) throws(Problem) -> Change? {
-        let isHost = path[1] == "hosts" && path.count == 4
-        guard isHost || (path[1] == "apps" && path.count == 4 && path[3] == "hosts") else { return nil }
-        let takesHistory = try self.takesHistory(request)
+    /// `DELETE /v1/hosts/<app>/<host>`
+    func eraseHost(_ call: OperatorCall) throws(Problem) -> Change {
+        try self.erase(call) { (takesHistory) async throws(Problem) in try await self.erase(call.host, takesHistory) }
+    }
+
+    /// `DELETE /v1/apps/<bundle-id>/hosts`
+    func eraseHosts(_ call: OperatorCall) throws(Problem) -> Change {
+        let app = BundleID(call["app"])
+        return try self.erase(call) { (takesHistory) async throws(Problem) in
+            try await self.eraseHosts(of: app, takesHistory)
+        }
+    }
+
+    private func erase(
+        _ call: OperatorCall,
+        _ remove: @escaping @Sendable (_ takesHistory: Bool) async throws(Problem) -> Int
+    ) throws(Problem) -> Change {
+        let takesHistory = try call.flag("history") ?? false
         return Change { () async throws(Problem) in
-            let removed =
-                try await isHost
-                ? self.eraseHost(Self.host(path), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)
+            let removed = try await remove(takesHistory)
             guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
             let files = try await self.eraseHistory()
             return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
         }
     }
 
-    private func takesHistory(_ request: HTTPRequest) throws(Problem) -> Bool {
-        switch request.query("history") {
-        case nil, "false": return false
-        case "true": return true
-        case .some: throw Problem(.badRequest, "history is true or false")
-        }
-    }
-
     /// - Returns: How many files of the log went.
     private func eraseHistory() async throws(Problem) -> Int {
         // Who changed what is told for longer than the log tells it.
-        await self.audit.reach(self.log)
+        await self.doors.audit.reach(self.log)
         do {
-            if let files = try await self.forgetHistory() { return files }
+            if let files = try await self.store.forgetHistory() { return files }
         } catch {
             throw Problem(.unavailable, "the hosts are removed, but not their history: \(error); ask again")
         }
@@ -46,7 +49,7 @@ extension OperatorRoutes {
     }
 
     /// - Returns: How many hosts were removed: with the history none need be there any more.
-    private func eraseHost(_ host: HostKey, _ takesHistory: Bool) async throws(Problem) -> Int {
+    private func erase(_ host: HostKey, _ takesHistory: Bool) async throws(Problem) -> Int {
         let removal = HostRemoval(host: host, isErased: takesHistory)
         let answer = try await self.log.append(.unregister(removal), for: host)
         if case .unregistered = answer { return 1 }

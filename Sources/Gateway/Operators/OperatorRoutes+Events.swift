@@ -5,11 +5,11 @@ import WidgetModel
 
 extension OperatorRoutes {
     /// `GET /v1/events`: what happens, as Server-Sent Events. It ends when who asked may no longer know what it tells.
-    func events(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) -> HTTPResponse {
-        let wanted = try self.subjects(request.query("types"), caller)
+    func events(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let wanted = try self.subjects(call.query("types"), call.asker.caller)
         let needed = wanted.map(\.scope).max() ?? .read
-        let (feed, access) = (self.watch.feed, self.access)
-        let last = request.headers["last-event-id"] ?? request.query("cursor")
+        let (feed, access) = (self.watch.feed, self.doors.access)
+        let last = call.lastEventID ?? call.query("cursor")
         // A place that is none was not ours: what was missed is not known.
         let place = last.map { StreamCursor($0) ?? StreamCursor(epoch: .max, sequence: .max) }
         let subscription: OperatorFeed.Subscription
@@ -31,7 +31,7 @@ extension OperatorRoutes {
                 try await writer.write(text + EventText.place(subscription.start))
                 for await (event, place) in subscription.events {
                     // A sample comes once a second, whatever is wanted.
-                    guard access.stillHolds(request, for: needed) else { return }
+                    guard access.stillHolds(call.request, for: needed) else { return }
                     if wanted.contains(event.subject) {
                         try await writer.write(EventText.event(event, place))
                     } else if case .sample = event {

@@ -9,7 +9,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// Gauges and counters of each target, by app and, for timeline providers, by kind.
     func addHealth(_ text: inout PrometheusText) async {
-        let targets = await self.outgoing?.deliverer.targets() ?? [:]
+        let targets = await self.targets.outgoing?.deliverer.targets() ?? [:]
         for kind in DeliveryTarget.Kind.allCases {
             let views = self.apps.apps.compactMap { app in
                 targets[.init(kind: kind, app: app.bundle)].map { ([("app", app.bundle.rawValue)], $0) }
@@ -26,7 +26,9 @@ extension OperatorRoutes {
         for app in self.apps.apps {
             for schema in app.schemas {
                 let kind = schema.kind
-                guard let view = await self.providers?[KindKey(app: app.bundle, kind: kind)]?.view else { continue }
+                guard let view = await self.targets.providers?[KindKey(app: app.bundle, kind: kind)]?.view else {
+                    continue
+                }
                 providers.append(([("app", app.bundle.rawValue), ("kind", kind.rawValue)], view))
             }
         }

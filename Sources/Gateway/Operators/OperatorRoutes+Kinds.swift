@@ -7,21 +7,21 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/kinds/<kind>`: what was peculiar about its timelines, and how its provider does; one for each app that has
     /// a kind of that name.
-    func kind(_ name: String) async throws(Problem) -> HTTPResponse {
-        let kind = WidgetKind(name)
+    func kind(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let kind = WidgetKind(call["kind"])
         var found: [JSONValue] = []
         for app in self.apps.apps where app.schema(of: kind) != nil {
             found.append(JSONValue.object(of: await self.members(of: KindKey(app: app.bundle, kind: kind))))
         }
         guard !found.isEmpty else {
-            throw Problem(.notFound, "no app has a kind \"\(name)\"; GET /v1/kinds lists those that there are")
+            throw Problem(.notFound, "no app has a kind \"\(kind)\"; GET /v1/kinds lists those that there are")
         }
         return try await self.answer([("kinds", .array(found))])
     }
 
     /// What is known of a kind's timelines and its provider.
     func members(of key: KindKey) async -> [(String, JSONValue?)] {
-        let findings = self.states[key]
+        let findings = self.targets.states[key]
         return [
             ("app", .string(key.app.rawValue)),
             ("kind", .string(key.kind.rawValue)),
@@ -44,7 +44,7 @@ extension OperatorRoutes {
     }
 
     func provider(_ key: KindKey) async -> JSONValue? {
-        guard let fetcher = self.providers?[key] else { return nil }
+        guard let fetcher = self.targets.providers?[key] else { return nil }
         let view = await fetcher.view
         let counters = view.counters
         let (state, until): (String, Instant?) =

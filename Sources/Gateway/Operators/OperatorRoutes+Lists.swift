@@ -26,18 +26,18 @@ extension OperatorRoutes {
     }
 
     func answer(_ members: [(String, JSONValue?)]) async throws(Problem) -> HTTPResponse {
-        HTTPResponse(json: JSONValue.object(of: try await self.head() + members))
+        HTTPResponse(ofNow: try await self.head() + members)
     }
 
     /// `GET /v1/instances`.
-    func instances(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(request, below: self.log.rowBounds)
+    func instances(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let list = try ListRequest(call, below: self.log.rowBounds)
         var filter = InstanceFilter(
-            app: request.query("app").map { BundleID($0) },
-            kind: request.query("kind").map { WidgetKind($0) },
-            state: try ListRequest.word(request, "state", InstanceFilter.State.allCases.map { ($0.rawValue, $0) })
+            app: call.query("app").map { BundleID($0) },
+            kind: call.query("kind").map { WidgetKind($0) },
+            state: try call.word("state", InstanceFilter.State.allCases.map { ($0.rawValue, $0) })
         )
-        if let text = request.query("olderThan") {
+        if let text = call.query("olderThan") {
             guard filter.state == .behind, let age = HistorySpan.parse(text) else {
                 throw Problem(
                     .badRequest,
@@ -47,7 +47,7 @@ extension OperatorRoutes {
             }
             filter.behindSince = self.clock.now() - age
         }
-        if let host = request.query("host") {
+        if let host = call.query("host") {
             guard let app = filter.app else {
                 throw Problem(.badRequest, "a host is its app's: name the app, too", path: "app")
             }
@@ -65,15 +65,15 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/hosts`.
-    func hosts(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(request, below: self.log.rowBounds)
-        let app = request.query("app").map { BundleID($0) }
-        let isConnected = try ListRequest.word(request, "connected", [("true", true), ("false", false)])
+    func hosts(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let list = try ListRequest(call, below: self.log.rowBounds)
+        let app = call.query("app").map { BundleID($0) }
+        let isConnected = try call.flag("connected")
         var page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
             engine.hosts(from: start, app: app, limit: limit, scanMax: SearchBudget.stepRows)
         }
         let open = Dictionary(
-            zip(page.rows.map(\.host), self.streams.open(of: page.rows.map(\.host))),
+            zip(page.rows.map(\.host), self.traffic.streams.open(of: page.rows.map(\.host))),
             uniquingKeysWith: { first, _ in first }
         )
         if let isConnected { page.rows.removeAll { ((open[$0.host] ?? 0) > 0) != isConnected } }
@@ -84,11 +84,34 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/hosts/<app>/<host>`.
-    func host(_ key: HostKey) async throws(Problem) -> HTTPResponse {
+    func host(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let key = call.host
         guard let view = try await self.log.ask(key, { $0.host(key) }) else {
             throw Problem(.unknownHost, "there is no host \(key)")
         }
         guard case .object(let members) = Views.registration(view) else { throw Problem(.internal, "no registration") }
         return try await self.answer(members.map { ($0.name, $0.value) })
+    }
+    /// `GET /v1/instances/<app>/<host>:<instance>`.
+    func instance(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let address = try call.instance()
+        let decisions = try call.int("decisions", in: 1...ListRequest.limitMax) ?? 100
+        let pending = try call.int("pending", in: 1...ListRequest.limitMax) ?? ListRequest.limitDefault
+        let found = try await self.log.ask(address.host) {
+            $0.instance(address, decisions: decisions, pending: pending)
+        }
+        guard let view = found else {
+            throw Problem(.unknownInstance, "there is no instance \(address)")
+        }
+        guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }
+        return try await self.answer(members.map { ($0.name, $0.value) })
+    }
+}
+
+extension HTTPResponse {
+    /// A JSON answer that says how something is at this moment, never to be had again.
+    init(ofNow members: [(String, JSONValue?)]) {
+        self.init(json: JSONValue.object(of: members))
+        self.headers.append("cache-control", "no-store")
     }
 }

@@ -1,16 +1,15 @@
-import APNSWire
 import HTTPTransport
 import WidgetModel
 
 extension OperatorRoutes {
     /// `GET /v1/log-levels`: what is written of each subsystem's messages, and how many were.
-    func logLevels() -> HTTPResponse {
+    func logLevels(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         HTTPResponse(
             json: JSONValue.object(of: [
                 (
                     "subsystems",
                     .array(
-                        self.logs.views.map { view in
+                        self.settings.logs.views.map { view in
                             JSONValue.object(of: [
                                 ("subsystem", .string(view.subsystem.rawValue)),
                                 ("level", .string(view.level.rawValue)),
@@ -21,16 +20,15 @@ extension OperatorRoutes {
                         }
                     )
                 ),
-                ("repeatsToldEarly", .count(self.logs.cut)),
+                ("repeatsToldEarly", .count(self.settings.logs.cut)),
             ])
         )
     }
 
     /// `PUT /v1/log-levels`: levels that win over the configuration until the process ends, or the next such request. A
     /// subsystem that is not named has the configuration's.
-    func setLogLevels(_ request: HTTPRequest) throws(Problem) -> Change {
-        let bytesMax = self.bodyBytesMax
-        var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
+    func setLogLevels(_ call: OperatorCall) throws(Problem) -> Change {
+        var object = try call.object()
         guard var levels = try object.object("levels") else {
             throw object.problem("levels", "is required: an object with a level for each subsystem, {} for none")
         }
@@ -46,8 +44,8 @@ extension OperatorRoutes {
         try levels.finish()
         try object.finish()
         return Change { [overrides] () async throws(Problem) in
-            self.logs.override(overrides)
-            return self.logLevels()
+            self.settings.logs.override(overrides)
+            return try await self.logLevels(call)
         }
     }
 
@@ -67,7 +65,7 @@ extension OperatorRoutes {
             "Reloads that the feed counted instead of telling them.",
             feed.reloadsNotShown
         )
-        let views = self.logs.views
+        let views = self.settings.logs.views
         text.add(
             "freshet_log_messages_total",
             .counter,
@@ -86,7 +84,7 @@ extension OperatorRoutes {
             "freshet_log_repeats_told_early_total",
             .counter,
             "Repetitions told before their time, since log.maxRepeats other messages might repeat themselves.",
-            self.logs.cut
+            self.settings.logs.cut
         )
     }
 }

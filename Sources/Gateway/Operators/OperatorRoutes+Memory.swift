@@ -5,7 +5,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where it is not counted.
     func memorySizes() -> JSONValue? {
-        guard let registry = self.registry else { return nil }
+        guard let registry = self.traffic.registry else { return nil }
         let (view, refused) = (registry.view, registry.refused)
         return JSONValue.object(of: [
             ("level", .string((view.budget?.level ?? .ample).rawValue)),
@@ -46,7 +46,7 @@ extension OperatorRoutes {
     }
 
     func addMemory(_ text: inout PrometheusText) {
-        guard let registry = self.registry else { return }
+        guard let registry = self.traffic.registry else { return }
         let (view, refused) = (registry.view, registry.refused)
         if let budget = view.budget {
             text.add(

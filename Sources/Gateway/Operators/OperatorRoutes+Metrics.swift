@@ -7,7 +7,7 @@ import WidgetModel
 /// `GET /metrics`: Prometheus text. Labels are bounded by the configuration and by what is enumerated: never a token, an
 /// instance, a host or a sender.
 extension OperatorRoutes {
-    func metrics() async throws(Problem) -> HTTPResponse {
+    func metrics(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var text = PrometheusText()
         text.add(
             "freshet_build_info",
@@ -23,7 +23,7 @@ extension OperatorRoutes {
             by: "condition",
             Readiness.Condition.allCases.map { ("\($0.name)", self.readiness.missing.contains($0) ? 0 : 1) }
         )
-        if let report = self.live?.report {
+        if let report = self.settings.live?.report {
             text.add(
                 "freshet_config_last_reload_successful",
                 .gauge,
@@ -60,12 +60,12 @@ extension OperatorRoutes {
     }
 
     private func addTraffic(_ text: inout PrometheusText) {
-        let limited = self.senderLimits.counters
+        let limited = self.traffic.senderLimits.counters
         let rows =
             [
-                ("accepted", self.counters.accepted), ("unavailable", self.counters.unavailable),
-                ("tooManyMatched", self.counters.tooManyMatched),
-            ] + self.counters.rejected.map { ($0.0.rawValue, $0.1) }
+                ("accepted", self.traffic.counters.accepted), ("unavailable", self.traffic.counters.unavailable),
+                ("tooManyMatched", self.traffic.counters.tooManyMatched),
+            ] + self.traffic.counters.rejected.map { ($0.0.rawValue, $0.1) }
         text.add(
             "freshet_pushes_received_total",
             .counter,
@@ -80,7 +80,12 @@ extension OperatorRoutes {
             by: "scope",
             [("app", limited[.app]), ("key", limited[.key]), ("token", limited[.token])]
         )
-        text.add("freshet_pushes_in_flight", .gauge, "Pushes that wait to be applied.", self.senderLimits.backlog.count)
+        text.add(
+            "freshet_pushes_in_flight",
+            .gauge,
+            "Pushes that wait to be applied.",
+            self.traffic.senderLimits.backlog.count
+        )
         text.add(
             "freshet_backlog_full_total",
             .counter,
@@ -91,13 +96,13 @@ extension OperatorRoutes {
             "freshet_provider_tokens_verified_total",
             .counter,
             "Signatures of provider tokens that were checked.",
-            self.counters.verified
+            self.traffic.counters.verified
         )
         text.add(
             "freshet_problems_total",
             .counter,
             "Requests refused with a problem, by the routes' listener and by code; pushes have their own.",
-            [("host", self.problems), ("ops", self.ownProblems)].flatMap { listener, problems in
+            [("host", self.traffic.problems), ("ops", self.ownProblems)].flatMap { listener, problems in
                 problems.all.map {
                     (labels: [("listener", listener), ("code", $0.0.rawValue)], value: Double($0.1))
                 }
@@ -262,7 +267,7 @@ extension OperatorRoutes {
             "freshet_timeline_findings_total",
             .counter,
             "What was peculiar about timelines, by kind and code.",
-            self.states.counts.map { key, code, count in
+            self.targets.states.counts.map { key, code, count in
                 (
                     labels: [("app", key.app.rawValue), ("kind", key.kind.rawValue), ("code", code)],
                     value: Double(count)
@@ -272,7 +277,7 @@ extension OperatorRoutes {
     }
 
     private func addEdges(_ text: inout PrometheusText) async {
-        let listeners = await self.listeners.counters()
+        let listeners = await self.traffic.listeners.counters()
         func rows(_ member: KeyPath<HTTPListenerCounters, Int>) -> [(String, Int)] {
             listeners.map { ($0.name, $0.counters[keyPath: member]) }
         }
@@ -285,8 +290,8 @@ extension OperatorRoutes {
             rows(\.connectionsRefused)
         )
         text.add("freshet_requests_total", .counter, "Requests received.", by: "listener", rows(\.requests))
-        text.add("freshet_event_streams", .gauge, "Event streams open.", self.streams.count)
-        let streams = self.streams.counters
+        text.add("freshet_event_streams", .gauge, "Event streams open.", self.traffic.streams.count)
+        let streams = self.traffic.streams.counters
         text.add(
             "freshet_event_streams_ended_total",
             .counter,
@@ -299,7 +304,7 @@ extension OperatorRoutes {
             "freshet_certificate_expiry_timestamp_seconds",
             .gauge,
             "When each listener's certificate ends.",
-            self.certificates.current.map {
+            self.credentials.certificates.current.map {
                 (
                     labels: [("listener", $0.listener)],
                     value: Double($0.certificate.notAfter.milliseconds) / 1000
@@ -309,7 +314,7 @@ extension OperatorRoutes {
     }
 
     private func addDeliveries(_ text: inout PrometheusText) async {
-        guard let outgoing = self.outgoing else { return }
+        guard let outgoing = self.targets.outgoing else { return }
         let stats = await outgoing.deliverer.stats()
         text.add("freshet_deliveries_waiting", .gauge, "Deliveries by HTTP that wait.", stats.waiting)
         var rows: [(labels: [(String, String)], value: Double)] = []

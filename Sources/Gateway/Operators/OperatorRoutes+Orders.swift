@@ -13,7 +13,7 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/orders`.
-    func orderList() async throws(Problem) -> HTTPResponse {
+    func orderList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         try await self.answer([("orders", .array(try await self.standingOrders().map { Views.order($0) }))])
     }
 

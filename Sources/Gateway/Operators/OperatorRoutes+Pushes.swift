@@ -6,17 +6,17 @@ import WidgetModel
 /// Pushes.
 extension OperatorRoutes {
     /// `GET /v1/pushes`: the newest first.
-    func pushes(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    func pushes(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let ends = Array(repeating: ListRequest.countEnd, count: self.log.partitions)
-        let list = try ListRequest(request, below: ends)
-        let kind = request.query("kind").map { WidgetKind($0) }
+        let list = try ListRequest(call, below: ends)
+        let kind = call.query("kind").map { WidgetKind($0) }
         let filter = PushFilter(
-            team: request.query("sender").map { TeamID($0) },
-            app: request.query("app").map { BundleID($0) },
-            after: try ListRequest.instant(request, "after"),
-            before: try ListRequest.instant(request, "before"),
-            isComplete: try ListRequest.word(request, "state", [("complete", true), ("waiting", false)]),
-            outcome: try ListRequest.word(request, "outcome", PushOutcome.allCases.map { ($0.name, $0) })
+            team: call.query("sender").map { TeamID($0) },
+            app: call.query("app").map { BundleID($0) },
+            after: try call.instant("after"),
+            before: try call.instant("before"),
+            isComplete: try call.word("state", [("complete", true), ("waiting", false)]),
+            outcome: try call.word("outcome", PushOutcome.allCases.map { ($0.name, $0) })
         )
         var found: [ListedPush] = []
         var places: [UInt64] = []
@@ -99,11 +99,26 @@ extension OperatorRoutes {
         }
     }
 
+    /// `GET /v1/pushes/<apns-id>`: what became of it.
+    func push(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        var question = try PushQuestion(call["push"], self.bounds, self.log)
+        question.tellsWhatItWas = true
+        return HTTPResponse(json: try await question.ask().json)
+    }
+
+    /// `GET /v1/pushes/<apns-id>/events`: the same whenever it changes.
+    func pushEvents(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let question = try PushQuestion(call["push"], self.bounds, self.log)
+        return try await question.follow(self.traffic.followers) { [access = self.doors.access] in
+            access.stillHolds(call.request, for: .read) ? question : nil
+        }
+    }
+
     /// `GET /v1/pushes/<apns-id>/decisions`: what was decided about it for each instance, the oldest first.
-    func decisions(_ text: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
-        let list = try ListRequest(request, below: [UInt64(self.log.partitions), ListRequest.countEnd])
-        let outcome = try ListRequest.word(request, "outcome", PushOutcome.allCases.map { ($0.name, $0) })
+    func decisions(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        guard let id = PushID(call["push"]) else { throw Problem(.badRequest, "an apns-id is a UUID") }
+        let list = try ListRequest(call, below: [UInt64(self.log.partitions), ListRequest.countEnd])
+        let outcome = try call.word("outcome", PushOutcome.allCases.map { ($0.name, $0) })
         guard try await !self.log.askAll({ $0.push(id) }).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
         }

@@ -4,7 +4,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where teams are not told apart.
     func shares() -> JSONValue? {
-        guard let work = self.work else { return nil }
+        guard let work = self.traffic.work else { return nil }
         return JSONValue.object(of: [
             ("unitsPerSecond", .array(work.partitions.map { .count($0.pace) })),
             ("tooMuchWork", .count(work.tooLargeRequests)),
@@ -25,7 +25,7 @@ extension OperatorRoutes {
     }
 
     func addShares(_ text: inout PrometheusText) {
-        guard let work = self.work else { return }
+        guard let work = self.traffic.work else { return }
         text.add(
             "freshet_work_units_per_second",
             .gauge,

@@ -5,7 +5,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where none are made.
     func snapshotCounters() -> JSONValue? {
-        guard let counters = self.snapshots() else { return nil }
+        guard let counters = self.store.snapshots() else { return nil }
         let now = self.clock.now()
         return JSONValue.object(of: [
             ("written", .count(counters.written)),
@@ -29,7 +29,7 @@ extension OperatorRoutes {
     }
 
     func addSnapshots(_ text: inout PrometheusText) {
-        guard let counters = self.snapshots() else { return }
+        guard let counters = self.store.snapshots() else { return }
         text.add(
             "freshet_snapshots_total",
             .counter,

@@ -1,16 +1,17 @@
 import APNSWire
 import Engine
+import HTTPTransport
 import TLS
 import WidgetModel
 
 extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
-    func stats() async throws(Problem) -> JSONValue {
+    func stats(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
         let (matched, outcomes) = (sum.matched, sum.outcomes)
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
         let progress = await self.log.progress()
-        return JSONValue.object(of: [
+        return HTTPResponse(ofNow: [
             ("asOf", .instant(self.clock.now())),
             ("startedAt", .instant(self.watch.startedAt)),
             ("ready", .bool(self.readiness.isReady)),
@@ -44,15 +45,18 @@ extension OperatorRoutes {
             ),
             ("reloads", Self.reloads(sum, self.watch.history.recentFreshness())),
             ("http", self.http()),
-            ("listeners", Self.listeners(await self.listeners.counters())),
+            ("listeners", Self.listeners(await self.traffic.listeners.counters())),
             (
                 "providerKeys",
                 JSONValue.object(of: [
-                    ("count", .count(self.providerKeys.count)),
-                    ("refusal", self.providerKeys.refusal.map { .string($0) }),
+                    ("count", .count(self.credentials.providerKeys.count)),
+                    ("refusal", self.credentials.providerKeys.refusal.map { .string($0) }),
                 ])
             ),
-            ("clientCertificates", Self.revocations(self.clientCertificates.revocations, now: self.clock.now())),
+            (
+                "clientCertificates",
+                Self.revocations(self.credentials.clientCertificates.revocations, now: self.clock.now())
+            ),
             (
                 "paused",
                 JSONValue.object(of: Self.paused(try await self.standingOrders()).map { ($0.name, .count($0.count)) })
@@ -63,7 +67,7 @@ extension OperatorRoutes {
             ("storage", self.storageSizes()),
             ("fairness", self.shares()),
             ("memory", self.memorySizes()),
-            ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
+            ("tls", .array(self.credentials.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }
 
@@ -144,31 +148,34 @@ extension OperatorRoutes {
 
     private func http() -> JSONValue {
         JSONValue.object(of: [
-            ("accepted", .count(self.counters.accepted)),
-            ("unavailable", .count(self.counters.unavailable)),
-            ("rejected", JSONValue.object(of: self.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
-            ("tooManyMatched", .count(self.counters.tooManyMatched)),
-            ("tokensVerified", .count(self.counters.verified)),
-            ("problems", JSONValue.object(of: self.problems.all.map { ($0.0.rawValue, .count($0.1)) })),
+            ("accepted", .count(self.traffic.counters.accepted)),
+            ("unavailable", .count(self.traffic.counters.unavailable)),
+            ("rejected", JSONValue.object(of: self.traffic.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
+            ("tooManyMatched", .count(self.traffic.counters.tooManyMatched)),
+            ("tokensVerified", .count(self.traffic.counters.verified)),
+            ("problems", JSONValue.object(of: self.traffic.problems.all.map { ($0.0.rawValue, .count($0.1)) })),
             (
                 "rateLimited",
                 JSONValue.object(of: [
-                    ("app", .count(self.senderLimits.counters[.app])),
-                    ("key", .count(self.senderLimits.counters[.key])),
-                    ("token", .count(self.senderLimits.counters[.token])),
+                    ("app", .count(self.traffic.senderLimits.counters[.app])),
+                    ("key", .count(self.traffic.senderLimits.counters[.key])),
+                    ("token", .count(self.traffic.senderLimits.counters[.token])),
                     // Tokens whose rate was forgotten too early: the table of rateLimits.maxTokens is too small.
-                    ("forgotten", .count(self.liveApps.bounds.tokenRates?.forgotten ?? 0)),
+                    ("forgotten", .count(self.bounds.tokenRates?.forgotten ?? 0)),
                 ])
             ),
-            ("inFlight", .count(self.senderLimits.backlog.count)),
-            ("backlogFull", .count(self.senderLimits.counters.backlogFull)),
-            ("eventStreams", .count(self.streams.count)),
-            ("eventStreamsCutOff", .count(self.streams.counters.cutOff)),
-            ("eventStreamsRotated", .count(self.streams.counters.rotated)),
-            ("eventStreamsRefused", .count(self.streams.counters.refused + self.streams.counters.refusedOfScope)),
-            ("eventStreamGaps", .count(self.streams.counters.gaps)),
-            ("pushesFollowed", .count(self.followers.count)),
-            ("tokens", .count(self.directory.count)),
+            ("inFlight", .count(self.traffic.senderLimits.backlog.count)),
+            ("backlogFull", .count(self.traffic.senderLimits.counters.backlogFull)),
+            ("eventStreams", .count(self.traffic.streams.count)),
+            ("eventStreamsCutOff", .count(self.traffic.streams.counters.cutOff)),
+            ("eventStreamsRotated", .count(self.traffic.streams.counters.rotated)),
+            (
+                "eventStreamsRefused",
+                .count(self.traffic.streams.counters.refused + self.traffic.streams.counters.refusedOfScope)
+            ),
+            ("eventStreamGaps", .count(self.traffic.streams.counters.gaps)),
+            ("pushesFollowed", .count(self.traffic.followers.count)),
+            ("tokens", .count(self.traffic.directory.count)),
         ])
     }
 }

@@ -5,7 +5,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where nothing is written.
     func storageSizes() -> JSONValue? {
-        guard let storage = self.storage else { return nil }
+        guard let storage = self.store.storage else { return nil }
         let (sizes, budget, refused) = (storage.sizes, storage.budget, storage.refused)
         return JSONValue.object(of: [
             ("level", .string(budget.level.rawValue)),
@@ -32,7 +32,7 @@ extension OperatorRoutes {
     }
 
     func addStorage(_ text: inout PrometheusText) {
-        guard let storage = self.storage else { return }
+        guard let storage = self.store.storage else { return }
         let (sizes, budget, refused) = (storage.sizes, storage.budget, storage.refused)
         text.add(
             "freshet_storage_bytes",

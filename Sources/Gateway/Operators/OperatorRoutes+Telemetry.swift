@@ -3,7 +3,7 @@ import Telemetry
 extension OperatorRoutes {
     /// The last to be added, since names that the gateway has used are its own.
     func addTelemetry(_ text: inout PrometheusText) {
-        guard let telemetry = self.telemetry else { return }
+        guard let telemetry = self.settings.telemetry else { return }
         if let traces = telemetry.traces {
             let (queue, exporter, limits) = (traces.queue.counters, traces.exporter.counters, traces.tracing.counters)
             text.add(

@@ -1,4 +1,3 @@
-import APNSWire
 import HTTPTransport
 import IntentMatching
 import Ownership
@@ -24,9 +23,8 @@ extension OperatorRoutes {
         }
     }
 
-    func tryNow(_ request: HTTPRequest) throws(Problem) -> Change {
-        let bytesMax = self.bodyBytesMax
-        var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
+    func tryNow(_ call: OperatorCall) throws(Problem) -> Change {
+        var object = try call.object()
         let app = try object.string("app").map { BundleID($0) }
         let kind = try object.string("kind").map { WidgetKind($0) }
         if app == nil, kind != nil { throw object.problem("app", "is required beside a kind") }
@@ -53,7 +51,7 @@ extension OperatorRoutes {
     /// Tries them; the answer names each.
     private func tryNow(_ wanted: Wanted) async -> [JSONValue] {
         var tried: [JSONValue] = []
-        if let deliverer = self.outgoing?.deliverer {
+        if let deliverer = self.targets.outgoing?.deliverer {
             let targets = await deliverer.targets().filter { wanted.includes($0.key.app, nil, $0.value) }
             await deliverer.tryNow(Set(targets.keys))
             for app in self.apps.apps {
@@ -65,7 +63,9 @@ extension OperatorRoutes {
         }
         for app in self.apps.apps {
             for schema in app.schemas {
-                guard let fetcher = self.providers?[KindKey(app: app.bundle, kind: schema.kind)] else { continue }
+                guard let fetcher = self.targets.providers?[KindKey(app: app.bundle, kind: schema.kind)] else {
+                    continue
+                }
                 let view = await fetcher.view.target
                 guard wanted.includes(app.bundle, schema.kind, view) else { continue }
                 await fetcher.tryNow()

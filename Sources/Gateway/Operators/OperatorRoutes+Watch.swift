@@ -18,9 +18,9 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/budget`: how much is left of the budgets, who has nothing left, and how long the rest lasts.
-    func budget(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    func budget(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         guard let survey = await self.watch.surveys.current() else { return try await self.answer([self.survey(nil)]) }
-        let (app, kind) = (request.query("app"), request.query("kind"))
+        let (app, kind) = (call.query("app"), call.query("kind"))
         let rows = survey.sum.kinds.filter { row in
             row.instances > 0 && (app == nil || row.app.rawValue == app) && (kind == nil || row.kind.rawValue == kind)
         }
@@ -86,7 +86,7 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/forecast`: when timelines ask to be reloaded in the next hour, before smoothing and after.
-    func forecast() async throws(Problem) -> HTTPResponse {
+    func forecast(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         guard let survey = await self.watch.surveys.current() else { return try await self.answer([self.survey(nil)]) }
         let (asked, planned, from) = (survey.sum.asked, survey.sum.planned, survey.sum.from)
         let largest = asked.indices.filter { asked[$0] > 0 }.sorted { (asked[$0], $1) > (asked[$1], $0) }.prefix(10)
@@ -131,11 +131,11 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/history`: samples for charts, the oldest first.
-    func samples(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    func samples(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let steps = GatewayHistory.Step.allCases.map { ($0.rawValue, $0) }
-        let step = try ListRequest.word(request, "step", steps) ?? .second
-        let limit = try ListRequest.int(request, "limit", in: 1...step.capacity) ?? step.capacity
-        let after = try ListRequest.instant(request, "after")
+        let step = try call.word("step", steps) ?? .second
+        let limit = try call.int("limit", in: 1...step.capacity) ?? step.capacity
+        let after = try call.instant("after")
         let samples = self.watch.history.samples(step, after: after, limit: limit)
         return try await self.answer([
             ("step", .string(step.rawValue)),

@@ -8,12 +8,13 @@ extension OperatorRoutes {
 
     /// `GET /v1/instances/<app>/<host>:<instance>/why?since=24h`: what happened to an instance, and why; as text for who
     /// accepts that first.
-    func why(_ address: InstanceAddress, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        guard let history = self.history else {
+    func why(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let address = try call.instance()
+        guard let history = self.store.history else {
             throw Problem(.notSupported, "this gateway keeps no history")
         }
         var back = Self.sinceDefault
-        if let since = request.query("since") {
+        if let since = call.query("since") {
             guard let asked = HistorySpan.parse(since) else {
                 throw Problem(.badRequest, "since takes a length of time, as in 90m, 24h or 2d")
             }
@@ -23,13 +24,13 @@ extension OperatorRoutes {
         do throws(Problem) {
             trace = try await history.why(address, since: self.clock.now() - back)
         } catch {
-            self.problems.add(error.code)
+            self.traffic.problems.add(error.code)
             throw error
         }
         guard trace.first != nil || trace.last != nil || !trace.steps.isEmpty else {
             throw Problem(.unknownInstance, "there is no instance \(address), and there was none in that time")
         }
-        if request.headers["accept"]?.hasPrefix("text/plain") ?? false {
+        if call.request.headers["accept"]?.hasPrefix("text/plain") ?? false {
             return HTTPResponse(status: 200, text: trace.text)
         }
         return HTTPResponse(json: trace.json)

@@ -179,7 +179,7 @@ package final class Gallery: Sendable {
 
     /// What the only answer says: `entry` for placeholder and snapshot, else the member named as the question.
     private static func member(of body: [UInt8], _ question: ProviderRequest) -> JSONValue? {
-        let value = try? HostRoutes.json(body, reader: JSONReader(), bytesMax: body.count)
+        let value = try? JSONReader().value(of: body, bytesMax: body.count)
         guard case .array(let answers)? = value?["answers"], let first = answers.first else { return nil }
         switch question {
         // Without content there is nothing to draw.

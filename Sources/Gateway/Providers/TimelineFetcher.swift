@@ -344,7 +344,7 @@ package actor TimelineFetcher {
         do throws(Problem) {
             // A 202 may have nothing to say yet.
             let text = response.body.isEmpty && response.status == 202 ? Array("{}".utf8) : response.body
-            let value = try HostRoutes.json(text, reader: JSONReader(), bytesMax: self.answerBytesMax)
+            let value = try JSONReader().value(of: text, bytesMax: self.answerBytesMax)
             let limits = self.services.timelineLimits.value
             answer = try ProviderAnswer(value, countMax: subjects.count, limits: limits) { asked.contains($0) }
         } catch {

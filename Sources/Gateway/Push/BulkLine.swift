@@ -16,7 +16,7 @@ struct BulkLine {
 
     /// - Throws: What is answered in its place.
     init(_ text: [UInt8], bytesMax: Int, reader: JSONReader) throws(Problem) {
-        var object = try RequestObject(try HostRoutes.json(text, reader: reader, bytesMax: bytesMax))
+        var object = try RequestObject(try reader.value(of: text, bytesMax: bytesMax))
         var fields: [(name: String, value: [UInt8])] = []
         for name in Self.headers {
             guard let value = object.value(name) else { continue }

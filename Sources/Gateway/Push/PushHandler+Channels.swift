@@ -13,6 +13,21 @@ extension PushHandler {
         let streamID: Int32
         /// `apns-request-id`.
         let id: [UInt8]
+        /// The methods that the path takes.
+        let methods: [PushRequestHead.Method]
+
+        init(
+            _ connection: HTTPConnection,
+            _ streamID: Int32,
+            _ id: [UInt8],
+            _ head: PushRequestHead,
+            _ bytes: Span<UInt8>
+        ) {
+            self.connection = connection
+            self.streamID = streamID
+            self.id = id
+            self.methods = head.path.flatMap { ChannelRoute(path: $0, in: bytes)?.methods } ?? []
+        }
     }
 
     func receiveChannelRequest(
@@ -25,7 +40,7 @@ extension PushHandler {
     ) {
         let bytes = batch.bytes.span
         let (own, id, text) = self.channelRequestID(request, batch, head)
-        let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text)
+        let caller = ChannelCaller(connection, request.streamID, text, head, bytes)
         do throws(RejectionAnswer) {
             let judged = try self.intake.judge.judge(
                 head,
@@ -62,15 +77,14 @@ extension PushHandler {
         _ state: PushConnection,
         _ now: Instant
     ) {
+        let bytes = batch.bytes.span
         let (own, _, text) = self.channelRequestID(request, batch, head)
         do throws(RejectionAnswer) {
             let takesBroadcasts = self.role == .pushes
-            let bytes = batch.bytes.span
             try self.intake.judge.judgeHead(head, own, in: bytes, takesBroadcasts: takesBroadcasts, on: state, at: now)
             connection.limitBody(of: request.streamID, to: ChannelValidation.bodyBytesMax)
         } catch {
-            let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text)
-            self.answer(.failure(error), caller)
+            self.answer(.failure(error), ChannelCaller(connection, request.streamID, text, head, bytes))
         }
     }
 
@@ -186,6 +200,11 @@ extension PushHandler {
             self.count(answer.rejection)
             self.fields.append(name: "content-type", value: "application/json")
             if let seconds = answer.retryAfter { self.fields.append(name: "retry-after", value: String(seconds)) }
+            // RFC 9110, 15.5.6: a 405 says what would be allowed.
+            if answer.rejection == .methodNotAllowed {
+                let allowed = caller.methods.map { "\($0)".uppercased() }.joined(separator: ", ")
+                self.fields.append(name: "allow", value: allowed)
+            }
             caller.connection.respond(
                 caller.streamID,
                 status: answer.status,

@@ -244,8 +244,8 @@ extension PushHandler {
         return true
     }
 
-    /// Whether a request is to push to an app, and no web page's: a page is no sender, and browsers show a client certificate for
-    /// any of them.
+    /// Whether a request is to the path of pushes to an app, and no web page's: a page is no sender, and browsers show a client
+    /// certificate for any of them.
     private static func isTargetedPush(_ request: RequestBatch.Request, _ batch: borrowing RequestBatch) -> Bool {
         switch PushRoute(path: request.path.wire, in: batch.bytes.span) {
         case .targeted, .bulk: break
@@ -253,7 +253,6 @@ extension PushHandler {
         case .unknown where batch.string(request.path).hasPrefix("/v1/apps/"): break
         case .device, .missingDeviceToken, .channels, .other, .unknown: return false
         }
-        guard batch.string(request.method) == "POST" else { return false }
         for index in request.fields where batch.string(batch.fields[Int(index)].name) == "origin" { return false }
         return true
     }

@@ -9,12 +9,12 @@ extension OperatorRoutes {
     ///
     /// The body is `freshet` as in a push, and optionally its `priority`. It is no sender's push: no pause or repeat
     /// is considered, and nothing comes of it.
-    func dryRun(_ request: HTTPRequest, _ bundle: String) async throws(Problem) -> HTTPResponse {
-        guard let app = self.apps[BundleID(bundle)] else {
+    func dryRun(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let bundle = BundleID(call["app"])
+        guard let app = self.apps[bundle] else {
             throw Problem(.notFound, "the app \"\(bundle)\" is not served here")
         }
-        let bytesMax = self.bodyBytesMax
-        var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
+        var object = try call.object()
         let own = object.value("freshet") ?? .object([])
         let number = try object.int("priority", in: 1...10)
         try object.finish()
@@ -25,8 +25,8 @@ extension OperatorRoutes {
             }
             priority = known
         }
-        let record = try Self.record(own, priority, app, self.liveApps.bounds.patterns)
-        let summary = try await self.log.dryRun(record, decidedMax: self.liveApps.bounds.decidedMax)
+        let record = try Self.record(own, priority, app, self.bounds.patterns)
+        let summary = try await self.log.dryRun(record, decidedMax: self.bounds.decidedMax)
         return HTTPResponse(json: summary.json)
     }
 
