@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import Ownership
 import TimelineProviding
 import WidgetModel
 
