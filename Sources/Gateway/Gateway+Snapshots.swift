@@ -62,7 +62,7 @@ extension Gateway {
             AsyncRequestHandler(
                 eventLoop: loop,
                 answerAtOnce: { HealthRoutes.respond(to: $0, readiness) },
-                respond: { _ in HTTPResponse(problem: RouteTable<HealthRoutes.Endpoint>.notFound) }
+                respond: { _ in HTTPResponse(problem: .noRoute) }
             )
         }
         self.health.withLock { $0 = server }

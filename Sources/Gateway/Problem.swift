@@ -65,6 +65,9 @@ package struct Problem: Error, Hashable, Sendable {
         }
     }
 
+    /// A path that no list of routes has.
+    static let noRoute = Problem(.notFound, "there is no such route; docs/wire.md lists them")
+
     /// A body that is longer than what a route, or the listener, takes.
     static let bodyTooLong = Problem(
         .tooLarge,

@@ -41,7 +41,7 @@ package final class AsyncRequestHandler: RequestBatchHandler {
     package static func problem(status: Int, title: String) -> HTTPResponse {
         HTTPResponse(
             status: status,
-            headers: ["content-type": "application/problem+json"],
+            headers: ["content-type": "application/problem+json", "cache-control": "no-store"],
             body: .bytes(Array("{\"type\":\"about:blank\",\"title\":\"\(title)\",\"status\":\(status)}".utf8))
         )
     }

@@ -20,7 +20,7 @@ extension HostRoutes {
     /// `GET /v1/apps/<bundle-id>/kinds/<kind>/<question>`, for galleries.
     func gallery(_ call: Call<KindAsker>) async throws(Problem) -> HTTPResponse {
         guard let question = call.request.path.last.flatMap({ ProviderRequest(rawValue: $0) }) else {
-            throw RouteTable<HostEndpoint>.notFound
+            throw Problem.noRoute
         }
         let (app, key) = (call.asker.app, call.asker.key)
         let family = try call.word("family", WidgetFamily.allCases.map { ($0.name, $0) }) ?? .systemSmall

@@ -93,7 +93,7 @@ extension HostRoutes {
     /// `DELETE /v1/pushes/<apns-id>`: the sender takes a push back where it still waits.
     func cancel(_ call: Call<Caller>) async throws(Problem) -> HTTPResponse {
         let question = try self.question(call)
-        guard let sender = question.sender else { throw RouteTable<HostEndpoint>.notFound }
+        guard let sender = question.sender else { throw Problem.noRoute }
         let seen = try await question.views()
         let all = try await self.log.askAll { $0.push(question.id, team: sender.team) }.joined()
         var cancelled = 0

@@ -228,13 +228,14 @@ extension HTTPResponse {
             line.append(to: &text)
             text.append(UInt8(ascii: "\n"))
         }
-        self.init(status: 200, headers: ["content-type": "application/x-ndjson"], body: .bytes(text))
+        let headers: HTTPFields = ["content-type": "application/x-ndjson", "cache-control": "no-store"]
+        self.init(status: 200, headers: headers, body: .bytes(text))
     }
 
     package init(problem: Problem) {
         self.init(
             status: problem.code.status,
-            headers: ["content-type": "application/problem+json"],
+            headers: ["content-type": "application/problem+json", "cache-control": "no-store"],
             body: .bytes(problem.json.jsonText)
         )
         if problem.code.status == 401 { self.headers["www-authenticate"] = "Bearer" }

@@ -7,9 +7,9 @@ package enum HealthRoutes {
     typealias Endpoint = @Sendable (Readiness) -> HTTPResponse
 
     static let table = RouteTable<Endpoint> {
-        Route(.get, "/livez", HealthRoutes.live)
-        Route(.get, "/readyz", HealthRoutes.ready)
-        Route(.get, "/version", HealthRoutes.version)
+        Route(.get, "/livez", Self.live)
+        Route(.get, "/readyz", Self.ready)
+        Route(.get, "/version", Self.version)
     }
 
     /// The list, for those who compare it with the documents.
@@ -18,15 +18,13 @@ package enum HealthRoutes {
     /// The answer to a probe, or nil if the request is none. It is made of what others have said before, and waits for none.
     /// What a probe adds as a query means nothing.
     package static func respond(to request: HTTPRequest, _ readiness: Readiness) -> HTTPResponse? {
-        var response: HTTPResponse
         do throws(Problem) {
-            response = try Self.table.route(of: request).endpoint(readiness)
+            var response = try Self.table.route(of: request).endpoint(readiness)
+            response.headers.append("cache-control", "no-store")
+            return response
         } catch {
-            guard error.code != .notFound else { return nil }
-            response = HTTPResponse(problem: error)
+            return error.code == .notFound ? nil : HTTPResponse(problem: error)
         }
-        response.headers.append("cache-control", "no-store")
-        return response
     }
 
     private static func live(_: Readiness) -> HTTPResponse { HTTPResponse(status: 200, text: "alive\n") }

@@ -43,7 +43,7 @@ struct RouteTable<Endpoint: Sendable>: Sendable {
     func route(of request: HTTPRequest) throws(Problem) -> Route<Endpoint> {
         let count = request.path.count
         guard count < self.places.count, let place = self.places[count].first(where: { $0.path.fits(request.path) })
-        else { throw Self.notFound }
+        else { throw Problem.noRoute }
         let isHead = request.method == "HEAD"
         let method = isHead ? "GET" : request.method
         guard let route = place.routes.first(where: { $0.method.rawValue == method }), !isHead || !route.isStream else {
@@ -51,8 +51,6 @@ struct RouteTable<Endpoint: Sendable>: Sendable {
         }
         return route
     }
-
-    static var notFound: Problem { Problem(.notFound, "there is no such route; docs/wire.md lists them") }
 
     /// What the list says, in its order.
     func summaries(_ right: (Endpoint) -> String) -> [RouteSummary] {
