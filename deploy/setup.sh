@@ -3,6 +3,7 @@
 # Does nothing, quickly, where everything is there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. deploy/step.sh
 
 if ! command -v swift >/dev/null 2>&1; then
     echo "setup: no 'swift' on the PATH. Install Swift 6.2 or newer (https://www.swift.org/install/linux/debian/12/)." >&2
@@ -15,20 +16,18 @@ while read -r _ package; do
 done < <(grep -v '^#' deploy/packages.txt)
 
 if [ "${#missing[@]}" -gt 0 ]; then
-    echo "setup: installing ${missing[*]}"
     as_root=()
     if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
     export DEBIAN_FRONTEND=noninteractive
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    step "reading Debian's lists of packages" "${as_root[@]}" apt-get update
+    step "installing ${missing[*]}" "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
 fi
 
 # The clients are pinned in a file; its checksum says whether the environment is the one it describes.
 wanted=$(sha256sum deploy/requirements.txt | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null || true)" != "$wanted" ]; then
-    echo "setup: installing the Python clients into .venv"
     rm -rf .venv
-    /usr/bin/python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check -r deploy/requirements.txt
+    step "making .venv" /usr/bin/python3 -m venv .venv
+    step "installing the Python clients into .venv" .venv/bin/pip install --disable-pip-version-check -r deploy/requirements.txt
     echo "$wanted" > .venv/requirements.sha256
 fi

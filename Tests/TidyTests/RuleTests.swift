@@ -32,6 +32,22 @@ import Testing
         #expect(Rules.imports("Sources/Gateway/Configuration/A.swift", text).isEmpty)
     }
 
+    @Test func `a script that loses the words of what takes long is caught`() {
+        let script = """
+            # swift build | tail -1
+            swift build 2>&1 | tail -1
+            swift build
+            step "building" swift build > log
+            apt-get install -qq curl
+            step "a long one" \\
+                pip install --quiet httpx
+            pip install httpx >/dev/null
+            swift build || exit 1
+            echo "apt-get install curl" >&2
+            """
+        #expect(self.lines(Rules.steps("deploy/a.sh", script)) == [2, 5, 8])
+    }
+
     @Test func `a banned module is caught everywhere but in clients that are not ours`() {
         let text = SwiftText("import NIOSSL\nimport XCTest\n")
         #expect(self.lines(Rules.imports("Tests/EngineTests/A.swift", text)) == [1, 2])

@@ -164,6 +164,24 @@ enum Rules {
         }
     }
 
+    /// Scripts do what takes long by `step`, which shows that it goes on and, if it fails, what it said. Whatever else sends its
+    /// words away or asks for none is caught; a line that goes on from the one above belongs to that.
+    static func steps(_ path: String, _ text: String) -> [Violation] {
+        let long = ["swift build", "swift test", "apt-get ", "pip install"]
+        var isContinued = false
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            defer { isContinued = line.hasSuffix("\\") }
+            // What is run if it fails is no pipe.
+            let said = line.replacing("||", with: "")
+            guard !isContinued, line.first(where: { $0 != " " }) != "#",
+                !["step \"", "echo \""].contains(where: { line.contains($0) }),
+                let word = long.first(where: { line.contains($0) }),
+                ["|", ">", " -q", " --quiet"].contains(where: { said.contains($0) })
+            else { return nil }
+            return Violation(path, index + 1, "\(word) loses its words here; do it by step (deploy/step.sh)")
+        }
+    }
+
     static func length(_ path: String, _ source: SwiftText) -> [Violation] {
         let count = source.originalLines.last == "" ? source.originalLines.count - 1 : source.originalLines.count
         let max = self.linesMax(path)

@@ -41,6 +41,12 @@ import Testing
         self.expectNone(texts.flatMap { Rules.unfinished($0.0, $0.1) })
     }
 
+    @Test func `scripts lose no words of what takes long`() {
+        let scripts = Tree.files(in: "deploy", ending: ".sh") + Tree.files(in: "Tests", ending: ".sh")
+        #expect(scripts.contains("deploy/setup.sh"))
+        self.expectNone(scripts.flatMap { path in Rules.steps(path, Tree.text(path) ?? "") })
+    }
+
     @Test func `types that other targets see are explained`() {
         self.expectNone(Tree.swift.flatMap { Rules.documentation($0.path, $0.source) })
     }

@@ -3,10 +3,9 @@
 # Peers that `make bench-setup` did not install are reported as absent.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-echo "building the release programs (some minutes the first time)"
-swift build -c release --product freshet 2>&1 | tail -1
-swift build -c release --product BenchmarkRows 2>&1 | tail -1
-swift build -c release --product BenchmarkTransport 2>&1 | tail -1
-swift build -c release --product BenchmarkJournal 2>&1 | tail -1
+. deploy/step.sh
+for product in freshet BenchmarkRows BenchmarkTransport BenchmarkJournal; do
+    step "building the release program $product (some minutes the first time)" swift build -c release --product "$product"
+done
 exec .venv/bin/python deploy/bench/bench.py --program .build/release/freshet \
     --rows-program .build/release/BenchmarkRows "$@"

@@ -3,8 +3,8 @@
 # balance.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-echo "building the release program (some minutes the first time)"
-swift build -c release --product freshet 2>&1 | tail -1
+. deploy/step.sh
+step "building the release program (some minutes the first time)" swift build -c release --product freshet
 echo "${ROUNDS:-300} crashes (the tests are built first)"
 make crash ROUNDS="${ROUNDS:-300}"
 echo "abuse probes (some minutes)"

@@ -4,6 +4,7 @@
 # pictures instead. PROGRAM is a program that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. deploy/step.sh
 
 root=$PWD
 demo=$root/.demo
@@ -12,8 +13,7 @@ kid=DEMOKEY001
 team=DEMOTEAM01
 
 if [ -z "${PROGRAM:-}" ]; then
-    echo "building the release program (some minutes the first time)"
-    swift build -c release --product freshet 2>&1 | grep -E '^\[[0-9]+/[0-9]+\]|error|Build|Compiling' | tail -1
+    step "building the release program (some minutes the first time)" swift build -c release --product freshet
 fi
 
 if [ -f "$demo/pid" ] && kill -0 "$(cat "$demo/pid")" 2>/dev/null; then
