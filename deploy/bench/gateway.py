@@ -67,7 +67,7 @@ class Gateway:
         if self.minted is None or time.monotonic() - self.minted[0] > 1800:
             minted = subprocess.run(
                 [self.program, "token", "mint", "--key", self.folder / "certs" / "provider-key.p8", "--kid", KID, "--team", TEAM],
-                check=True, capture_output=True, text=True,
+                check=True, stdout=subprocess.PIPE, text=True,
             )
             self.minted = (time.monotonic(), minted.stdout.strip())
         return self.minted[1]

@@ -37,7 +37,7 @@ class Counter:
     def since_last(self, pid: int) -> int:
         """Writes what was counted since the last call, and starts again from nothing."""
         self.dumps += 1
-        subprocess.run(["callgrind_control", "--dump", str(pid)], check=True, capture_output=True)
+        subprocess.run(["callgrind_control", "--dump", str(pid)], check=True, stdout=subprocess.DEVNULL)
         text = pathlib.Path(f"{self.output}.{self.dumps}").read_text()
         return int(re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE).group(1))
 
@@ -88,7 +88,7 @@ def count(program: str, requests: int, hosts: int, rounds: int, functions: int) 
             print(f"  round {number + 1}: {figures[-1]:,.0f} instructions per push", file=sys.stderr, flush=True)
         for name, own in counter.by_function().most_common(functions):
             text = subprocess.run(["swift", "demangle", "--compact", "--simplified", name], check=True,
-                                  capture_output=True, text=True).stdout.strip()
+                                  stdout=subprocess.PIPE, text=True).stdout.strip()
             print(f"{own / (3 * requests):9,.1f}  {text}")
         return figures
     finally:

@@ -23,7 +23,7 @@ def h2load(load: list[str], uris: pathlib.Path, gateway: Gateway) -> int:
     result = subprocess.run(
         ["h2load", *load, "-i", uris, "-d", gateway.folder / "body.json",
          "-H", f"authorization: bearer {gateway.bearer}", "-H", f"apns-topic: {TOPIC}", "-H", "apns-push-type: widgets"],
-        check=True, capture_output=True, text=True,
+        check=True, stdout=subprocess.PIPE, text=True,
     )
     counts = re.search(r"(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", result.stdout)
     succeeded, *bad = (int(count) for count in counts.groups())

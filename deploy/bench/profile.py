@@ -50,7 +50,7 @@ def sampling(pid: int, samples: pathlib.Path) -> subprocess.Popen:
 def report(samples: pathlib.Path, sort: str, most: int) -> str:
     result = subprocess.run(
         ["perf", "report", "--input", samples, "--no-children", "--sort", sort, "--stdio", "--percent-limit", "0.3"],
-        capture_output=True, text=True, check=True,
+        stdout=subprocess.PIPE, text=True, check=True,
     )
     lines = [line.rstrip() for line in result.stdout.splitlines() if line.strip() and not line.startswith("#")]
     return "\n".join([line for line in lines if "%" in line][:most])

@@ -29,5 +29,5 @@ class Session:
 
 def lines(*command: str | pathlib.Path) -> dict[str, dict]:
     """What a program prints, by row."""
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return {answer["row"]: answer for answer in map(json.loads, output.splitlines())}
