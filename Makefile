@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties planted crash soak fuzz attacks clean
+.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties planted crash soak fuzz attacks package clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 attacks: setup ## Known attacks one by one: what each costs, and what another team feels of it, as a table
 	swift build -c release --product freshet
 	@.venv/bin/python Tests/Fuzz/Routes/attacks.py --program .build/release/freshet
+
+package: ## A .deb, an archive, an image in OCI's layout, what is in them and checksums, of what is committed: .build/package/out
+	@deploy/package/package.sh
 
 clean: ## Remove what was built
 	rm -rf .build .venv .demo
