@@ -32,7 +32,7 @@ import Testing
         // It ends as soon as the terminal has shown its last line.
         let script = """
             . '\(TestGateway.root)/deploy/step.sh'
-            step waiting bash -c 'echo now here; until grep -qs "now here" "\(folder)/shown"; do read -rt 0.1 <> <(:); done'
+            step waiting bash -c 'echo now here; until grep -qs "now here" "\(folder)/shown"; do read -rt 0.1 <> <(:) || true; done'
             """
         try script.write(toFile: "\(folder)/script", atomically: true, encoding: .utf8)
         let result = try await Command.run(
