@@ -24,15 +24,16 @@ struct Freshet: AsyncParsableCommand {
         ],
         groupedSubcommands: [
             CommandGroup(
-                name: "Ask A Running Gateway",
+                name: "Gateway Question",
                 subcommands: [
                     ContextVerb.self, Status.self, Top.self, Dashboard.self, Ping.self, Pushes.self, Instances.self,
-                    Hosts.self, Apps.self, Kinds.self, Senders.self, Upstreams.self, Partitions.self, Config.self,
+                    Hosts.self, Apps.self, Kinds.self, Budget.self, Senders.self, Upstreams.self, Partitions.self,
+                    Config.self,
                     Audit.self, API.self,
                 ]
             ),
             CommandGroup(
-                name: "Order A Running Gateway",
+                name: "Gateway Order",
                 subcommands: [
                     Orders.self, Pause.self, Resume.self, Cancel.self, Grant.self, TryNow.self, Reload.self,
                     LogLevel.self,

@@ -53,6 +53,11 @@ import Testing
             let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
             #expect((object?[member] as? [Any])?.count == lines.count - 1, "\(json.output)")
         }
+        let budget = try await gateway.eventually("instances were walked over") {
+            let table = try await Self.run(gateway, ["budget", "--kind", "scores"])
+            return table.output.contains("ALLOWANCE") ? table.output : nil
+        }
+        #expect(budget.split(separator: "\n").count == 2 && budget.contains("\nscores "), "\(budget)")
         for verb in [["audit"], ["orders"], ["upstreams"], ["pushes", "--app", "com.example.none"]] {
             let none = try await Self.run(gateway, verb)
             #expect(none.status == 0 && none.output.hasSuffix(".\n"), "\(none.output)\(none.errors)")

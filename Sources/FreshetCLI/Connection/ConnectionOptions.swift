@@ -94,14 +94,20 @@ extension GatewayAccess {
         }
     }
 
+    /// The longest answer that is read: a page of a thousand pushes with patterns has some megabytes.
+    static let answerBytesMax = 67_108_864
+
     /// - Throws: ``HTTPTransportError``.
     func connect(_ tls: TLSContext) async throws -> HTTP2ClientConnection {
-        try await HTTP2ClientConnection.connect(
+        var configuration = HTTP2ClientConfiguration()
+        configuration.responseBodyBytesMax = Self.answerBytesMax
+        return try await HTTP2ClientConnection.connect(
             host: self.host,
             port: self.port,
             tls: tls,
             serverName: self.value(.serverName)?.text,
-            on: MultiThreadedEventLoopGroup.singleton
+            on: MultiThreadedEventLoopGroup.singleton,
+            configuration: configuration
         )
     }
 

@@ -79,7 +79,8 @@ final class OperatorClient {
     ) async throws(Fault) -> Answer {
         let bytes = body?.jsonText ?? []
         let response = try await self.send(method, path, bytes, accept: "application/json", good: good)
-        guard let json = try? JSONReader().parse(response.body) else {
+        let limits = JSONLimits(bytesMax: GatewayAccess.answerBytesMax)
+        guard let json = try? JSONReader().parse(response.body, limits: limits) else {
             throw Fault(
                 sentence:
                     "what the gateway at \(self.access.url) answers to \(path) is no JSON: is it a gateway's listener for operators?",

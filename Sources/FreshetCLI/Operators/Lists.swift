@@ -66,6 +66,40 @@ struct Kinds: GatewayList {
     }
 }
 
+/// `freshet budget`
+struct Budget: GatewayList {
+    static let configuration = CommandConfiguration(
+        abstract: "List how much is left of the kinds' budgets, who has nothing left, and how long the rest lasts.",
+        discussion: """
+            What is counted is the last walk over all instances, some seconds old; none is shown until there was one.
+
+              freshet budget --app com.example.scores
+
+            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            """
+    )
+
+    @Option(help: "Only of this app.") var app: String?
+    @Option(help: "Only of this kind.") var kind: String?
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+
+    var list: GatewayListForm {
+        GatewayListForm(
+            path: "/v1/budget",
+            member: "kinds",
+            columns: [
+                .text("KIND", "kind"), .text("APP", "app"), .count("WIDGETS", "instances"),
+                .count("NO LIMIT", "unlimited"), .count("EXHAUSTED", "exhausted"), .count("WAITING", "waiting"),
+                .count("PUSHES", "waitingPushes"), .count("CHARGED", "charged"), .count("ALLOWANCE", "allowance"),
+                .time("EXHAUSTED BY", "exhaustedBy"),
+            ],
+            none: "Nothing was counted yet, or no kind is like that.",
+            query: [("app", self.app), ("kind", self.kind)]
+        )
+    }
+}
+
 /// `freshet senders`
 struct Senders: GatewayList {
     static let configuration = CommandConfiguration(
