@@ -96,6 +96,10 @@ import Testing
         #expect(waiting.why == "8 wait for their budgets, 1 is paused")
         #expect(waiting.link == "#/instances/-///behind/")
 
+        #expect(try await self.verdict(Self.row(50, late: 0, 0)).word == "Fresh")
+        let catchingUp = try await self.verdict(Self.row(51, late: 0, 0))
+        #expect(catchingUp.word == "Catching up" && catchingUp.level.isEmpty)
+
         let within = try await self.verdict(Self.row(60, late: 50, 1))
         #expect(
             within.level == "good" && within.text.hasSuffix("the longest for 1 h 2 min. The goal allows 5 %."),

@@ -36,9 +36,9 @@ import Testing
         #expect(outcomes.values.reduce(0, +) == 6)
         #expect(object["accepted"] as? Int == 3)
         #expect(object["balanced"] as? Bool == true)
-        // Two widgets, for each of which a reload is out.
-        #expect(object["freshness"] as? String == "fresh")
-        #expect(object["widgets"] as? Int == 2 && object["behind"] as? Int == 2 && object["late"] as? Int == 0)
+        // For each of them a reload is out.
+        #expect(object["freshness"] as? String == "catchingUp")
+        #expect(object["widgets"] as? Int == 4 && object["behind"] as? Int == 4 && object["late"] as? Int == 0)
         let senders = try #require(object["senders"] as? [[String: Any]])
         #expect(senders.map { $0["team"] as? String } == [TestGateway.team])
         #expect(senders.map { $0["pushes"] as? Int } == [3])

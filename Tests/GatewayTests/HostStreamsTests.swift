@@ -311,4 +311,24 @@ import WidgetModel
         limits.retryMax = .seconds(1)
         #expect(try HostStreams(limits: limits).subscribe(.host(HostKey("a"))).retryMilliseconds == 1000)
     }
+
+    @Test func `hosts are reached by a stream of their own or by their app's, as long as one is open`() throws {
+        let streams = HostStreams()
+        let (phone, tablet) = (HostKey("phone"), HostKey("tablet"))
+        #expect(streams.reaches([phone, tablet]) == [false, false] && streams.apps.isEmpty)
+        let own = [try streams.subscribe(.host(phone)), try streams.subscribe(.host(phone))]
+        #expect(streams.reaches([phone, tablet]) == [true, false] && streams.apps == [phone.app])
+        streams.cancel(own[0])
+        // The other one is open still; to cancel twice is nothing.
+        streams.cancel(own[0])
+        #expect(streams.reaches([phone, tablet]) == [true, false] && streams.apps == [phone.app])
+        streams.cancel(own[1])
+        #expect(streams.reaches([phone]) == [false] && streams.apps.isEmpty)
+        let all = try streams.subscribe(.app(phone.app))
+        #expect(streams.reaches([phone, tablet]) == [true, true] && streams.connected.apps == [phone.app])
+        streams.close()
+        #expect(streams.reaches([phone]) == [false] && streams.apps.isEmpty)
+        streams.cancel(all)
+        #expect(streams.apps.isEmpty)
+    }
 }

@@ -45,6 +45,8 @@ export function freshness(stats) {
   if (row.late === 0) {
     const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows what it" : "show what they"} should.`
       : `${count(row.behind)} of ${count(row.instances)} widgets ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
+    // Within the goal so far, and more than it allows if all of them stay.
+    if (row.behind > row.instances * (1 - row.goalShare)) return { level: "", word: "Catching up", text, why, link };
     return { level: "good", word: "Fresh", text, why, link };
   }
   const text = `${count(row.late)} of ${count(row.instances)} widgets ${row.late === 1 ? "has" : "have"} been behind for more than ${within}, the longest for ${oldest}.`;
@@ -58,7 +60,7 @@ export function seen(stats) {
   const isRecent = all.recent?.shown > 0;
   const numbers = isRecent ? all.recent : all;
   const span = isRecent ? `in the last ${duration((all.recent.seconds ?? 300) * 1000)}` : "since the start";
-  return { numbers, text: numbers.shown ? `${count(numbers.shown)} sightings ${span}` : "no host said what it shows" };
+  return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host said what it shows" };
 }
 
 /// The first steps of a gateway on which nothing is registered: `{ title, isDone, text, command }`.

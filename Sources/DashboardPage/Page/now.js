@@ -13,8 +13,8 @@ export function open(context) {
   const word = h("p", { class: "verdict" }, "–");
   const text = h("p", { class: "said" });
   const why = h("p", { class: "soft why" });
-  const within = tile("Within the goal");
-  const behind = tile("Behind");
+  const within = tile("Within the goal", "of the widgets");
+  const behind = tile("Behind", "widgets");
   const p50 = tile("Half seen within", "push to screen");
   const p95 = tile("95 % seen within", "push to screen");
   const health = h("section", { class: "card health", "aria-label": "Freshness" },
@@ -80,7 +80,7 @@ export function open(context) {
       const sightings = seen(stats);
       word.textContent = fresh.word;
       health.dataset.level = fresh.level;
-      fill(text, fresh.text, " ", fresh.link ? h("a", { href: fresh.link, "data-key": "behind" }, stats.freshness.late > 0 ? "Which are late" : "Which") : null);
+      fill(text, fresh.text, " ", fresh.link ? h("a", { href: fresh.link, "data-key": "behind" }, stats.freshness.late > 0 ? "List the late ones" : "List them") : null);
       why.textContent = fresh.why ? `${stats.freshness.late > 0 ? "Of all that are behind, " : ""}${fresh.why}.` : "";
       why.hidden = !fresh.why;
       showGoal(within, behind, stats.freshness);
@@ -198,9 +198,11 @@ function showSteps(frame, list, stats, apps) {
   const all = firstSteps(stats, apps, location.hostname);
   const next = all.findIndex((one) => !one.isDone);
   fill(list, all.map((one, index) => h("li", { "data-done": String(one.isDone) },
-    h("div", { class: "row" }, h("b", {}, one.title), badge(one.isDone ? "done" : index === next ? "next" : "later", one.isDone ? "good" : index === next ? "warn" : "")),
-    one.isDone ? null : h("p", { class: "soft" }, one.text),
-    one.isDone ? null : h("pre", { tabindex: "0", "aria-label": `Command: ${one.title}` }, h("code", {}, one.command)))));
+    h("i", { "aria-hidden": "true" }, one.isDone ? "✓" : String(index + 1)),
+    h("div", {},
+      h("div", { class: "row" }, h("b", {}, one.title), badge(one.isDone ? "done" : index === next ? "next" : "later", one.isDone ? "good" : index === next ? "warn" : "")),
+      one.isDone ? null : h("p", { class: "soft" }, one.text),
+      one.isDone ? null : h("pre", { tabindex: "0", role: "region", "aria-label": `Command: ${one.title}` }, h("code", {}, one.command))))));
 }
 
 function showTodo(list, found, stats) {

@@ -4,7 +4,7 @@ import WidgetModel
 struct TopReading: Sendable {
     /// Whether widgets show what they should.
     enum Freshness: String, Sendable {
-        case unknown, fresh, gettingOld, stale
+        case unknown, fresh, catchingUp, gettingOld, stale
     }
 
     /// What one sender costs.
@@ -79,17 +79,24 @@ struct TopReading: Sendable {
         return (row?["instances"]?.whole ?? 0, row?["behind"]?.whole ?? 0, row?["late"]?.whole ?? 0)
     }
 
-    /// The dashboard's rule: the goal is met, or missed by up to twice as many late widgets as it allows, or by more.
+    /// The dashboard's rule: the goal is met, and by all that are behind, too, or not yet; it is missed by up to twice as many late
+    /// widgets as it allows, or by more.
     var freshness: Freshness {
-        guard let row = self.stats["freshness"], self.behind.widgets > 0 else { return .unknown }
-        if row["isMet"] == .bool(true) { return .fresh }
-        let burnRate: Double? =
-            switch row["burnRate"] {
-            case .double(let rate): rate
-            case .int(let rate): Double(rate)
-            default: nil
-            }
-        return burnRate.map { $0 <= 2 } == true ? .gettingOld : .stale
+        let behind = self.behind
+        guard behind.widgets > 0 else { return .unknown }
+        if self.stats["freshness"]?["isMet"] == .bool(true) {
+            let allowed = 1 - (self.freshnessNumber("goalShare") ?? 0)
+            return behind.late == 0 && Double(behind.behind) > Double(behind.widgets) * allowed ? .catchingUp : .fresh
+        }
+        return (self.freshnessNumber("burnRate") ?? .infinity) <= 2 ? .gettingOld : .stale
+    }
+
+    private func freshnessNumber(_ name: String) -> Double? {
+        switch self.stats["freshness"]?[name] {
+        case .double(let number): number
+        case .int(let number): Double(number)
+        default: nil
+        }
     }
 
     private var partitions: [JSONValue] {

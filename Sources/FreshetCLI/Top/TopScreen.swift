@@ -131,6 +131,7 @@ struct TopScreen {
             switch reading.freshness {
             case .unknown: ("not known: no widget is registered", "1")
             case .fresh: ("FRESH", "32;1")
+            case .catchingUp: ("CATCHING UP", "1")
             case .gettingOld: ("GETTING OLD", "33;1")
             case .stale: ("STALE", "31;1")
             }

@@ -122,6 +122,8 @@ package final class HostStreams: Sendable {
         var limits: Limits
         var streams: [Scope: [Stream]] = [:]
         var count = 0
+        /// Of each app that has any.
+        var byApp: [BundleID: Int] = [:]
         var next: UInt64 = 0
         var isClosing = false
         var counters = Counters()
@@ -166,6 +168,16 @@ package final class HostStreams: Sendable {
     package func open(of hosts: [HostKey]) -> [Int] {
         self.table.withLock { table in hosts.map { table.streams[.host($0)]?.count ?? 0 } }
     }
+
+    /// Whether each of these hosts is reached: by a stream of its own, or by its app's.
+    package func reaches(_ hosts: [HostKey]) -> [Bool] {
+        self.table.withLock { table in
+            hosts.map { table.streams[.host($0)] != nil || table.streams[.app($0.app)] != nil }
+        }
+    }
+
+    /// The apps of which any host is reached.
+    package var apps: Set<BundleID> { self.table.withLock { Set($0.byApp.keys) } }
 
     /// Which hosts have a stream of their own open, and the apps that have one for all their hosts. O(streams).
     package var connected: (hosts: Set<HostKey>, apps: Set<BundleID>) {
@@ -218,6 +230,7 @@ package final class HostStreams: Sendable {
                 table.opened[token, default: []].append(Place(host: host, number: table.next))
             }
             table.count += 1
+            table.byApp[scope.bundle, default: 0] += 1
             let subscription = Subscription(
                 events: events,
                 missed: Self.missed(scope, right.token, last, &table),
@@ -390,6 +403,7 @@ package final class HostStreams: Sendable {
             table.streams = [:]
             table.opened = [:]
             table.count = 0
+            table.byApp = [:]
             return open.map(\.continuation)
         }
         for continuation in open { continuation.finish() }
@@ -436,6 +450,8 @@ package final class HostStreams: Sendable {
         let stream = streams.remove(at: index)
         table.streams[scope] = streams.isEmpty ? nil : streams
         table.count -= 1
+        let left = (table.byApp[scope.bundle] ?? 0) - 1
+        table.byApp[scope.bundle] = left > 0 ? left : nil
         if let token = stream.right.token {
             table.opened[token]?.removeAll { $0.number == number }
             if table.opened[token]?.isEmpty == true { table.opened[token] = nil }

@@ -13,11 +13,15 @@ extension OperatorRoutes {
         let partitions = try await self.log.askAll { $0.behind(longerThan: goal.within, now: now) }
         let troubles = await self.troubles()
         let survey = await self.watch.surveys.latest
+<<<<<<< HEAD
         let apps = self.traffic.streams.connected.apps
+=======
+        let apps = self.streams.apps
+>>>>>>> h-b
         return BehindBoard(partitions, goal: goal, at: now, troubles) { key in
-            // Before the first survey: an app without any stream has all its hosts away.
-            guard let survey else { return apps.contains(key.app) ? 0 : .max }
-            return survey.sum.kinds.first { $0.app == key.app && $0.kind == key.kind }?.away ?? 0
+            // Of an app without any stream all hosts are away; which of another's are, the survey counts.
+            guard apps.contains(key.app) else { return .max }
+            return survey?.sum.kinds.first { $0.app == key.app && $0.kind == key.kind }?.away ?? 0
         }
     }
 
@@ -44,13 +48,16 @@ extension OperatorRoutes {
     /// The app and kind of each row with why it is behind, as `GET /v1/instances` lists it.
     func summaries(_ rows: [InstanceSummary]) async -> JSONValue {
         let troubles = rows.contains { $0.behind?.isOut == true } ? await self.troubles() : DeliveryTroubles()
+<<<<<<< HEAD
         let open = self.traffic.streams.open(of: rows.map(\.address.host))
         let apps = self.traffic.streams.connected.apps
+=======
+        let reached = self.streams.reaches(rows.map(\.address.host))
+>>>>>>> h-b
         return .array(
-            zip(rows, open).map { row, streams in
+            zip(rows, reached).map { row, isReached in
                 let cause = row.behind.map { reason in
-                    let isAway = streams == 0 && !apps.contains(row.app)
-                    return troubles.cause(of: reason, KindKey(app: row.app, kind: row.kind), isAway: isAway)
+                    troubles.cause(of: reason, KindKey(app: row.app, kind: row.kind), isAway: !isReached)
                 }
                 return Views.summary(row, behind: cause)
             }
