@@ -13,11 +13,7 @@ extension OperatorRoutes {
         let partitions = try await self.log.askAll { $0.behind(longerThan: goal.within, now: now) }
         let troubles = await self.troubles()
         let survey = await self.watch.surveys.latest
-<<<<<<< HEAD
-        let apps = self.traffic.streams.connected.apps
-=======
-        let apps = self.streams.apps
->>>>>>> h-b
+        let apps = self.traffic.streams.apps
         return BehindBoard(partitions, goal: goal, at: now, troubles) { key in
             // Of an app without any stream all hosts are away; which of another's are, the survey counts.
             guard apps.contains(key.app) else { return .max }
@@ -48,12 +44,7 @@ extension OperatorRoutes {
     /// The app and kind of each row with why it is behind, as `GET /v1/instances` lists it.
     func summaries(_ rows: [InstanceSummary]) async -> JSONValue {
         let troubles = rows.contains { $0.behind?.isOut == true } ? await self.troubles() : DeliveryTroubles()
-<<<<<<< HEAD
-        let open = self.traffic.streams.open(of: rows.map(\.address.host))
-        let apps = self.traffic.streams.connected.apps
-=======
-        let reached = self.streams.reaches(rows.map(\.address.host))
->>>>>>> h-b
+        let reached = self.traffic.streams.reaches(rows.map(\.address.host))
         return .array(
             zip(rows, reached).map { row, isReached in
                 let cause = row.behind.map { reason in
