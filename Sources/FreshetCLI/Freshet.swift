@@ -26,7 +26,7 @@ struct Freshet: AsyncParsableCommand {
             CommandGroup(
                 name: "Gateway Question",
                 subcommands: [
-                    ContextVerb.self, Status.self, Top.self, Dashboard.self, Ping.self, Pushes.self, Instances.self,
+                    ContextVerb.self, Status.self, Dashboard.self, Ping.self, Pushes.self, Instances.self,
                     Hosts.self, Apps.self, Kinds.self, Budget.self, Senders.self, Upstreams.self, Partitions.self,
                     Config.self,
                     Audit.self, API.self,

@@ -11,6 +11,8 @@ struct Health: AsyncParsableCommand {
             For a container's health check, in an image that has neither a shell nor curl. Asks GET /readyz of listeners.health, \
             which has to be on.
 
+              freshet health --port 9080
+
             Exit codes: 0 ready, 1 no answer, 2 not ready; what is missing is printed.
             """
     )

@@ -141,7 +141,7 @@ import Testing
                 + ["--host-server", gateway.hostURL, "--ca", "certs/ca.pem"] + gateway.sender
         )
         #expect(set.status == 0 && set.output.contains("the current one"), "\(set.errors)")
-        for verb in [["status"], ["top", "--once"], ["ping"], ["orders"], ["config", "diff"]] {
+        for verb in [["status"], ["ping"], ["orders"], ["config", "diff"]] {
             let result = try await run(verb)
             #expect(result.status == 0, "\(verb): \(result.errors)")
         }

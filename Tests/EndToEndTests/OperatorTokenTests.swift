@@ -51,7 +51,7 @@ import Testing
         let file = "\(gateway.folder)/mine"
         try "# mine\n\(token) admin me\n".write(toFile: file, atomically: true, encoding: .utf8)
         let elsewhere = FileManager.default.temporaryDirectory.path
-        let ask = ["top", "--once", "--server", gateway.opsURL, "--ca", gateway.ca]
+        let ask = ["config", "diff", "--server", gateway.opsURL, "--ca", gateway.ca]
         for (more, folder, variables) in [
             ([], gateway.folder, []), (["--data", "\(gateway.folder)/data"], elsewhere, []),
             ([], elsewhere, ["FRESHET_DATA_DIRECTORY=\(gateway.folder)/data"]),

@@ -108,7 +108,7 @@ enum AllowedImports {
         let bridges = [
             "Sources/APNSWire/JSONReader.swift", "Sources/APNSWire/Span+Literals.swift",
             "Sources/HTTPTransport/ByteBuffer+Memory.swift", "Sources/HTTPTransport/Gzip.swift",
-            "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Top/TerminalMode.swift",
+            "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Operators/Screen.swift",
         ]
         let folders = ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"]
         return folders.contains { path.hasPrefix($0) } || bridges.contains(path)

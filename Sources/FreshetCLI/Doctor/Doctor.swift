@@ -13,6 +13,8 @@ struct Doctor: AsyncParsableCommand {
             of one flush, the limit of open files, the clock, and whether upstreams, webhooks and timeline providers can be \
             reached. Beside a gateway that runs its own ports are good. Run it as the gateway's user.
 
+              freshet doctor --config /etc/freshet/freshet.yaml
+
             Exit code 78 if anything has to be mended, 0 with warnings alone.
             """
     )

@@ -147,7 +147,7 @@ struct Hosts: AsyncParsableCommand {
         func line(_ answer: JSONValue) -> String {
             let files = answer["files"]?.whole.map { ", and \($0) files of the log" } ?? ""
             let count = answer["removed"]?.whole ?? 0
-            return "Removed \(TopScreen.grouped(count)) \(count == 1 ? "host" : "hosts")\(files)."
+            return "Removed \(NumberText.grouped(count)) \(count == 1 ? "host" : "hosts")\(files)."
         }
     }
 }

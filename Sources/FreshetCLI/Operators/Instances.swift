@@ -50,7 +50,7 @@ struct Instances: AsyncParsableCommand {
                     .count("WAITING", "waiting"), .count("OUT", "outstanding"), .count("CHARGED", "charged"),
                     TextTable.Column(title: "LEFT", isNumber: true) { row, _ in
                         guard let left = row["left"]?.whole else { return "no limit" }
-                        return Cell(TopScreen.grouped(left), left == 0 ? .warning : .plain)
+                        return Cell(NumberText.grouped(left), left == 0 ? .warning : .plain)
                     },
                     .time("DECIDED", "decidesAt"), .time("LAST RELOAD", "lastReload"),
                     TextTable.Column(title: "IS") { row, _ in
@@ -123,7 +123,7 @@ struct Instances: AsyncParsableCommand {
 
         private static func card(_ instance: JSONValue, _ now: Instant) -> TextCard {
             func time(_ path: String) -> String? { instance.at(path)?.text.map { Moment.text($0, now: now) } }
-            func count(_ path: String) -> String? { instance.at(path)?.whole.map { TopScreen.grouped($0) } }
+            func count(_ path: String) -> String? { instance.at(path)?.whole.map { NumberText.grouped($0) } }
             var card = TextCard()
             card.add("instance", instance["id"]?.words)
             card.add("kind", "\(instance["kind"]?.words ?? "–"), \(instance["family"]?.words ?? "–")")
@@ -158,10 +158,10 @@ struct Instances: AsyncParsableCommand {
 
         private static func budget(_ budget: JSONValue?, _ now: Instant) -> String? {
             guard let budget, let charged = budget["charged"]?.whole else { return nil }
-            let allowance = budget.at("allowance")?.whole.map { " of \(TopScreen.grouped($0))" } ?? ", no limit"
+            let allowance = budget.at("allowance")?.whole.map { " of \(NumberText.grouped($0))" } ?? ", no limit"
             let end = budget.at("windowEnd")?.text.map { ", until \(Moment.text($0, now: now))" } ?? ""
             let policy = budget["policy"]?.text.map { " (\($0))" } ?? ""
-            return "\(TopScreen.grouped(charged)) charged\(allowance)\(end)\(policy)"
+            return "\(NumberText.grouped(charged)) charged\(allowance)\(end)\(policy)"
         }
     }
 }

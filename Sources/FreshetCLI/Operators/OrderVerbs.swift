@@ -60,7 +60,7 @@ extension OrderVerb {
     /// How many the order was for.
     func matched(_ answer: JSONValue, _ what: String) -> String {
         let count = answer["matched"]?.whole ?? 0
-        return "\(TopScreen.grouped(count)) \(what)\(count == 1 ? "" : "s")"
+        return "\(NumberText.grouped(count)) \(what)\(count == 1 ? "" : "s")"
     }
 }
 
@@ -153,7 +153,7 @@ struct Cancel: OrderVerb {
 
     func line(_ answer: JSONValue) -> String {
         let count = answer["matched"]?.whole ?? 0
-        return "Cancelled \(TopScreen.grouped(count)) that waited, of \(self.place.words)."
+        return "Cancelled \(NumberText.grouped(count)) that waited, of \(self.place.words)."
     }
 }
 

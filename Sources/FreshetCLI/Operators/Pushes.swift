@@ -146,13 +146,13 @@ struct Pushes: AsyncParsableCommand {
             card.add("not before", time("notBefore"))
             card.add("expires", time("expiresAt"))
             card.add("state", Pushes.state.cell(push, now))
-            card.add("matched", push["matched"]?.whole.map { TopScreen.grouped($0) })
+            card.add("matched", push["matched"]?.whole.map { NumberText.grouped($0) })
             card.add("outcomes", push["outcomes"]?.counts)
             card.add("failures", push.at("failures")?.counts)
             card.add("failure", push["failure"]?.text)
             card.add("waits for", push.at("waiting.reasons")?.counts)
             card.add("reloads", Self.reloads(push, now))
-            if let repeats = push["repeats"]?.whole, repeats > 0 { card.add("repeated", TopScreen.grouped(repeats)) }
+            if let repeats = push["repeats"]?.whole, repeats > 0 { card.add("repeated", NumberText.grouped(repeats)) }
             var lines = card.lines(on: screen)
             for other in push["others"]?.elements ?? [] {
                 lines += ["", "Another push has the same id:"] + Self.lines(other, on: screen)
@@ -167,7 +167,7 @@ struct Pushes: AsyncParsableCommand {
             }
             let expiring = push.at("waiting.expiring")?.whole ?? 0
             return "\(Moment.text(first, now: now)) to \(Moment.text(last, now: now))"
-                + (expiring > 0 ? ", too late for \(TopScreen.grouped(expiring))" : "")
+                + (expiring > 0 ? ", too late for \(NumberText.grouped(expiring))" : "")
         }
     }
 }

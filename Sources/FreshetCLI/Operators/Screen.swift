@@ -11,7 +11,15 @@ struct Screen: Sendable {
     static var current: Screen {
         guard isatty(STDOUT_FILENO) == 1 else { return Screen() }
         let isPlain = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        return Screen(columns: TerminalMode.size.columns, isStyled: !isPlain)
+        return Screen(columns: Self.windowColumns, isStyled: !isPlain)
+    }
+
+    /// The columns of the terminal's window; 80 where it does not say.
+    private static var windowColumns: Int {
+        var size = winsize()
+        // Sound: the struct outlives the call that fills it in.
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 
     /// A word as the terminal shows it.

@@ -8,7 +8,7 @@ struct Status: AsyncParsableCommand {
         abstract:
             "Show on one screen how a gateway does: ready or not and why, pushes, what waits, who is in trouble, what is paused.",
         discussion: """
-            freshet top shows the flow as it goes; freshet upstreams and orders tell more of what stands here.
+            For a screen that goes on: watch --color freshet status. freshet upstreams and orders tell more of what stands here.
 
               freshet status --context production
               freshet status --json
@@ -107,7 +107,7 @@ struct StatusReading {
         return Cell("no: \(missing.isEmpty ? "it does not say why" : missing.joined(separator: "; "))", .bad)
     }
 
-    private func count(_ path: String) -> String { TopScreen.grouped(self.stats.at(path)?.whole ?? 0) }
+    private func count(_ path: String) -> String { NumberText.grouped(self.stats.at(path)?.whole ?? 0) }
 
     private var pushes: String {
         "\(self.count("pushes.accepted")) accepted, \(self.count("pushes.incomplete")) not complete; "
@@ -116,19 +116,19 @@ struct StatusReading {
 
     private var rateLimited: String {
         let counts = ["app", "key", "token"].map { self.stats.at("http.rateLimited.\($0)")?.whole ?? 0 }
-        return TopScreen.grouped(counts.reduce(0) { $0.addingSaturating($1) })
+        return NumberText.grouped(counts.reduce(0) { $0.addingSaturating($1) })
     }
 
     private var waiting: String {
         let lag = (self.stats["partitions"]?.elements ?? []).reduce(0) { $0.addingSaturating($1["lag"]?.whole ?? 0) }
         return "\(self.count("pushes.outcomes.deferred")) deferred, \(self.count("reloads.outstanding")) reloads out, "
-            + "\(self.count("http.inFlight")) requests in work, \(TopScreen.grouped(lag)) entries not applied"
+            + "\(self.count("http.inFlight")) requests in work, \(NumberText.grouped(lag)) entries not applied"
     }
 
     private var registry: String {
         let orphaned = self.stats.at("registry.orphaned")?.whole ?? 0
         return "\(self.count("registry.hosts")) hosts, \(self.count("registry.instances")) instances"
-            + (orphaned > 0 ? ", \(TopScreen.grouped(orphaned)) of them orphaned" : "")
+            + (orphaned > 0 ? ", \(NumberText.grouped(orphaned)) of them orphaned" : "")
     }
 
     /// How full the disk or the memory is.

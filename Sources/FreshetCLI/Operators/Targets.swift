@@ -70,7 +70,7 @@ enum Target {
         let since = row.at("health.troubleSince")?.text.map { " since \(Moment.text($0, now: now))" } ?? ""
         let last = Self.answer(row, now).map { ": \($0)" } ?? ""
         let waiting = row.at("health.waiting")?.whole ?? 0
-        let rest = waiting > 0 ? "; \(TopScreen.grouped(waiting)) wait" : ""
+        let rest = waiting > 0 ? "; \(NumberText.grouped(waiting)) wait" : ""
         return state == "inTrouble"
             ? Cell("\(name) in trouble\(since)\(last)\(rest)", .bad) : Cell("\(name) failing\(last)\(rest)", .warning)
     }

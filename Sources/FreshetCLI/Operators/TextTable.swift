@@ -92,7 +92,7 @@ extension TextTable.Column {
 
     /// A number with its digits in groups; `–` where it is not known.
     static func count(_ title: String, _ path: String) -> Self {
-        Self(title: title, isNumber: true) { row, _ in Cell(row.at(path)?.whole.map { TopScreen.grouped($0) } ?? "–") }
+        Self(title: title, isNumber: true) { row, _ in Cell(row.at(path)?.whole.map { NumberText.grouped($0) } ?? "–") }
     }
 
     /// An instant.
@@ -130,7 +130,7 @@ extension JSONValue {
     /// Counts by name, as in `3 reloaded, 1 deferred`, those of nothing left out; `–` for none.
     var counts: String {
         let parts = self.members.compactMap { member in
-            member.value.whole.flatMap { $0 == 0 ? nil : "\(TopScreen.grouped($0)) \(member.name)" }
+            member.value.whole.flatMap { $0 == 0 ? nil : "\(NumberText.grouped($0)) \(member.name)" }
         }
         return parts.isEmpty ? "–" : parts.joined(separator: ", ")
     }

@@ -1,0 +1,13 @@
+/// Numbers as people read them.
+enum NumberText {
+    /// With a comma between each three digits.
+    static func grouped(_ number: Int) -> String {
+        var digits = String(number.magnitude)
+        var groups: [String] = []
+        while digits.count > 3 {
+            groups.insert(String(digits.suffix(3)), at: 0)
+            digits.removeLast(3)
+        }
+        return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
+    }
+}
