@@ -87,8 +87,8 @@ import Testing
     @Test func `rules and dashboard ask for metrics that there are`() async throws {
         let gateway = try await TestGateway.start()
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
-        // What a gateway without upstreams, webhooks and timeline providers has nothing to say of.
-        let source = try ["Metrics", "Health"].map { name in
+        // What a gateway without widgets, upstreams, webhooks and timeline providers has nothing to say of.
+        let source = try ["Metrics", "Health", "Behind"].map { name in
             let file = "\(TestGateway.root)/Sources/Gateway/Operators/OperatorRoutes+\(name).swift"
             return try String(contentsOfFile: file, encoding: .utf8)
         }.joined()

@@ -73,7 +73,7 @@ import WidgetModel
             return
         }
         #expect(abs(rate - 5) < 0.001)
-        #expect((1020...1080).contains(age))
+        #expect((961...1020).contains(age))
         for list in ["apps", "kinds"] {
             let rows = Self.rows(try await scene.send("GET", "/v1/\(list)").json[list])
             #expect(rows.map { $0["freshness"]?["late"] } == [.int(1), .int(0)], "\(list)")

@@ -169,7 +169,7 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
   const fresh = freshness(stats);
-  if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all that are behind ${fresh.why}.`, [fresh.link, "Late widgets"]);
+  if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all that are behind, ${fresh.why}.`, [fresh.link, "Late widgets"]);
   if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
     add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have no reloads left in their window.`, "See which kinds, and whose pushes used them.", view.budget);
   }

@@ -198,7 +198,7 @@ function showSteps(frame, list, stats, apps) {
   const all = firstSteps(stats, apps, location.hostname);
   const next = all.findIndex((one) => !one.isDone);
   fill(list, all.map((one, index) => h("li", { "data-done": String(one.isDone) },
-    h("i", { "aria-hidden": "true" }, one.isDone ? "✓" : String(index + 1)),
+    h("i", { "aria-hidden": "true" }, String(index + 1)),
     h("div", {},
       h("div", { class: "row" }, h("b", {}, one.title), badge(one.isDone ? "done" : index === next ? "next" : "later", one.isDone ? "good" : index === next ? "warn" : "")),
       one.isDone ? null : h("p", { class: "soft" }, one.text),

@@ -61,8 +61,8 @@ package struct KindBehind: Hashable, Sendable {
     package let counts: [Int]
     /// Of these, those that have been behind for longer than was asked, by whole minutes.
     package let late: Int
-    /// The start of the minute since which the longest of them has been; nil if none is. Of one that has been for longer than
-    /// ``agesMax`` it is that long ago.
+    /// Since when the longest of them has been at least: the end of the minute in which it came to be behind; nil if none is. Of
+    /// one that has been for longer than ``agesMax`` it is that long ago.
     package let oldest: Instant?
 
     /// Ages are told apart up to here.

@@ -109,11 +109,12 @@ struct BehindTable: ~Copyable, Sendable {
         // The ring may end before now: what would be out of it then is told as if it were.
         let first = max(0, max(Int(now / 60), self.tip) - Self.minutes + 1)
         var late = first * 60 + goal <= Int(now) ? Int(self.counts[row + Self.older]) : 0
-        var oldest = self.counts[row + Self.older] > 0 ? max(0, first * 60 - 60) : nil
+        // The last second of its minute: at least so long.
+        var oldest = self.counts[row + Self.older] > 0 ? max(0, first * 60 - 1) : nil
         for minute in max(0, self.tip - Self.minutes + 1)...self.tip {
             let count = Int(self.counts[row + Self.ring + minute % Self.minutes])
             guard count > 0 else { continue }
-            oldest = oldest ?? max(minute, first - 1) * 60
+            oldest = oldest ?? min(Int(now), max(minute, first - 1) * 60 + 59)
             // The youngest of the minute are too old, too.
             if minute * 60 + 59 + goal < Int(now) { late += count }
         }

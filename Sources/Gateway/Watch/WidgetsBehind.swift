@@ -45,7 +45,7 @@ package struct DeliveryTroubles: Sendable {
 package struct WidgetsBehind: Hashable, Sendable {
     package private(set) var instances = 0
     package private(set) var late = 0
-    /// The minute since which the longest of them is; nil if none is.
+    /// Since when the longest of them is, at least; nil if none is.
     package private(set) var oldest: Instant?
     /// By cause, in the order of all cases.
     private var counts = Array(repeating: 0, count: BehindCause.allCases.count)
@@ -129,6 +129,6 @@ package struct BehindBoard: Sendable {
         self.kinds.filter { $0.key.app == app }.values.reduce(into: WidgetsBehind()) { $0 += $1 }
     }
 
-    /// How long ago the longest of them came to be behind, to the minute; nil if none is.
+    /// How long the longest of them has been behind at least, by whole minutes; nil if none is.
     package func oldestAge(of row: WidgetsBehind) -> Interval? { row.oldest.map { max(.zero, self.at - $0) } }
 }
