@@ -241,7 +241,7 @@ import Testing
         await gateway.stop()
     }
 
-    @Test func `who is refused, or reaches nobody, is told what to do in words for people`() async throws {
+    @Test func `a refusal, or a gateway that does not answer, is told what to do in words for people`() async throws {
         let reader = "a-token-that-may-only-read"
         let gateway = try await TestGateway.start(environment: ["FRESHET_OPS_TOKENS": "\(reader) read reader"])
         let read = ["FRESHET_OPERATOR_TOKEN=\(reader)"]

@@ -33,7 +33,7 @@ extension GatewayAccess {
 
     /// The token to send: what is named, else what is found; nil if there is none.
     ///
-    /// A token that nobody named is for the gateway beside it: it is not shown to another machine's.
+    /// A token that was not named is for the gateway beside it: it is not shown to another machine's.
     func operatorToken() throws -> OperatorToken? {
         for layer in self.layers {
             if let file = layer.values[.tokenFile] {

@@ -118,16 +118,16 @@ extension GatewayQuestion {
 
 /// Whether a change is asked about before it is made.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do not ask; needed where nobody can answer.") var yes = false
+    @Flag(help: "Do not ask; needed where there is no terminal.") var yes = false
 
     /// Asks on a terminal.
     ///
     /// - Parameter intent: What will be done; continues "This will".
-    /// - Throws: Exit code 64 if nobody can answer, 1 if the answer is no.
+    /// - Throws: Exit code 64 if there is none, 1 if the answer is no.
     func confirm(_ intent: String) throws {
         guard !self.yes else { return }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-            throw Output.wrongUsage("this would \(intent): say --yes, since nobody can be asked")
+            throw Output.wrongUsage("this would \(intent): say --yes, since there is no terminal to ask on")
         }
         Output.standardError("This will \(intent). Go on? [y/N] ", terminator: "")
         guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {

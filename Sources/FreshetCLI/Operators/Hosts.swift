@@ -118,7 +118,7 @@ struct Hosts: AsyncParsableCommand {
 
         @Argument(help: "The host, as <app>/<host>.") var host: String?
         @Option(help: "Instead of a host: every host of this app.") var allOf: String?
-        @Flag(help: "Also remove what was logged until now, of everybody.") var history = false
+        @Flag(help: "Also remove everything that was logged until now.") var history = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
@@ -134,7 +134,7 @@ struct Hosts: AsyncParsableCommand {
 
         var intent: String {
             let what = self.host.map { "remove the host \($0)" } ?? "remove every host of \(self.allOf ?? "")"
-            return what + (self.history ? ", and what was logged until now of everybody," : "")
+            return what + (self.history ? ", and everything that was logged until now," : "")
         }
 
         var request: (method: String, path: String, body: JSONValue?) {
