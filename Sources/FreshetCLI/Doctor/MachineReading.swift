@@ -49,7 +49,10 @@ enum MachineReading {
 
     /// The process that listens on a port; nil if there is none, or it is another user's.
     private static func holder(of port: Int) -> Checkup.RunningProcess? {
-        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }
+        // To its end: of a file that says it has no bytes, a single read gives one page.
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap { path in
+            (try? FileHandle(forReadingAtPath: path)?.readToEnd()).map { String(decoding: $0, as: UTF8.self) }
+        }
         let sockets = Set(tables.flatMap { ListeningSockets.inodes(port: port, in: $0) }.map { "socket:[\($0)]" })
         guard !sockets.isEmpty else { return nil }
         let files = FileManager.default

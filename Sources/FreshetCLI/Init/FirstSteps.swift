@@ -80,7 +80,7 @@ struct FirstSteps {
 
     private var send: String {
         let match = JSONValue.object(of: [(self.first.parameter, .array([.string("one")]))])
-        let server = ["--ca", self.certificate("ca.pem"), "--port", "\(self.first.pushPort)"]
+        let server = ["--ca", self.certificate("ca.pem"), "--server", "https://localhost:\(self.first.pushPort)"]
         return self.line("send", server + self.sender) + " \\\n    "
             + Self.words([
                 "--app", self.first.app, "--kind", self.first.kind, "--match",
