@@ -41,7 +41,7 @@ export function freshness(stats) {
   const all = row.instances === 1 ? "The one widget" : `All ${count(row.instances)} widgets`;
   const link = row.behind > 0 ? behindLink(row, row.goalSeconds) : null;
   const why = behindText(row);
-  const oldest = row.oldestSeconds >= 90_000 ? "more than 25 hours" : duration(row.oldestSeconds * 1000);
+  const oldest = row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000);
   if (row.late === 0) {
     const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows what it" : "show what they"} should.`
       : `${count(row.behind)} of ${count(row.instances)} widgets ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;

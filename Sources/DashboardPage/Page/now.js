@@ -174,7 +174,7 @@ function showGoal(within, behind, row) {
   within.set(isKnown ? percent(row.instances - row.late, row.instances) : "–", isKnown && !row.isMet ? "bad" : "");
   within.hint(row ? `goal: ${row.goal}` : "");
   behind.set(isKnown ? count(row.behind) : "–");
-  behind.hint(!isKnown ? "" : row.behind === 0 ? "none waits" : `the longest for ${row.oldestSeconds >= 90_000 ? "more than 25 h" : duration(row.oldestSeconds * 1000)}`);
+  behind.hint(!isKnown ? "" : row.behind === 0 ? "none waits" : `the longest for ${row.oldestSeconds >= 89_940 ? "more than 25 h" : duration(row.oldestSeconds * 1000)}`);
 }
 
 /// The kinds with the largest share of late widgets, then of those that are behind.
