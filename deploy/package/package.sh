@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the packages of what is committed (HEAD): a .deb, a tar archive with an installer, an image in OCI's layout, a list of what is
-# in them (SPDX) and checksums, in .build/package/out. The same commit, toolchain and Debian release give the same bytes: times are
-# the commit's, files are sorted, no path of this machine is in the program.
+# in them (SPDX) and checksums, in .build/package/out. The same commit, program and Debian packages give the same bytes: times are
+# the commit's, files are sorted. No path of this machine is in the program, but two builds of it are not the same to the byte.
 #
 #   deploy/package/package.sh
 #   PROGRAM=FILE deploy/package/package.sh    packs a program that is built already
