@@ -112,15 +112,28 @@ package actor ReloadDeliverer {
         guard !self.isCatchingUp, !self.isStopped else { return }
         self.isCatchingUp = true
         self.isBehind = false
-        let limit = self.settings.knownMax
-        // A partition that has stopped delivers nothing; its log has everything.
-        for reloads in (try? await self.log.askAll { $0.undeliveredReloads(limit: limit) }) ?? [] {
-            // A full page is not all there is.
-            if reloads.count >= limit { self.isBehind = true }
-            await self.take(reloads)
+        for number in 0..<self.log.partitions {
+            // A partition that has stopped delivers nothing; its log has everything.
+            if let reloads = try? await self.undelivered(in: PartitionID(UInt16(number))) { await self.take(reloads) }
         }
         self.isCatchingUp = false
         self.pump()
+    }
+
+    /// What is out of a partition and was not delivered, as much of it as there may be known, in the order in which it was
+    /// issued: those for one host are one delivery, so none is taken before all are there.
+    private func undelivered(in partition: PartitionID) async throws(Problem) -> [ReloadEffect] {
+        let limit = self.settings.knownMax
+        var found: [ReloadEffect] = []
+        var cursor: InstanceNumber? = InstanceNumber(0)
+        while let from = cursor, found.count < limit {
+            let rest = limit - found.count
+            let page = try await self.log.ask(partition) { $0.undeliveredReloads(from: from, limit: rest) }
+            found += page.reloads
+            cursor = page.next
+        }
+        if cursor != nil { self.isBehind = true }
+        return found.sorted { $0.id.position < $1.id.position }
     }
 
     /// Starts nothing any more. What is in work is given up; the log has it.
