@@ -316,6 +316,24 @@ extension CommandLog {
         return answers
     }
 
+    /// Finds what a push would match in every partition, and asks each engine about it; see
+    /// ``PartitionOwner/search(_:sampling:_:)``. The answers are in the partitions' order.
+    package func searchAll<Answer: Sendable>(
+        _ push: PushRecord,
+        sampling decidedMax: (PartitionID) -> Int?,
+        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
+    ) async throws(Problem) -> [Answer] {
+        var answers: [Answer] = []
+        for owner in self.owners {
+            do {
+                answers.append(try await owner.search(push, sampling: decidedMax(owner.partition), body))
+            } catch {
+                throw Self.problem(error)
+            }
+        }
+        return answers
+    }
+
     /// How far each owner is.
     package func progress() async -> [OwnerProgress] {
         var all: [OwnerProgress] = []

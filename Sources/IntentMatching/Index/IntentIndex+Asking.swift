@@ -112,34 +112,6 @@ extension IntentIndex {
         }
     }
 
-    /// Calls `body` as ``matches(app:kind:pattern:hosts:attributes:order:batchLimit:_:)`` does, and says how that was found,
-    /// see ``plans(of:)``.
-    package func explain(
-        app: BundleID,
-        kind: WidgetKind?,
-        pattern: MatchPattern?,
-        hosts: borrowing some HostNaming & ~Copyable,
-        attributes: Configuration? = nil,
-        order: MatchOrder = .ascending,
-        batchLimit: Int = 4096,
-        _ body: (Span<InstanceNumber>) -> Void = { _ in }
-    ) -> [QueryPlan] {
-        var cursor = self.cursor(
-            app: app,
-            kind: kind,
-            pattern: pattern,
-            hosts: hosts,
-            attributes: attributes,
-            order: order,
-            isExplained: true,
-            batchLimit: batchLimit
-        )
-        while self.next(&cursor, hosts) {
-            if cursor.batchCount > 0 { body(cursor.batch) }
-        }
-        return self.plans(of: cursor)
-    }
-
     // MARK: Plans
 
     /// The segment of a kind's instances without a `when`, if there are no others, and none is one of a class.
