@@ -2,7 +2,7 @@ import IntentMatching
 import WidgetModel
 
 /// A push that is asked about, in the engine's numbers.
-private struct AskedPush {
+struct AskedPush: Sendable {
     let head: PushHead
     let bytes: [UInt8]
     /// Nil if nothing was ever seen of it.
@@ -18,11 +18,9 @@ extension Engine {
     ///
     /// To an app: what the index takes to find them, and nothing for each that it finds. To a host: O(its instances).
     package func matchCount(_ push: PushRecord) -> MatchCount {
-        guard let asked = self.ask(about: push) else { return MatchCount() }
-        return MatchCount(
-            matched: self.count(matching: asked.audience, asked.head, asked.bytes),
-            isRepeat: asked.isRepeat
-        )
+        var search = MatchSearch(push, in: self)
+        search.finish(in: self)
+        return search.count
     }
 
     /// Who a push would reach and what each decision would be, had it been accepted at the log's time. Changes nothing.
@@ -32,27 +30,33 @@ extension Engine {
     /// - Parameter decidedMax: For how many instances it is decided at most, some microseconds each. Where more match, those
     ///   are a sample by a hash of their numbers; all of them are counted in any case.
     package func dryRun(_ push: PushRecord, decidedMax: Int) -> DryRunView {
-        guard let asked = self.ask(about: push) else { return DryRunView(asOf: self.time) }
-        var sample = HashSample(size: decidedMax)
-        // How the index found them, in this very run; a push to a host looks at each of its instances.
-        let plans = self.find(asked) { sample.add($0) }
-        var decisions = DryRunDecisions(asked, in: self, max: decidedMax)
+        var search = MatchSearch(push, sampling: decidedMax, in: self)
+        search.finish(in: self)
+        return self.dryRun(search)
+    }
+
+    /// What ``dryRun(_:decidedMax:)`` says, of a push whose matches were found.
+    ///
+    /// - Parameter search: A search that is at its end, and samples as many matches as are to be decided at most.
+    package func dryRun(_ search: borrowing MatchSearch) -> DryRunView {
+        guard let asked = search.asked else { return DryRunView(asOf: self.time) }
+        var decisions = DryRunDecisions(asked, in: self, max: search.decidedMax)
         var decided: [InstanceNumber] = []
-        for instance in sample.numbers {
+        for instance in search.sample.numbers {
             guard decisions.decide(instance, in: self) else { break }
             decided.append(instance)
         }
         return DryRunView(
-            matched: sample.count,
+            matched: search.count.matched,
             isRepeat: asked.isRepeat,
             rows: decisions.rows.sorted { ($0.kind, $0.decision.rawValue) < ($1.kind, $1.decision.rawValue) },
             sample: decided.sorted().prefix(DryRunView.sampleMax).map { self.address(of: $0) },
-            plans: plans,
+            plans: search.plans(in: self),
             asOf: self.time
         )
     }
 
-    private func ask(about push: PushRecord) -> AskedPush? {
+    func ask(about push: PushRecord) -> AskedPush? {
         var writer = ByteWriter()
         push.encode(into: &writer)
         let bytes = writer.bytes
@@ -68,26 +72,6 @@ extension Engine {
             isRepeat: team.map { self.ledger.isRepeat(head.id, key: self.repeatKey(head, team: $0, bytes)) }
                 ?? false
         )
-    }
-
-    /// Hands over every instance that a push matches, each once, and says how they were found.
-    private func find(_ asked: AskedPush, _ body: (Span<InstanceNumber>) -> Void) -> [QueryPlan] {
-        let audience = asked.audience
-        switch audience.reach {
-        case .nobody: break
-        case .host(let host):
-            let matched = self.matching(host: host, asked.head, audience, asked.bytes)
-            body(matched.span)
-        case .app(let app):
-            return self.registry.explain(
-                app: self.catalogue[app].id,
-                kind: audience.kind.map { self.catalogue[$0].name },
-                audience.pattern,
-                audience.attributes,
-                body
-            )
-        }
-        return []
     }
 
     /// What a push would come to for an instance, if it were the only one of its host.

@@ -4,35 +4,9 @@ import WidgetModel
 
 /// Whom a push to an app is decided for.
 extension Engine {
-    /// How many instances a push matches.
-    ///
-    /// To an app: what the index takes to find them, and nothing for each that it finds. To a host: O(its instances).
-    func count(matching audience: PushAudience, _ head: PushHead, _ bytes: [UInt8]) -> Int {
-        switch audience.reach {
-        case .nobody: return 0
-        case .host(let host): return self.matching(host: host, head, audience, bytes).count
-        case .app(let app):
-            var count = 0
-            // No order is asked for, so that none is made.
-            var cursor = self.cursor(app, audience.kind, audience.pattern, audience.attributes, order: .asFound)
-            while self.registry.findNext(&cursor) { count += cursor.batch.count }
-            return count
-        }
-    }
-
     /// The instances of a host that a push to it is for. O(its instances).
     func matching(host: HostNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> [InstanceNumber] {
         self.registry.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
-    }
-
-    /// The push-enabled instances of an app that match, in the order of their numbers, whatever their conditions.
-    ///
-    /// An instance's number is a part of the engine's state; nothing else decides which comes first.
-    func matching(app: AppNumber, kind: KindNumber?, _ pattern: MatchPattern?) -> [InstanceNumber] {
-        var found: [InstanceNumber] = []
-        var cursor = self.cursor(app, kind, pattern, nil, order: .ascending)
-        while self.registry.findNext(&cursor) { cursor.appendBatch(to: &found) }
-        return found
     }
 
     /// Begins to find the push-enabled instances of an app that match.
@@ -41,14 +15,16 @@ extension Engine {
         _ kind: KindNumber?,
         _ pattern: MatchPattern?,
         _ attributes: Configuration?,
-        order: MatchOrder
+        order: MatchOrder,
+        isExplained: Bool = false
     ) -> MatchCursor {
         self.registry.cursor(
             app: self.catalogue[app].id,
             kind: kind.map { self.catalogue[$0].name },
             pattern,
             attributes,
-            order: order
+            order: order,
+            isExplained: isExplained
         )
     }
 

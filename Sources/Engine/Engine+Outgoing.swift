@@ -67,32 +67,4 @@ extension Engine {
 
     /// ``outgoingPush(for:)`` for several.
     package func outgoingPushes(for ids: [ReloadID]) -> [OutgoingPush?] { ids.map { self.outgoingPush(for: $0) } }
-
-    /// The reloads that are out and not delivered by a stream: what a deliverer takes up after a restart, or when it has
-    /// room again. Those of the instances with the lowest numbers, in the order in which they were issued.
-    ///
-    /// O(instances).
-    ///
-    /// - Parameters:
-    ///   - first: Instances with lower numbers are left out.
-    ///   - position: Reloads that were issued at later ones are left out.
-    ///   - limit: How many there may be; a last instance's are not torn apart.
-    package func undeliveredReloads(
-        from first: InstanceNumber = InstanceNumber(raw: 0),
-        through position: LogPosition = LogPosition(.max),
-        limit: Int
-    ) -> [ReloadEffect] {
-        // Where all hosts have streams there is no need to look at their instances, of which there are more.
-        guard self.registry.hostNumbers.contains(where: { self.registry[$0].delivery != .stream }) else { return [] }
-        var found: [ReloadEffect] = []
-        for slot in self.registry.instanceNumbers where found.count < limit && slot.raw >= first.raw {
-            // A number that is free keeps its last row, which is at rest.
-            let reloads = self.schedule[active: slot].outstanding
-            guard !reloads.isEmpty, self.registry[self.registry[slot].host].delivery != .stream else { continue }
-            self.reloads.forEach(in: reloads) { reload in
-                if reload.position <= position { found.append(self.effect(of: reload)) }
-            }
-        }
-        return found.sorted { $0.id.position < $1.id.position }
-    }
 }

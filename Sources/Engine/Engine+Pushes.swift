@@ -20,24 +20,17 @@ extension Engine {
         switch audience.reach {
         case .nobody: break
         case .host(let host):
-            if let matchedMax = head.matchedMax, self.count(matching: audience, head, record.bytes) > matchedMax {
+            if let matchedMax = head.matchedMax,
+                self.matching(host: host, head, audience, record.bytes).count > matchedMax
+            {
                 return self.fail(push, isCounted: isCounted)
             }
             self.decidePush(push, on: host, head, audience, record.bytes)
         case .app(let app):
             self.registry.finishLoading()
             let cursor = self.cursor(app, audience.kind, audience.pattern, audience.attributes, order: .ascending)
-            self.work.push(
-                .finding(
-                    FindingWork(
-                        push,
-                        cursor,
-                        cost: audience.pattern?.cost ?? 0,
-                        matchedMax: head.matchedMax,
-                        isCounted: isCounted
-                    )
-                )
-            )
+            let purpose = FindingWork.Purpose.push(push, matchedMax: head.matchedMax, isCounted: isCounted)
+            self.work.push(.finding(FindingWork(purpose, cursor, audience.pattern)))
             return nil
         }
         return self.close(push, isCounted: isCounted)

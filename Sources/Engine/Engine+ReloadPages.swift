@@ -39,15 +39,40 @@ extension Engine {
         guard let number = self.catalogue.findAnyApp(app) else {
             return ReloadsPage(reloads: [], next: nil, through: through)
         }
+        return self.reloadsPage(from: cursor, through: through, limit) { row in
+            // What a push to a token brings is not for streams.
+            !row.isHostDriven && self.catalogue[row.kind].app == number
+        }
+    }
+
+    /// The reloads that are out and not delivered by a stream, in pages as above: what a deliverer takes up after a restart, or
+    /// when it has room again. O(limit + 65,536).
+    ///
+    /// - Parameter through: Reloads that were issued later are on no page; by default none is left out.
+    package func undeliveredReloads(
+        from cursor: InstanceNumber = InstanceNumber(0),
+        through: LogPosition? = nil,
+        limit: Int
+    ) -> ReloadsPage {
+        self.reloadsPage(from: cursor, through: through ?? self.position, limit) {
+            self.registry[$0.host].delivery != .stream
+        }
+    }
+
+    /// A page of the reloads that are out of some instances.
+    private func reloadsPage(
+        from cursor: InstanceNumber,
+        through: LogPosition,
+        _ limit: Int,
+        where isWanted: (InstanceTable.Row) -> Bool
+    ) -> ReloadsPage {
         var found: [ReloadEffect] = []
         let range = self.registry.instanceNumbers(from: cursor, atMost: Self.reloadsPageScanMax)
         var slot = range.lowerBound
         while slot < range.upperBound, found.count < limit {
-            let row = self.registry[slot]
             let reloads = self.schedule[active: slot].outstanding
             // A number that is free keeps its last row, which is at rest.
-            // What a push to a token brings is not for streams.
-            if !reloads.isEmpty, !row.isHostDriven, self.catalogue[row.kind].app == number {
+            if !reloads.isEmpty, isWanted(self.registry[slot]) {
                 self.reloads.forEach(in: reloads) {
                     if $0.position <= through { found.append(self.effect(of: $0)) }
                 }

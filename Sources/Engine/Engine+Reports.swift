@@ -97,7 +97,7 @@ extension Engine {
             kind = found
         }
         let digest = request.digest.map { ContentDigest(team: self.catalogue[app].team, bytes: $0) }
-        let (hit, end): ([InstanceNumber], Int)
+        var work = AppReloadWork(request, app: app, kind: kind, digest)
         if let id = request.host {
             guard let host = self.registry.findHost(HostKey(app: request.app, id: id)), self.registry[host].isRegistered
             else {
@@ -107,13 +107,13 @@ extension Engine {
                 self.registry[instance].isLive && (kind == nil || self.registry[instance].kind == kind)
                     && (request.pattern.map { self.matches(instance, $0) } ?? true)
             }
-            (hit, end) = (matches, 0)
+            work.add(matches)
+            self.work.push(.appReload(work))
         } else {
-            (hit, end) = (self.matching(app: app, kind: kind, request.pattern), self.registry.instanceEnd)
+            work.scan = TableScan(below: self.registry.instanceEnd)
+            let cursor = self.cursor(app, kind, request.pattern, nil, order: .ascending)
+            self.work.push(.finding(FindingWork(.appReload(work), cursor, request.pattern)))
         }
-        self.work.push(
-            .appReload(AppReloadWork(request, app: app, kind: kind, digest, hit, scanningBelow: end))
-        )
         return nil
     }
 

@@ -243,6 +243,7 @@ import WidgetModel
                         scanMax: limit
                     )
                     _ = engine.outstandingReloads(app: Scene.sports, from: start, limit: limit)
+                    _ = engine.undeliveredReloads(from: start, limit: limit)
                 }
                 var survey = BudgetSurvey(from: self.instant())
                 _ = engine.survey(&survey, from: start, count: .max)
@@ -254,7 +255,6 @@ import WidgetModel
             }
             _ = engine.dryRun(self.push(), decidedMax: 1000)
             _ = (engine.stats(), engine.senders(), engine.nextTimer)
-            _ = engine.undeliveredReloads(limit: .max)
         }
     }
 

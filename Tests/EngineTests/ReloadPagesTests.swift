@@ -36,6 +36,26 @@ import WidgetModel
         #expect(paged.pages >= 40 / limit)
     }
 
+    @Test(arguments: [1, 3, 100])
+    func `what no stream delivers comes in pages, too`(limit: Int) {
+        var scene = Self.scene(hosts: 5)
+        for number in 0..<4 {
+            scene.register("token-\(number)", delivery: .apns, [Scene.scores("w1", team: "seahawks")])
+        }
+        scene.acknowledgeAll("token-3")
+        var (found, pages) = ([ReloadEffect](), 0)
+        var cursor: InstanceNumber? = InstanceNumber(0)
+        while let from = cursor {
+            let page = scene.engine.undeliveredReloads(from: from, limit: limit)
+            #expect(page.reloads.count <= limit)
+            found += page.reloads
+            cursor = page.next
+            pages += 1
+        }
+        #expect(found.map(\.host.id.rawValue) == ["token-0", "token-1", "token-2"])
+        #expect(pages >= 3 / limit)
+    }
+
     @Test func `what is issued between two pages is on none of them, what ends is left out`() throws {
         var scene = Self.scene(hosts: 4)
         let first = scene.engine.outstandingReloads(app: Scene.sports, limit: 2)

@@ -47,7 +47,7 @@ struct HostList: HostNaming {
     private func number(of id: [UInt8]) -> HostNumber? { self.ids.firstIndex(of: id).map { HostNumber($0) } }
 
     func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
-        for number in numbers.lowerBound.index..<min(numbers.upperBound.index, self.ids.count) {
+        for number in (numbers.lowerBound.index..<numbers.upperBound.index).clamped(to: self.ids.indices) {
             if let id = self.ids[number] { body(HostNumber(number), id.span) }
         }
     }

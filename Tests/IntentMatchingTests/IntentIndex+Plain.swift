@@ -32,6 +32,30 @@ extension IntentIndex {
     }
 
     mutating func remove(_ instance: UInt32) { self.remove(InstanceNumber(raw: instance)) }
+
+    /// Calls `body` with each batch, and says how they were found.
+    func explain(
+        app: BundleID,
+        kind: WidgetKind?,
+        pattern: MatchPattern?,
+        hosts: HostList,
+        attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
+        _ body: (Span<InstanceNumber>) -> Void = { _ in }
+    ) -> [QueryPlan] {
+        var cursor = self.cursor(
+            app: app,
+            kind: kind,
+            pattern: pattern,
+            hosts: hosts,
+            attributes: attributes,
+            order: order,
+            isExplained: true,
+            batchLimit: 4096
+        )
+        while self.next(&cursor, hosts) { body(cursor.batch) }
+        return self.plans(of: cursor)
+    }
 }
 
 extension PlainInstance {

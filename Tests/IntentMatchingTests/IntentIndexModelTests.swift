@@ -227,6 +227,30 @@ extension IntentIndex {
             for index in batch.indices { planned.append(batch[index].raw) }
         }
         #expect(planned == found)
+        // How much is done for plans at a time changes nothing either.
+        #expect(self.ask(app, kind, pattern, hosts: hosts, attributes: attributes, work: 1 + found.count % 50) == found)
         return found
+    }
+
+    /// What a question finds whose plans are made in steps of so much work.
+    private func ask(
+        _ app: BundleID,
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        hosts: HostList,
+        attributes: Configuration?,
+        work: Int
+    ) -> [UInt32] {
+        var cursor = self.cursor(
+            app: app,
+            kind: kind,
+            pattern: pattern,
+            hosts: hosts,
+            attributes: attributes,
+            batchLimit: 64
+        )
+        var found: [InstanceNumber] = []
+        while self.next(&cursor, hosts, work: work) { cursor.appendBatch(to: &found) }
+        return found.map(\.raw)
     }
 }

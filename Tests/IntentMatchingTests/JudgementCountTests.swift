@@ -36,16 +36,12 @@ import WidgetModel
             groups == nil ? ["a": ["wildcard": "*even"]] : ["a": ["wildcard": "*even"], "b": 0]
         )
         let hosts = HostList()
-        var judged = 0
-        let check = segment.check(pattern, hosts, isShared: false, isNamed: true)
-        let highest = segment.fields.indices.map { segment.highestCode($0) }
-        // Few values are judged while the condition is made of the pattern, each once.
-        if distinct <= 4096 { judged += distinct }
-        let plan = segment.table.plan(check, highest) { field, atoms in
-            judged += segment.highestCode(field)
-            return segment.evaluate(field, atoms, hosts)
-        }
-        var scan = RowScan(plan)
+        let question = MatchPlanning(pattern: pattern, fulfilled: nil, isNamed: true, order: .ascending, rows: [])
+        var planning = segment.beginPlan(question, isShared: false, work: .max, hosts)
+        var scan = RowScan()
+        let plan = try #require(segment.plan(&planning, &scan, hosts))
+        var judged = planning.values.takeJudged()
+        scan = RowScan(plan)
         var instances = Column<UInt32>(undefined: 4096 + RowScan.slack)
         var found = 0
         while !scan.isDone {

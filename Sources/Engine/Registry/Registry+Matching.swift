@@ -52,7 +52,8 @@ extension Registry {
         kind: WidgetKind?,
         _ pattern: MatchPattern?,
         _ attributes: Configuration?,
-        order: MatchOrder
+        order: MatchOrder,
+        isExplained: Bool
     ) -> MatchCursor {
         self.index.cursor(
             app: app,
@@ -61,6 +62,7 @@ extension Registry {
             hosts: self.hosts,
             attributes: attributes,
             order: order,
+            isExplained: isExplained,
             batchLimit: 4096
         )
     }
@@ -68,24 +70,8 @@ extension Registry {
     /// Finds the cursor's next batch; false at the end.
     func findNext(_ cursor: inout MatchCursor) -> Bool { self.index.next(&cursor, self.hosts) }
 
-    /// Hands over every push-enabled instance of an app that matches, in no order, and says how they were found.
-    func explain(
-        app: BundleID,
-        kind: WidgetKind?,
-        _ pattern: MatchPattern?,
-        _ attributes: Configuration?,
-        _ body: (Span<InstanceNumber>) -> Void
-    ) -> [QueryPlan] {
-        self.index.explain(
-            app: app,
-            kind: kind,
-            pattern: pattern,
-            hosts: self.hosts,
-            attributes: attributes,
-            order: .asFound,
-            body
-        )
-    }
+    /// How the instances were found of a cursor that is at its end.
+    func plans(of cursor: borrowing MatchCursor) -> [QueryPlan] { self.index.plans(of: cursor) }
 
     /// How many instances of an app and kind take pushes. O(1).
     func pushEnabledCount(app: BundleID, kind: WidgetKind? = nil) -> Int {

@@ -24,9 +24,10 @@ struct AppReloadWork: Sendable {
     let kind: KindNumber?
     let digest: ContentDigest?
     fileprivate var phase = Phase.silent
-    fileprivate var scan: TableScan<NumberTag.Instance>
+    /// What is looked at for instances that are not push-enabled: nothing, if it is asked of one host.
+    var scan = TableScan<NumberTag.Instance>(below: 0)
     /// What matches, then what is asked for, then what waits for it.
-    fileprivate var instances: [InstanceNumber]
+    fileprivate var instances: [InstanceNumber] = []
     /// Where the phase is among ``instances``.
     fileprivate var place = 0
     /// Those that the next phase goes through.
@@ -36,22 +37,15 @@ struct AppReloadWork: Sendable {
     /// How many were asked.
     fileprivate var asked = 0
 
-    /// - Parameter end: All instances below are looked at for such that are not push-enabled.
-    init(
-        _ request: AppReloadRequest,
-        app: AppNumber,
-        kind: KindNumber?,
-        _ digest: ContentDigest?,
-        _ matches: [InstanceNumber],
-        scanningBelow end: Int
-    ) {
+    init(_ request: AppReloadRequest, app: AppNumber, kind: KindNumber?, _ digest: ContentDigest?) {
         self.request = request
         self.app = app
         self.kind = kind
         self.digest = digest
-        self.instances = matches
-        self.scan = TableScan<NumberTag.Instance>(below: end)
     }
+
+    /// Adds instances that match, by number.
+    mutating func add(_ matches: [InstanceNumber]) { self.instances += matches }
 
     var isDone: Bool { self.phase == .done }
     var result: RecordAnswer.Result { .appReload(matched: self.asked) }

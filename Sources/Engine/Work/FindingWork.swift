@@ -1,50 +1,55 @@
 import IntentMatching
 import WidgetModel
 
-/// A push to an app whose matches are being found.
+/// Something that an app wants of all instances that match, which are being found.
 struct FindingWork: ~Copyable, Sendable {
-    let push: IncomingPush
-    /// What the pattern costs on each instance, see `MatchPattern.cost`.
-    let cost: Int
-    /// How many instances it may match; nil for any number.
-    let matchedMax: Int?
-    let isCounted: Bool
+    /// What is done with them.
+    enum Purpose: Sendable {
+        /// A push, which may match so many; nil for any number.
+        case push(IncomingPush, matchedMax: Int?, isCounted: Bool)
+        case appReload(AppReloadWork)
+    }
+
+    let purpose: Purpose
+    /// What a look takes, see ``Engine/lookUnits(_:)``.
+    fileprivate let lookUnits: Int
     fileprivate var cursor: MatchCursor
     fileprivate var matches: [InstanceNumber] = []
 
-    init(
-        _ push: IncomingPush,
-        _ cursor: consuming MatchCursor,
-        cost: Int,
-        matchedMax: Int?,
-        isCounted: Bool
-    ) {
-        self.push = push
-        self.cost = cost
-        self.matchedMax = matchedMax
-        self.isCounted = isCounted
+    init(_ purpose: Purpose, _ cursor: consuming MatchCursor, _ pattern: MatchPattern?) {
+        self.purpose = purpose
+        self.lookUnits = Engine.lookUnits(pattern)
         self.cursor = cursor
     }
 }
 
 extension Engine {
-    /// What a look at some rows of the index takes, in units: a pattern that only looks values up, and for each step of one
-    /// that judges them.
-    private static let (batchUnits, stepUnits) = (64, 4)
+    /// What a look at the index takes, in units: of a pattern that only looks values up 64, and 4 more for each step of one
+    /// that judges them, see `MatchPattern.cost`.
+    static func lookUnits(_ pattern: MatchPattern?) -> Int {
+        (pattern?.cost ?? 0).multipliedSaturating(by: 4).addingSaturating(64)
+    }
 
-    /// Finds some of the matches of a push; once all are found they are decided, unless they are too many.
+    /// Finds some of the instances that match; once all are found it goes on with them.
     mutating func advance(_ work: consuming FindingWork, _ units: inout Int) {
         while units > 0 {
-            guard self.registry.findNext(&work.cursor) else {
-                let matches = work.matches
-                return self.work.push(.matches(MatchWork(work.push, matches, isCounted: work.isCounted)))
-            }
+            guard self.registry.findNext(&work.cursor) else { return self.goOn(work) }
             work.cursor.appendBatch(to: &work.matches)
-            if let matchedMax = work.matchedMax, work.matches.count > matchedMax {
-                return self.answer(self.fail(work.push, isCounted: work.isCounted))
+            if case .push(let push, let matchedMax?, let isCounted) = work.purpose, work.matches.count > matchedMax {
+                return self.answer(self.fail(push, isCounted: isCounted))
             }
-            units -= Self.batchUnits.addingSaturating(work.cost.multipliedSaturating(by: Self.stepUnits))
+            units -= work.lookUnits
         }
         self.work.push(.finding(work))
+    }
+
+    private mutating func goOn(_ work: consuming FindingWork) {
+        let matches = work.matches
+        switch work.purpose {
+        case .push(let push, _, let isCounted): self.work.push(.matches(MatchWork(push, matches, isCounted: isCounted)))
+        case .appReload(var reload):
+            reload.add(matches)
+            self.work.push(.appReload(reload))
+        }
     }
 }

@@ -14,7 +14,7 @@ struct RecordWork: ~Copyable, Sendable {
         case completedPushes
         /// The record itself, once that is done.
         case record(IncomingRecord)
-        /// A push to an app: the instances that it matches are found, and then decided.
+        /// The instances of an app that match are found, for a push or for the app's own request.
         case finding(FindingWork)
         case matches(MatchWork)
         case appReload(AppReloadWork)

@@ -132,8 +132,8 @@ extension ReloadDeliverer {
         switch action {
         case .findUndelivered(let partition, let first, let limit):
             Task {
-                let found = await self.log.undeliveredReloads(of: partition, from: first, limit: limit)
-                self.machine.takeUndelivered(found, of: partition, now: self.clock())
+                let page = await self.log.undeliveredReloads(of: partition, from: first, limit: limit)
+                self.machine.takeUndelivered(page, of: partition, now: self.clock())
                 self.run()
             }
         case .findPushes(let number, let host, let ids):

@@ -316,20 +316,49 @@ extension CommandLog {
         return answers
     }
 
-    /// The committed reloads of a partition that are out and not delivered by a stream; nil if it has stopped.
+    /// The committed reloads of a partition that are out and not delivered by a stream, in the order in which they were issued, and
+    /// where to go on; nil if the partition has stopped.
     ///
     /// - Parameters:
     ///   - first: Instances with lower numbers are left out.
-    ///   - limit: How many there may be.
+    ///   - limit: How many there may be; a last instance's are not torn apart.
     package func undeliveredReloads(
         of partition: PartitionID,
         from first: InstanceNumber,
         limit: Int
-    ) async -> [ReloadEffect]? {
+    ) async -> ReloadsPage? {
         let owner = self.owners[Int(partition.rawValue)]
         // What is decided and not committed yet is published when it is.
         guard let through = try? await owner.checkpoint().through else { return nil }
-        return try? await owner.query { $0.undeliveredReloads(from: first, through: through, limit: limit) }
+        var found: [ReloadEffect] = []
+        var next: InstanceNumber? = first
+        while let from = next, found.count < limit {
+            let rest = limit - found.count
+            guard
+                let page = try? await owner.query({ $0.undeliveredReloads(from: from, through: through, limit: rest) })
+            else { return nil }
+            found += page.reloads
+            next = page.next
+        }
+        return ReloadsPage(reloads: found.sorted { $0.id.position < $1.id.position }, next: next, through: through)
+    }
+
+    /// Finds what a push would match in every partition, and asks each engine about it; see
+    /// ``PartitionOwner/search(_:sampling:_:)``. The answers are in the partitions' order.
+    package func searchAll<Answer: Sendable>(
+        _ push: PushRecord,
+        sampling decidedMax: (PartitionID) -> Int?,
+        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
+    ) async throws(Problem) -> [Answer] {
+        var answers: [Answer] = []
+        for owner in self.owners {
+            do {
+                answers.append(try await owner.search(push, sampling: decidedMax(owner.partition), body))
+            } catch {
+                throw Self.problem(error)
+            }
+        }
+        return answers
     }
 
     /// How far each owner is.

@@ -104,3 +104,90 @@ extension PartitionOwner {
         }.get()
     }
 }
+
+// MARK: - Searches
+
+extension PartitionOwner {
+    /// Finds what a push would match, a slice a turn of the loop, and then asks the engine about it.
+    ///
+    /// The log is not applied meanwhile, since the index must not change, but between two searches some of it is.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - decidedMax: How many matches are to be decided, as a sample of all; nil if they are only counted.
+    ///   - body: Asks it.
+    package func search<Answer: Sendable>(
+        _ push: PushRecord,
+        sampling decidedMax: Int? = nil,
+        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
+    ) async throws -> Answer {
+        let promise = self.loop.makePromise(of: Answer.self)
+        self.loop.execute { self.beginSearch(push, decidedMax, promise, body) }
+        return try await promise.futureResult.get()
+    }
+
+    func beginSearch<Answer: Sendable>(
+        _ push: PushRecord,
+        _ decidedMax: Int?,
+        _ promise: EventLoopPromise<Answer>,
+        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
+    ) {
+        let held = HeldSearch()
+        self.state.value.searches.append {
+            guard !self.state.value.hasFailed else {
+                promise.fail(OwnerError.stopped(partition: self.partition))
+                return true
+            }
+            let answer = held.goOn(push, decidedMax, self.state.value.engine, body)
+            if let answer { promise.succeed(answer) }
+            return answer != nil
+        }
+        if self.state.value.machine.isReplaying || self.state.value.hasFailed {
+            self.endSearches()
+        } else if !self.state.value.isTurnPlanned {
+            self.takeTurn()
+        }
+    }
+
+    /// Goes on with the first search.
+    ///
+    /// - Returns: Whether there is more to do of it, and nothing may be applied.
+    func isSearching() -> Bool {
+        // Amid a change of settings none can be begun.
+        guard let search = self.state.value.searches.first, self.state.value.engine.isAskable else { return false }
+        guard search() else { return true }
+        self.state.value.searches.removeFirst()
+        return false
+    }
+
+    /// Does all searches to their ends: they fail once the partition has stopped.
+    func endSearches() {
+        let searches = self.state.value.searches
+        self.state.value.searches = []
+        for search in searches { while !search() {} }
+    }
+
+    /// A search that only the loop touches; nil until it is begun.
+    private final class HeldSearch {
+        private var search: MatchSearch?
+
+        /// Does a slice of it; returns the answer once it is over.
+        func goOn<Answer>(
+            _ push: PushRecord,
+            _ decidedMax: Int?,
+            _ engine: borrowing Engine,
+            _ body: (borrowing Engine, borrowing MatchSearch) -> Answer
+        ) -> Answer? {
+            var search: MatchSearch
+            if let begun = self.search.take() {
+                search = begun
+            } else {
+                search = MatchSearch(push, sampling: decidedMax, in: engine)
+            }
+            var units = PartitionOwner.unitsPerTurn
+            if search.advance(in: engine, &units) { return body(engine, search) }
+            self.search = consume search
+            return nil
+        }
+    }
+}

@@ -10,7 +10,7 @@ import WidgetModel
 /// have the loop.
 extension PartitionOwner {
     /// How much work is done before other work of the loop gets its turn: at most some 5 ms.
-    private static let unitsPerTurn = 2048
+    static let unitsPerTurn = 2048
     /// How much is replayed before it is looked whether the gateway ends.
     private static let unitsPerReplayTurn = 65_536
     /// How many entries are read at a time.
@@ -35,17 +35,17 @@ extension PartitionOwner {
         }
     }
 
-    /// Applies what is announced, a slice a turn.
-    private func takeTurn() {
+    /// Applies what is announced, or goes on with a search, a slice a turn.
+    func takeTurn() {
         // What is announced during a replay is found by it.
         guard !self.state.value.hasFailed, !self.state.value.machine.isReplaying else { return }
         do {
             try self.checkStop()
-            try self.follow(units: Self.unitsPerTurn)
+            if !self.isSearching() { try self.follow(units: Self.unitsPerTurn) }
         } catch {
             return self.fail(error)
         }
-        if self.state.value.machine.isBehind {
+        if self.state.value.machine.isBehind || !self.state.value.searches.isEmpty {
             self.state.value.isTurnPlanned = true
             self.loop.execute {
                 self.state.value.isTurnPlanned = false
@@ -165,6 +165,7 @@ extension PartitionOwner {
         for promise in self.state.value.checkpoints { promise.fail(error) }
         self.state.value.checkpoints = []
         self.answerWaitingQuestions()
+        self.endSearches()
         self.state.value.tick?.cancel()
         self.sinks.failed(self.partition, error)
     }

@@ -34,12 +34,12 @@ extension CommandLog {
         let counts = try await self.matchCounts(push).map(\.matched)
         let quotas = MatchQuota.divide(decidedMax, by: counts)
         return DryRunSummary(
-            try await self.askAll { $0.dryRun(push, decidedMax: quotas[Int($0.partition.rawValue)]) }
+            try await self.searchAll(push, sampling: { quotas[Int($0.rawValue)] }, { $0.dryRun($1) })
         )
     }
 
     /// What waits to be decided changes no match: nothing is settled for this.
     private func matchCounts(_ push: PushRecord) async throws(Problem) -> [MatchCount] {
-        try await self.askAll { $0.matchCount(push) }
+        try await self.searchAll(push, sampling: { _ in nil }, { $1.count })
     }
 }

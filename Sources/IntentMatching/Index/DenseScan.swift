@@ -69,10 +69,10 @@ struct DenseProgram: Sendable {
 /// no more than what most pass.
 struct DenseScan {
     static let words = 1024
-    /// What one call of ``evaluate(_:_:block:_:_:)`` may do, about: two conditions on arrays, or two hundred on plain codes.
+    /// What one call of ``evaluate(_:_:block:_:)`` may do, about: a condition on arrays, or some hundred on plain codes.
     static let workMax = 256
-    /// A condition on arrays of a block's rows, or one that is judged on values; on plain codes it is 1.
-    private static let (arrayWork, judgedWork) = (128, 256)
+    /// A condition on arrays of a block's rows; on plain codes it is 1.
+    private static let arrayWork = 256
 
     /// The step that is next, and what the steps before have left.
     private var step = 0
@@ -90,8 +90,7 @@ struct DenseScan {
         _ program: DenseProgram,
         _ table: borrowing RowTable,
         block: Int,
-        _ work: inout Int,
-        _ judge: CodeJudge
+        _ work: inout Int
     ) -> Bool {
         if self.step == program.steps.count { self.step = 0 }
         while self.step < program.steps.count {
@@ -102,8 +101,8 @@ struct DenseScan {
                 self.mark(column, codes, isRest, table, block)
                 work -= 1 + codes.count / 64
             case .scan(let column, let test):
-                self.scan(column, test, table, block, judge)
-                work -= Self.work(of: test, isArray: table.columns[column].isArray)
+                self.scan(column, test, table, block)
+                work -= table.columns[column].isArray ? Self.arrayWork : 1
             case .and: self.join(isBoth: true)
             case .or: self.join(isBoth: false)
             case .skipIfEmpty(let end):
@@ -115,11 +114,6 @@ struct DenseScan {
         if !self.result.isEmpty { self.spare.append(self.result) }
         self.result = last
         return true
-    }
-
-    private static func work(of test: CodeTest, isArray: Bool) -> Int {
-        if case .values = test.form { return Self.judgedWork }
-        return isArray ? Self.arrayWork : 1
     }
 
     private mutating func borrow() -> [UInt64] {
@@ -156,13 +150,12 @@ struct DenseScan {
         _ column: Int,
         _ test: CodeTest,
         _ table: borrowing RowTable,
-        _ block: Int,
-        _ judge: CodeJudge
+        _ block: Int
     ) {
         var words = self.borrow()
         let rows = min(table.rowCount - block << 16, 1 << 16)
         let range = block << 16..<block << 16 + rows
-        table.columns[column].scan(test, rows: range, into: &words) { judge(column, $0, $1) }
+        table.columns[column].scan(test, rows: range, into: &words)
         words.clear(from: rows)
         self.stack.append(words)
     }
@@ -170,14 +163,9 @@ struct DenseScan {
 
 extension RowColumn {
     /// Sets the bits of the rows that pass, relative to the first one, and clears those of the others.
-    func scan(
-        _ test: CodeTest,
-        rows: Range<Int>,
-        into words: inout [UInt64],
-        _ judge: (UInt32, [MatchAtom]) -> Bool
-    ) {
+    func scan(_ test: CodeTest, rows: Range<Int>, into words: inout [UInt64]) {
         var words = words.mutableSpan
-        guard !self.isArray else { return self.scanArrays(test, rows, &words, judge) }
+        guard !self.isArray else { return self.scanArrays(test, rows, &words) }
         switch (test.form, self.codes.width) {
         case (.codes(let codes), _) where codes.count <= 4: self.scan(codes, isRest: false, rows, &words)
         case (.except(let codes), _) where codes.count <= 3: self.scan([0] + codes, isRest: true, rows, &words)
@@ -189,18 +177,13 @@ extension RowColumn {
             let codes = self.codes.wide.span
             let table = table.span
             Self.scan(rows, &words) { table[Int(codes[$0])] != 0 }
-        default: Self.scan(rows, &words) { test.passes(self.codes[$0], judge) }
+        default: Self.scan(rows, &words) { test.passes(self.codes[$0]) }
         }
     }
 
-    private func scanArrays(
-        _ test: CodeTest,
-        _ rows: Range<Int>,
-        _ words: inout MutableSpan<UInt64>,
-        _ judge: (UInt32, [MatchAtom]) -> Bool
-    ) {
+    private func scanArrays(_ test: CodeTest, _ rows: Range<Int>, _ words: inout MutableSpan<UInt64>) {
         guard case .table(let table, _) = test.form else {
-            return Self.scan(rows, &words) { self.passes($0, test.acceptsEmpty) { test.passes($0, judge) } }
+            return Self.scan(rows, &words) { self.passes($0, test.acceptsEmpty) { test.passes($0) } }
         }
         let entries = table.span
         Self.scan(rows, &words) { self.passes($0, test.acceptsEmpty) { entries[Int($0)] != 0 } }

@@ -7,7 +7,7 @@ import Storage
 /// field; each instance is a row with two columns alone, its class and its host. What a query asks of the fields is answered
 /// once for each class, and what is found are values of one column: so lists, filters and bits are those of any other table.
 struct InstanceClasses: ~Copyable {
-    private static let classColumn = 0
+    static let classColumn = 0
     /// The same as the field's, so that what is asked of values is asked of the same column.
     static let hostColumn = KindSegment.hostField
     /// In a key, marks how many codes of one field follow.
@@ -138,6 +138,9 @@ struct InstanceClasses: ~Copyable {
         return (number, true)
     }
 
+    /// Whether there is an instance of a class.
+    func hasInstances(_ number: UInt32) -> Bool { self.keys.uses(of: number) > 0 }
+
     /// One more use of a class.
     mutating func retain(_ number: Int) { self.keys.retain(UInt32(number)) }
 
@@ -161,82 +164,6 @@ struct InstanceClasses: ~Copyable {
     mutating func finishLoading(highestHost: Int) {
         self.members.buildLists(Self.classColumn, highestCode: self.bound)
         self.members.buildLists(Self.hostColumn, highestCode: highestHost)
-    }
-
-    // MARK: Asking
-
-    /// A check on the fields as one on the instances' rows.
-    ///
-    /// - Parameters:
-    ///   - check: The check.
-    ///   - host: The host's field.
-    ///   - highestCodes: By field.
-    ///   - evaluate: Evaluates atoms for all codes of a field.
-    ///   - judge: What filters ask of values.
-    func lifted(
-        _ check: RowCheck,
-        host: Int,
-        highestCodes: [Int],
-        _ evaluate: CodeTabler,
-        _ judge: CodeJudge
-    ) -> RowCheck {
-        func isPure(_ check: RowCheck) -> Bool {
-            switch check {
-            case .never, .always: true
-            case .column(let index, _): index != host
-            case .all(let parts), .any(let parts): parts.allSatisfy { isPure($0) }
-            }
-        }
-        if isPure(check) { return self.classes(check, highestCodes, evaluate, judge) }
-        switch check {
-        case .never, .always: return check
-        case .column(_, let test): return .column(Self.hostColumn, test)
-        case .all(let parts):
-            let pure = RowCheck.joining(parts.filter { isPure($0) })
-            var checks = [self.classes(pure, highestCodes, evaluate, judge)]
-            for part in parts where !isPure(part) {
-                checks.append(self.lifted(part, host: host, highestCodes: highestCodes, evaluate, judge))
-            }
-            return .joining(checks)
-        case .any(let parts):
-            let pure = RowCheck.alternatives(parts.filter { isPure($0) })
-            var checks = [self.classes(pure, highestCodes, evaluate, judge)]
-            for part in parts where !isPure(part) {
-                checks.append(self.lifted(part, host: host, highestCodes: highestCodes, evaluate, judge))
-            }
-            return .alternatives(checks)
-        }
-    }
-
-    /// The classes that pass, as a check on the instances' rows.
-    private func classes(
-        _ check: RowCheck,
-        _ highestCodes: [Int],
-        _ evaluate: CodeTabler,
-        _ judge: CodeJudge
-    ) -> RowCheck {
-        if case .always = check { return .always }
-        var scan = RowScan(self.table.plan(check, highestCodes, evaluate))
-        let limit = 4096
-        var found = Column<UInt32>(undefined: limit + RowScan.slack)
-        var codes: [UInt32] = []
-        while !scan.isDone {
-            let count = scan.fill(&found, from: 0, limit: limit, self.table, self.numbers, judge)
-            for index in 0..<count where self.keys.uses(of: found[index]) > 0 { codes.append(found[index] + 1) }
-        }
-        guard !codes.isEmpty else { return .never }
-        guard codes.count < self.count else { return .always }
-        // Several lists were walked one after the other.
-        codes.sort()
-        guard codes.count > 4 else { return .column(Self.classColumn, CodeTest(form: .codes(codes))) }
-        var table = [UInt8](repeating: 0, count: CodeTest.tableSize(self.bound))
-        for code in codes { table[Int(code)] = 1 }
-        return .column(Self.classColumn, CodeTest(form: .table(table, passing: codes)))
-    }
-
-    /// A plan for a check on the instances' rows, which asks of values those of hosts alone.
-    func plan(_ check: RowCheck, highestHost: Int, _ evaluate: CodeTabler) -> SegmentPlan {
-        self.members.plan(check, [self.bound, highestHost], evaluate)
     }
 
     // MARK: Invariants

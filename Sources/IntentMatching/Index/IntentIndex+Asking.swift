@@ -27,6 +27,7 @@ extension IntentIndex {
     ///   - attributes: What the push brings, which the conditions of instances ask for; nil for a question that is no
     ///     push, to which no instance has a condition.
     ///   - order: The order in which they come.
+    ///   - isExplained: Whether ``plans(of:)`` is to say how they were found.
     ///   - batchLimit: The most instances of one batch; at least 1.
     package func cursor(
         app: BundleID,
@@ -35,10 +36,11 @@ extension IntentIndex {
         hosts: borrowing some HostNaming & ~Copyable,
         attributes: Configuration? = nil,
         order: MatchOrder = .ascending,
+        isExplained: Bool = false,
         batchLimit: Int
     ) -> MatchCursor {
         precondition(!self.isChanging, "a question amid changes")
-        if let kind, let pattern, let segment = self.segmentOfPlainRows(app, kind),
+        if !isExplained, let kind, let pattern, let segment = self.segmentOfPlainRows(app, kind),
             let query = self.segments[segment].equalityQuery(pattern, hosts),
             let answer = self.segments[segment].answer(query)
         {
@@ -46,32 +48,29 @@ extension IntentIndex {
             case .instances(let instances, let count):
                 return MatchCursor(instances, count: count, batchLimit: batchLimit)
             case .list(let plan):
-                let step = MatchCursor.Step(segment: segment, isShared: false, plan: plan)
-                return MatchCursor([step], batchLimit: batchLimit, sorted: nil)
+                let rows = MatchCursor.Rows(segment: segment, isShared: false)
+                return MatchCursor(MatchCursor.Step(rows: rows, plan: plan), batchLimit: batchLimit)
             }
         }
-        let steps = self.steps(app, kind, pattern, hosts, attributes)
-        // Rows of one table that are in the order of their instances need no sorting.
-        let walks = steps.count { $0.plan.findsRows }
-        let isAscending = steps.allSatisfy {
-            !$0.plan.findsRows || self.segments[$0.segment].isAscending(isShared: $0.isShared)
-        }
-        guard order == .ascending, walks > 1 || !isAscending else {
-            return MatchCursor(steps, batchLimit: batchLimit, sorted: nil)
-        }
-        return MatchCursor(steps, batchLimit: batchLimit, sorted: AscendingUnion(bound: self.places.count))
+        return self.plannedCursor(app, kind, pattern, attributes, order, batchLimit: batchLimit)
     }
 
-    /// Finds the next batch of instances, which is ``MatchCursor/batch`` then. Looks at some hundred thousand rows at most, so
-    /// that a batch may have few instances, or none, before the last.
+    /// Finds the next batch of instances, which is ``MatchCursor/batch`` then. Does what takes some milliseconds at most, so that
+    /// a batch may have few instances, or none, before the last.
     ///
     /// - Parameters:
-    ///   - cursor: The question, begun by ``cursor(app:kind:pattern:hosts:attributes:order:batchLimit:)``. Precondition: the
+    ///   - cursor: The question, begun by ``cursor(app:kind:pattern:hosts:attributes:order:isExplained:batchLimit:)``. Precondition: the
     ///     index has not changed since.
     ///   - hosts: The same as when it was begun.
+    ///   - work: What may be done for plans, in steps of a pattern on a value; changes nothing that is found.
     /// - Returns: False if all instances had been handed over.
-    package func next(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) -> Bool {
+    package func next(
+        _ cursor: inout MatchCursor,
+        _ hosts: borrowing some HostNaming & ~Copyable,
+        work: Int = MatchCursor.workMax
+    ) -> Bool {
         cursor.dropBatch()
+        guard cursor.planning == nil || self.plan(&cursor, work: work, hosts) else { return true }
         if cursor.sorted == nil {
             self.walk(&cursor, hosts)
         } else {
@@ -106,31 +105,14 @@ extension IntentIndex {
         }
     }
 
-    /// Calls `body` as ``matches(app:kind:pattern:hosts:attributes:order:batchLimit:_:)`` does, and says how that was found: a
-    /// plan for each kind in question, and what this very run touched.
-    package func explain(
-        app: BundleID,
-        kind: WidgetKind?,
-        pattern: MatchPattern?,
-        hosts: borrowing some HostNaming & ~Copyable,
-        attributes: Configuration? = nil,
-        order: MatchOrder = .ascending,
-        batchLimit: Int = 4096,
-        _ body: (Span<InstanceNumber>) -> Void = { _ in }
-    ) -> [QueryPlan] {
-        precondition(!self.isChanging, "a question amid changes")
-        let steps = self.steps(app, kind, pattern, hosts, attributes)
-        let sorted = order == .ascending ? AscendingUnion(bound: self.places.count) : nil
-        var cursor = MatchCursor(steps, batchLimit: batchLimit, sorted: sorted)
-        while self.next(&cursor, hosts) {
-            if cursor.batchCount > 0 { body(cursor.batch) }
-        }
-        return zip(steps, cursor.counts).map { step, counts in
-            self.segments[step.segment].describe(step.plan, isShared: step.isShared, counts)
+    /// How a question was answered that is at its end: a plan for each kind in question, and what this very run touched.
+    package func plans(of cursor: borrowing MatchCursor) -> [QueryPlan] {
+        zip(cursor.steps, cursor.counts).map { step, counts in
+            self.segments[step.rows.segment].describe(step.plan, isShared: step.rows.isShared, counts)
         }
     }
 
-    // MARK: Steps
+    // MARK: Plans
 
     /// The segment of a kind's instances without a `when`, if there are no others, and none is one of a class.
     private func segmentOfPlainRows(_ app: BundleID, _ kind: WidgetKind) -> Int? {
@@ -139,41 +121,77 @@ extension IntentIndex {
         return self.segments[plain].classes.rowCount == 0 && !self.segments[plain].isLoading ? plain : nil
     }
 
-    private func steps(
+    /// A question that is answered by plans.
+    private func plannedCursor(
         _ app: BundleID,
         _ kind: WidgetKind?,
         _ pattern: MatchPattern?,
-        _ hosts: borrowing some HostNaming & ~Copyable,
-        _ attributes: Configuration?
-    ) -> [MatchCursor.Step] {
+        _ attributes: Configuration?,
+        _ order: MatchOrder,
+        batchLimit: Int
+    ) -> MatchCursor {
         let segments = self.segments(app, kind)
-        let fulfilled = self.fulfilled(segments, attributes)
-        var steps: [MatchCursor.Step] = []
-        for index in segments {
-            // Of a segment without rows one step says so.
-            let isEmpty = self.segments[index].count == 0
+        var rows: [MatchCursor.Rows] = []
+        for segment in segments {
+            // Of a segment without rows one plan says so.
+            let isEmpty = self.segments[segment].count == 0
             for isShared in [false, true]
-            where self.segments[index].rowCount(isShared: isShared) > 0 || isEmpty && !isShared {
-                let plan = self.plan(index, isShared: isShared, pattern, hosts, fulfilled, isNamed: kind != nil)
-                steps.append(MatchCursor.Step(segment: index, isShared: isShared, plan: plan))
+            where self.segments[segment].rowCount(isShared: isShared) > 0 || isEmpty && !isShared {
+                rows.append(MatchCursor.Rows(segment: segment, isShared: isShared))
             }
         }
-        return steps
+        let planning = MatchPlanning(
+            pattern: pattern,
+            fulfilled: self.fulfilled(segments, attributes),
+            isNamed: kind != nil,
+            order: order,
+            rows: rows
+        )
+        return MatchCursor(planning, batchLimit: batchLimit)
     }
 
+    /// Goes on with the plans of a question, if there are some to be made; returns whether all are made, so that it can be walked.
+    @inline(never)
     private func plan(
-        _ segment: Int,
-        isShared: Bool,
-        _ pattern: MatchPattern?,
-        _ hosts: borrowing some HostNaming & ~Copyable,
-        _ fulfilled: [UInt32]?,
-        isNamed: Bool
-    ) -> SegmentPlan {
-        guard self.segments[segment].count > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
-        var check = RowCheck.always
-        if let pattern { check = self.segments[segment].check(pattern, hosts, isShared: isShared, isNamed: isNamed) }
-        if let fulfilled { check = .joining([check, self.segments[segment].check(conditions: fulfilled)]) }
-        return self.segments[segment].plan(check, isShared: isShared, hosts)
+        _ cursor: inout MatchCursor,
+        work: Int,
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> Bool {
+        guard var planning = cursor.planning.take() else { return true }
+        var work = work
+        while work > 0, let rows = planning.next {
+            var current: SegmentPlanning
+            if let begun = planning.current.take() {
+                current = begun
+                current.values.work = work
+            } else {
+                current = self.segments[rows.segment].beginPlan(planning, isShared: rows.isShared, work: work, hosts)
+            }
+            let plan = self.segments[rows.segment].plan(&current, &cursor.scan, hosts)
+            cursor.judged += current.values.takeJudged()
+            work = current.values.work - MatchCursor.planWork
+            if let plan {
+                planning.steps.append(MatchCursor.Step(rows: rows, plan: plan))
+            } else {
+                planning.current = current
+            }
+        }
+        guard planning.next == nil else {
+            cursor.planning = planning
+            return false
+        }
+        self.begin(&cursor, planning.steps, planning.order)
+        return true
+    }
+
+    private func begin(_ cursor: inout MatchCursor, _ steps: [MatchCursor.Step], _ order: MatchOrder) {
+        // Rows of one table that are in the order of their instances need no sorting.
+        let walks = steps.count { $0.plan.findsRows }
+        let isAscending = steps.allSatisfy {
+            !$0.plan.findsRows || self.segments[$0.rows.segment].isAscending(isShared: $0.rows.isShared)
+        }
+        guard order == .ascending, walks > 1 || !isAscending else { return cursor.begin(steps, sorted: nil) }
+        cursor.begin(steps, sorted: AscendingUnion(bound: self.places.count))
     }
 
     /// The conditions that attributes fulfil; nil where none is asked about.
@@ -211,11 +229,11 @@ extension IntentIndex {
     /// Walks on until there is a batch, or so many rows were looked at.
     private func walk(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) {
         while !cursor.isWalked, cursor.filled < cursor.batchLimit {
-            let (segment, isShared) = (cursor.steps[cursor.step].segment, cursor.steps[cursor.step].isShared)
+            let rows = cursor.steps[cursor.step].rows
             let limit = cursor.batchLimit
-            cursor.filled = self.segments[segment].fill(
+            cursor.filled = self.segments[rows.segment].fill(
                 &cursor.scan,
-                isShared: isShared,
+                isShared: rows.isShared,
                 &cursor.found,
                 from: cursor.filled,
                 limit: limit,

@@ -8,28 +8,34 @@ extension KindSegment {
     ///
     /// - Parameters:
     ///   - pattern: The pattern.
-    ///   - hosts: Whom the numbers of hosts stand for.
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
+    ///   - values: Takes in what values have to be judged for.
+    ///   - hosts: Whom the numbers of hosts stand for.
     func check(
         _ pattern: MatchPattern,
-        _ hosts: borrowing some HostNaming & ~Copyable,
         isShared: Bool,
-        isNamed: Bool
+        isNamed: Bool,
+        _ values: inout ValueTables,
+        _ hosts: borrowing some HostNaming & ~Copyable
     ) -> RowCheck {
         switch pattern {
-        case .all(let parts): .joining(parts.map { self.check($0, hosts, isShared: isShared, isNamed: isNamed) })
-        case .any(let parts): .alternatives(parts.map { self.check($0, hosts, isShared: isShared, isNamed: isNamed) })
-        case .field(let field, let atoms): self.check(field, atoms, hosts, isShared: isShared, isNamed: isNamed)
+        case .all(let parts):
+            .joining(parts.map { self.check($0, isShared: isShared, isNamed: isNamed, &values, hosts) })
+        case .any(let parts):
+            .alternatives(parts.map { self.check($0, isShared: isShared, isNamed: isNamed, &values, hosts) })
+        case .field(let field, let atoms):
+            self.check(field, atoms, isShared: isShared, isNamed: isNamed, &values, hosts)
         }
     }
 
     private func check(
         _ field: MatchField,
         _ atoms: [MatchAtom],
-        _ hosts: borrowing some HostNaming & ~Copyable,
         isShared: Bool,
-        isNamed: Bool
+        isNamed: Bool,
+        _ values: inout ValueTables,
+        _ hosts: borrowing some HostNaming & ~Copyable
     ) -> RowCheck {
         let index: Int?
         switch field {
@@ -48,12 +54,7 @@ extension KindSegment {
             }
         }
         guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
-        guard let test = self.test(index, atoms, hosts) else { return .never }
-        if self.isComplete(index, isShared: isShared) {
-            if case .except(let codes) = test.form, codes.isEmpty, test.acceptsEmpty { return .always }
-            if case .codes(let codes) = test.form, codes == [0] { return .never }
-        }
-        return .column(index, test)
+        return self.check(index, atoms, isComplete: self.isComplete(index, isShared: isShared), &values, hosts)
     }
 
     /// Whether all rows of a form have a value of a field.
@@ -77,23 +78,6 @@ extension KindSegment {
     func condition(of row: UInt32) -> UInt32? {
         guard let field = self.conditionField else { return nil }
         return self.fields[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
-    }
-
-    func plan(
-        _ check: RowCheck,
-        isShared: Bool,
-        _ hosts: borrowing some HostNaming & ~Copyable
-    ) -> SegmentPlan {
-        let highestCodes = self.fields.indices.map { self.highestCode($0) }
-        guard isShared else {
-            return self.table.plan(check, highestCodes) { self.evaluate($0, $1, hosts) }
-        }
-        let lifted = self.classes.lifted(check, host: Self.hostField, highestCodes: highestCodes) {
-            self.evaluate($0, $1, hosts)
-        } _: {
-            self.satisfies($0, $1, $2, hosts)
-        }
-        return self.classes.plan(lifted, highestHost: self.highestHost) { self.evaluate($0, $1, hosts) }
     }
 
     /// Goes on with a plan; see ``RowScan/fill(_:from:limit:_:_:_:)``.

@@ -6,10 +6,8 @@ import WidgetModel
 ///
 /// A host's code is its number plus one; the codes of all other fields are those of the field's dictionary.
 extension KindSegment {
-    /// Fields with a higher code are not evaluated ahead of the rows.
+    /// Values of fields with a higher code are not judged before a plan asks for it.
     private static let eagerValuesMax = 4096
-    /// More codes than this are not looked up list by list.
-    private static let driverCodesMax = 1024
 
     // MARK: Values
 
@@ -60,52 +58,122 @@ extension KindSegment {
         return false
     }
 
-    /// Sets the entries of the codes that satisfy one of some atoms to 1. O(values).
+    // MARK: Judging
+
+    /// Goes on with judging the values that a plan waits for, while there is work left.
+    func judgeWanted(_ values: inout ValueTables, _ hosts: borrowing some HostNaming & ~Copyable) {
+        while values.work > 0, let number = values.nextWanted { self.judge(number, &values, hosts) }
+    }
+
+    /// Goes on with judging values, while there is work left.
+    private func judge(_ number: Int, _ values: inout ValueTables, _ hosts: borrowing some HostNaming & ~Copyable) {
+        let (field, atoms, steps) = (values[number].field, values[number].atoms, values[number].steps)
+        let highest = self.highestCode(field)
+        while values.work > 0, values[number].form == nil {
+            values.judge(number, max(1, values.work / steps), highestCode: highest) { codes, table, work in
+                guard field == Self.hostField else {
+                    return self.fields[field].dictionary.mark(atoms, steps: steps, codes, in: &table, &work)
+                }
+                self.mark(hosts: codes, atoms, in: &table, hosts)
+                work -= steps * codes.count
+                return codes.upperBound
+            }
+        }
+    }
+
+    /// Sets the entries of the hosts' codes whose ids satisfy one of some atoms to 1.
     private func mark(
-        _ field: Int,
+        hosts codes: Range<Int>,
         _ atoms: [MatchAtom],
         in table: inout [UInt8],
         _ hosts: borrowing some HostNaming & ~Copyable
     ) {
-        guard field == Self.hostField else { return self.fields[field].dictionary.mark(atoms, in: &table) }
-        if atoms.contains(.exists(false)) { table[0] = 1 }
-        hosts.forEachHost(in: HostNumber(0)..<HostNumber(self.highestHost)) { number, id in
+        // Host 0 has code 1.
+        let numbers = HostNumber(max(0, codes.lowerBound - 1))..<HostNumber(max(0, codes.upperBound - 1))
+        hosts.forEachHost(in: numbers) { number, id in
             let code = number.raw + 1
             if self.mayHave(host: code), Self.satisfies(id, atoms) { table[Int(code)] = 1 }
         }
     }
 
-    // MARK: Tests
+    // MARK: Conditions
 
-    /// The condition on a field's codes that a list of atoms is, or nil if no value passes.
-    func test(_ field: Int, _ atoms: [MatchAtom], _ hosts: borrowing some HostNaming & ~Copyable) -> CodeTest? {
-        let highest = self.highestCode(field)
+    /// The condition on a field's codes that a list of atoms is.
+    ///
+    /// - Parameters:
+    ///   - field: The field.
+    ///   - atoms: Of which one must hold.
+    ///   - isComplete: Whether all rows in question have a value of the field.
+    ///   - values: Takes in what values have to be judged for.
+    ///   - hosts: Whom the numbers of hosts stand for.
+    func check(
+        _ field: Int,
+        _ atoms: [MatchAtom],
+        isComplete: Bool,
+        _ values: inout ValueTables,
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> RowCheck {
+        let acceptsAbsent = !isComplete && atoms.contains(.exists(false))
         if atoms.contains(.exists(true)) {
             // Whatever else is asked for, every present value passes.
-            guard atoms.contains(.exists(false)) else { return CodeTest(form: .except([]), acceptsEmpty: true) }
-            let ones = [UInt8](repeating: 1, count: CodeTest.tableSize(highest))
-            return CodeTest(form: .table(ones, passing: nil), acceptsEmpty: true)
+            let isPresent = RowCheck.column(field, CodeTest(form: .except([]), acceptsEmpty: true))
+            return isComplete || acceptsAbsent ? .always : isPresent
         }
-        if atoms.count == 1, case .anythingBut(let literals) = atoms[0] {
-            return CodeTest(form: .except(self.codes(field, equalTo: literals, hosts)))
+        let listed = (acceptsAbsent ? [0] : []) + self.codes(field, oneOf: atoms, hosts)
+        let excluded = self.codes(field, noneOf: atoms, hosts)
+        let judged = atoms.filter(\.isJudged)
+        guard judged.isEmpty else {
+            let table = ValueTable(field: field, atoms: judged, listed: listed, excluded: excluded)
+            return self.check(table, atoms, &values, hosts)
         }
-        var literals: [MatchLiteral] = []
-        var acceptsAbsent = false
+        guard let excluded else {
+            return listed.isEmpty ? .never : .column(field, CodeTest(form: .codes(listed)))
+        }
+        let rest = excluded.filter { !listed.containsAscending($0) }
+        let isOther = RowCheck.column(field, CodeTest(form: .except(rest)))
+        return acceptsAbsent ? .any([isOther, .column(field, CodeTest(form: .codes([0])))]) : isOther
+    }
+
+    /// A condition that values are judged by: few values at once, as far as there is work left.
+    private func check(
+        _ table: consuming ValueTable,
+        _ atoms: [MatchAtom],
+        _ values: inout ValueTables,
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> RowCheck {
+        let field = table.field
+        let number = values.add(table)
+        if self.highestCode(field) <= Self.eagerValuesMax { self.judge(number, &values, hosts) }
+        guard let form = values[number].form else {
+            return .column(field, CodeTest(form: .values(atoms, table: number)))
+        }
+        if case .table(_, let passing) = form, passing?.isEmpty ?? false { return .never }
+        return .column(field, CodeTest(form: form))
+    }
+
+    /// The codes of the values that one of some atoms names, ascending.
+    private func codes(
+        _ field: Int,
+        oneOf atoms: [MatchAtom],
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> [UInt32] {
+        let literals = atoms.compactMap { if case .equals(let literal) = $0 { literal } else { nil } }
+        return self.codes(field, equalTo: literals, hosts)
+    }
+
+    /// The codes of the values that each "anything but" excludes, ascending; nil if there is none.
+    private func codes(
+        _ field: Int,
+        noneOf atoms: [MatchAtom],
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> [UInt32]? {
+        var excluded: [UInt32]?
         for atom in atoms {
-            switch atom {
-            case .equals(let literal): literals.append(literal)
-            case .exists(false): acceptsAbsent = true
-            default:
-                // What excludes literals alone is not judged on values: nothing is gained by waiting.
-                let isJudged = atoms.contains(where: \.isJudged)
-                guard !isJudged || highest <= Self.eagerValuesMax else { return CodeTest(form: .values(atoms)) }
-                let form = self.evaluate(field, atoms, hosts)
-                if case .table(_, let passing) = form, passing?.isEmpty ?? false { return nil }
-                return CodeTest(form: form)
-            }
+            guard case .anythingBut(let literals) = atom else { continue }
+            let codes = self.codes(field, equalTo: literals, hosts)
+            excluded = excluded?.filter { codes.containsAscending($0) } ?? codes
         }
-        let codes = (acceptsAbsent ? [0] : []) + self.codes(field, equalTo: literals, hosts)
-        return codes.isEmpty ? nil : CodeTest(form: .codes(codes))
+        return excluded
     }
 
     /// The codes of the values that equal one of some literals, ascending.
@@ -119,46 +187,9 @@ extension KindSegment {
         if codes.count > 1 { codes.sortAndUnique() }
         return codes
     }
-
-    /// Evaluates atoms for all codes: those that are judged once for each value, literals by looking them up.
-    func evaluate(
-        _ field: Int,
-        _ atoms: [MatchAtom],
-        _ hosts: borrowing some HostNaming & ~Copyable
-    ) -> CodeTest.Form {
-        let highest = self.highestCode(field)
-        var table = [UInt8](repeating: 0, count: CodeTest.tableSize(highest))
-        var passing: [UInt32] = []
-        let judged = atoms.filter(\.isJudged)
-        if !judged.isEmpty { self.mark(field, judged, in: &table, hosts) }
-        for atom in atoms {
-            switch atom {
-            case .equals(let literal): for code in self.codes(field, equalTo: literal, hosts) { table[Int(code)] = 1 }
-            case .anythingBut(let literals):
-                var excluded = self.codes(field, equalTo: literals, hosts)[...]
-                for code in 1..<highest + 1 {
-                    if excluded.first.map({ Int($0) }) == code { excluded.removeFirst() } else { table[code] = 1 }
-                }
-            case .exists(false): table[0] = 1
-            default: break
-            }
-        }
-        for code in 0..<highest + 1 where table[code] != 0 { passing.append(UInt32(code)) }
-        let isDriver = passing.first != 0 && passing.count <= Self.driverCodesMax
-        return .table(table, passing: isDriver ? passing : nil)
-    }
 }
 
 extension RowColumn {
     /// Whether a row may have a code: without lists it is not known.
     fileprivate func mayHave(_ code: UInt32) -> Bool { !self.hasLists || self.lists.count(of: code) > 0 }
-}
-
-extension ValueDictionary {
-    /// Sets the entries of the codes that satisfy one of some atoms to 1. O(values).
-    fileprivate func mark(_ atoms: [MatchAtom], in table: inout [UInt8]) {
-        let prefixes = atoms.compactMap { if case .prefix(let text) = $0 { text } else { nil } }
-        guard prefixes.count < atoms.count else { return self.mark(prefixes: prefixes, in: &table) }
-        for code in 0..<self.highestCode + 1 where self.satisfies(UInt32(code), atoms) { table[code] = 1 }
-    }
 }

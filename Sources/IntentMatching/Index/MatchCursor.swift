@@ -1,26 +1,41 @@
 import Storage
 package import WidgetModel
 
-/// How far a question has been answered: instances that were found, and where to go on.
+/// How far a question has been answered: its plans, instances that were found, and where to go on.
 ///
-/// It is made by ``IntentIndex/cursor(app:kind:pattern:hosts:attributes:order:batchLimit:)`` and moved on by
-/// ``IntentIndex/next(_:_:)``; between two calls the index must not change.
+/// It is made by ``IntentIndex/cursor(app:kind:pattern:hosts:attributes:order:isExplained:batchLimit:)`` and moved on
+/// by ``IntentIndex/next(_:_:work:)``; between two calls the index must not change.
 package struct MatchCursor: ~Copyable, Sendable {
-    /// What a query does with the rows of one form in one segment.
-    struct Step: Sendable {
+    /// What may be done for plans until others get their turn, in steps of a pattern on a value: some milliseconds.
+    package static let workMax = 1 << 18
+    /// The same of each plan: of a pattern that is asked of many kinds.
+    static let planWork = workMax / 16
+
+    /// The rows of one form in one segment.
+    struct Rows: Sendable {
         let segment: Int
         let isShared: Bool
+    }
+
+    /// What a query does with some rows.
+    struct Step: Sendable {
+        let rows: Rows
         let plan: SegmentPlan
     }
 
-    let steps: [Step]
-    /// The step that is walked, and its walk.
+    /// What is asked, until there is a plan for all rows in question.
+    var planning: MatchPlanning?
+    /// How many values were judged for plans.
+    package internal(set) var judged = 0
+    private(set) var steps: [Step] = []
+    /// The step that is walked.
     private(set) var step = 0
+    /// Its walk; while there are plans to be made, one of classes.
     var scan: RowScan
     /// What each step that was walked to its end touched.
     private(set) var counts: [ScanCounts] = []
     /// The most instances of a batch.
-    let batchLimit: Int
+    private(set) var batchLimit: Int
     /// The instances that were found: ``filled`` of them, of which the first ``batchCount`` are the batch.
     var found: Column<UInt32>
     var filled = 0
@@ -29,30 +44,50 @@ package struct MatchCursor: ~Copyable, Sendable {
     var sorted: AscendingUnion?
 
     /// - Parameters:
-    ///   - steps: The steps.
+    ///   - planning: What is asked.
     ///   - batchLimit: The most instances of a batch; at least 1.
-    ///   - sorted: Sorts the instances; nil if they come in order, or need not.
-    init(_ steps: [Step], batchLimit: Int, sorted: consuming AscendingUnion?) {
+    init(_ planning: MatchPlanning, batchLimit: Int) {
         precondition(batchLimit > 0, "batches of no instance")
-        self.steps = steps
-        self.sorted = sorted
-        let candidates = steps.reduce(0) { $0.addingSaturating($1.plan.candidates) }
-        self.batchLimit = min(batchLimit, max(1, candidates))
-        self.scan = RowScan(steps.first?.plan ?? SegmentPlan(path: .nothing, candidates: 0))
-        self.found = Column(undefined: candidates > 0 ? self.batchLimit + RowScan.slack : 0)
+        self.planning = planning
+        self.scan = RowScan()
+        self.batchLimit = batchLimit
+        self.found = Column()
+    }
+
+    /// A question of which the plan is known already.
+    init(_ step: Step, batchLimit: Int) {
+        precondition(batchLimit > 0, "batches of no instance")
+        self.steps = [step]
+        self.scan = RowScan(step.plan)
+        self.batchLimit = min(batchLimit, max(1, step.plan.candidates))
+        self.found = Column(undefined: self.batchLimit + RowScan.slack)
     }
 
     /// The answer to a question that is known already.
     init(_ instances: consuming Column<UInt32>, count: Int, batchLimit: Int) {
         precondition(batchLimit > 0, "batches of no instance")
-        self.steps = []
+        self.scan = RowScan()
         self.batchLimit = batchLimit
-        self.scan = RowScan(SegmentPlan(path: .nothing, candidates: 0))
         self.found = instances
         self.filled = count
     }
 
-    /// The instances that the last call of ``IntentIndex/next(_:_:)`` found; there may be none.
+    /// Begins to walk, once there are plans.
+    ///
+    /// - Parameters:
+    ///   - steps: The steps.
+    ///   - sorted: Sorts the instances; nil if they come in order, or need not.
+    mutating func begin(_ steps: [Step], sorted: consuming AscendingUnion?) {
+        self.steps = steps
+        self.sorted = sorted
+        if let first = steps.first { self.scan = RowScan(first.plan) }
+        let candidates = steps.reduce(0) { $0.addingSaturating($1.plan.candidates) }
+        guard candidates > 0 else { return }
+        self.batchLimit = min(self.batchLimit, candidates)
+        self.found = Column(undefined: self.batchLimit + RowScan.slack)
+    }
+
+    /// The instances that the last call of ``IntentIndex/next(_:_:work:)`` found; there may be none.
     package var batch: Span<InstanceNumber> {
         @_lifetime(borrow self)
         get { self.found.span.extracting(first: self.batchCount).numbers() }
@@ -69,7 +104,7 @@ package struct MatchCursor: ~Copyable, Sendable {
 
     /// Whether there is nothing more than what is in ``found``.
     var isExhausted: Bool {
-        guard self.isWalked else { return false }
+        guard self.planning == nil, self.isWalked else { return false }
         switch self.sorted {
         case .some(let sorted): return sorted.isRead
         case .none: return true
@@ -92,6 +127,24 @@ package struct MatchCursor: ~Copyable, Sendable {
         if self.step < self.steps.count { self.scan = RowScan(self.steps[self.step].plan) }
         return true
     }
+}
+
+/// A question for which plans are made, one for the rows of each form in each segment.
+struct MatchPlanning: Sendable {
+    let pattern: MatchPattern?
+    /// The conditions of instances that are fulfilled; nil if none is asked about.
+    let fulfilled: [UInt32]?
+    /// Whether the query names a kind.
+    let isNamed: Bool
+    let order: MatchOrder
+    /// All rows in question, and what there are plans for already.
+    let rows: [MatchCursor.Rows]
+    var steps: [MatchCursor.Step] = []
+    /// The next one's plan.
+    var current: SegmentPlanning?
+
+    /// The rows for which there is no plan yet; nil if there are none.
+    var next: MatchCursor.Rows? { self.steps.count < self.rows.count ? self.rows[self.steps.count] : nil }
 }
 
 /// The order in which the index hands over instances.

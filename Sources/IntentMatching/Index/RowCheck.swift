@@ -45,8 +45,9 @@ struct CodeTest: Sendable {
         case except([UInt32])
         /// By code: 1 if it passes. With the codes that pass if they are few and 0 is not among them.
         case table([UInt8], passing: [UInt32]?)
-        /// Those whose values satisfy an atom: for fields with many values, where few rows will be asked. See ``CodeJudge``.
-        case values([MatchAtom])
+        /// Those whose values satisfy an atom. Where many rows will be asked, the table with this number in ``ValueTables``
+        /// takes its place; where few will, ``CodeJudge`` is asked for each of them.
+        case values([MatchAtom], table: Int)
     }
 
     var form: Form
@@ -70,29 +71,32 @@ struct CodeTest: Sendable {
     ///   - judge: Whether the code's value satisfies one of some atoms.
     @inline(__always)
     func passes(_ code: UInt32, _ judge: (UInt32, [MatchAtom]) -> Bool) -> Bool {
+        if case .values(let atoms, _) = self.form { judge(code, atoms) } else { self.passes(code) }
+    }
+
+    /// The same where no value has to be looked at.
+    @inline(__always)
+    func passes(_ code: UInt32) -> Bool {
         switch self.form {
         case .codes(let codes): codes.containsAscending(code)
         case .except(let codes): code != 0 && !codes.containsAscending(code)
         case .table(let table, _): table[Int(code)] != 0
-        case .values(let atoms): judge(code, atoms)
+        case .values: preconditionFailure("values that were not judged")
         }
     }
 
     /// The same test as a look into a table: one load for each row, however many codes there are.
     ///
-    /// - Parameters:
-    ///   - highestCode: The highest code that a row may have.
-    ///   - evaluate: Evaluates atoms for all codes.
-    func tabled(highestCode: Int, _ evaluate: ([MatchAtom]) -> CodeTest.Form) -> CodeTest {
+    /// - Parameter highestCode: The highest code that a row may have.
+    func tabled(highestCode: Int) -> CodeTest {
         var table = [UInt8](repeating: 0, count: Self.tableSize(highestCode))
         switch self.form {
-        case .table: return self
+        case .table, .values: return self
         case .codes(let codes):
             for code in codes { table[Int(code)] = 1 }
         case .except(let codes):
             for code in 1..<highestCode + 1 { table[code] = 1 }
             for code in codes { table[Int(code)] = 0 }
-        case .values(let atoms): return CodeTest(form: evaluate(atoms), acceptsEmpty: self.acceptsEmpty)
         }
         return CodeTest(form: .table(table, passing: self.drivers), acceptsEmpty: self.acceptsEmpty)
     }

@@ -31,6 +31,13 @@ struct RowScan: ~Copyable {
     /// What was looked at, and what came out.
     private(set) var counts = ScanCounts()
 
+    /// A walk that finds nothing.
+    init() {
+        self.path = .nothing
+        self.program = nil
+        self.isDone = true
+    }
+
     init(_ plan: SegmentPlan) {
         self.path = plan.path
         if case .dense(let check) = plan.path { self.program = DenseProgram(check) } else { self.program = nil }
@@ -60,7 +67,7 @@ struct RowScan: ~Copyable {
             switch self.path {
             case .nothing: filled
             case .everything: self.copyAll(&found, filled, limit, instances)
-            case .dense: self.scan(&found, filled, limit, table, instances, judge)
+            case .dense: self.scan(&found, filled, limit, table, instances)
             case .postings(let passes) where passes.count == 1 && passes[0].filters.isEmpty:
                 self.readList(passes[0], &found, filled, limit, table, instances)
             case .postings(let passes) where passes.count == 1:
@@ -213,8 +220,7 @@ struct RowScan: ~Copyable {
         _ filled: Int,
         _ limit: Int,
         _ table: borrowing RowTable,
-        _ instances: borrowing InstanceColumn,
-        _ judge: CodeJudge
+        _ instances: borrowing InstanceColumn
     ) -> Int {
         guard let program = self.program else { return filled }
         var filled = filled
@@ -227,7 +233,7 @@ struct RowScan: ~Copyable {
                     self.isDone = true
                     break
                 }
-                guard self.dense.evaluate(program, table, block: self.next, &work, judge) else { break }
+                guard self.dense.evaluate(program, table, block: self.next, &work) else { break }
                 self.counts.scanned += min(table.rowCount - self.next << 16, 1 << 16)
                 self.word = 0
                 self.next += 1
@@ -256,6 +262,9 @@ struct RowScan: ~Copyable {
 }
 
 extension RowTable {
+    /// What finding a value costs that is to be judged.
+    private static let judgingWork = 64
+
     /// What putting a row through filters costs, in conditions on plain codes; at least 1.
     fileprivate func work(of filters: [RowCheck]) -> Int { filters.reduce(1) { $0 + self.work(of: $1) } }
 
@@ -264,7 +273,7 @@ extension RowTable {
         case .never, .always: return 0
         case .all(let parts), .any(let parts): return self.work(of: parts)
         case .column(let index, let test):
-            if case .values = test.form { return 64 }
+            if case .values(let atoms, _) = test.form { return Self.judgingWork + 2 * atoms.steps }
             return self.columns[index].isArray ? 32 : 1
         }
     }

@@ -18,9 +18,6 @@ private enum Cost {
     static let elements = 8
 }
 
-/// What a plan is told of the codes: the highest of each column, and a form that a test of values has for all codes.
-typealias CodeTabler = (_ column: Int, _ atoms: [MatchAtom]) -> CodeTest.Form
-
 /// Chooses a path by what it would cost.
 extension RowTable {
     /// How the rows are found that pass a check.
@@ -28,8 +25,9 @@ extension RowTable {
     /// - Parameters:
     ///   - check: The check.
     ///   - highestCodes: The highest code of each column.
-    ///   - evaluate: Evaluates atoms for all codes of a column.
-    func plan(_ check: RowCheck, _ highestCodes: [Int], _ evaluate: CodeTabler) -> SegmentPlan {
+    ///   - values: What values were judged for so far.
+    /// - Returns: Nil if values have to be judged first, which are noted in `values`; then it is to be called again.
+    func plan(_ check: RowCheck, _ highestCodes: [Int], _ values: inout ValueTables) -> SegmentPlan? {
         switch check {
         case .never: return SegmentPlan(path: .nothing, candidates: 0)
         case .always: return SegmentPlan(path: .everything, candidates: self.rowCount)
@@ -39,13 +37,17 @@ extension RowTable {
         // Values that are only known one by one give no list yet. Once all of them were looked at, they may.
         var room = Cost.tableBytesMax
         let rows = self.walk(check)?.rows ?? self.rowCount
-        let check = self.prepared(check, rows, tabled: .max, &room, highestCodes, evaluate)
+        let check = self.prepared(check, for: .rows(rows), tabled: .max, &room, highestCodes, &values)
+        guard !values.isWanting else { return nil }
         if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
         if let walk = self.walk(check), walk.price <= self.densePrice(check) {
-            let passes = self.passes(self.prepared(check, walk.rows, tabled: 2, &room, highestCodes, evaluate))
+            let filtered = self.prepared(check, for: .rows(walk.rows), tabled: 2, &room, highestCodes, &values)
+            guard !values.isWanting else { return nil }
+            let passes = self.passes(filtered)
             return SegmentPlan(path: .postings(passes), candidates: passes.reduce(0) { $0 + $1.length })
         }
-        let whole = self.prepared(check, self.rowCount, tabled: 5, &room, highestCodes, evaluate)
+        let whole = self.prepared(check, for: .bits, tabled: 5, &room, highestCodes, &values)
+        guard !values.isWanting else { return nil }
         return SegmentPlan(path: .dense(self.dense(whole)), candidates: self.rowCount)
     }
 
@@ -105,49 +107,55 @@ extension RowTable {
         }
     }
 
+    /// What a check is made ready for.
+    private enum Use {
+        /// So many rows that are looked at one by one.
+        case rows(Int)
+        /// A bit for each row: no value is judged meanwhile.
+        case bits
+    }
+
     /// The check with tables of all codes wherever so many rows pay for them.
     ///
     /// - Parameters:
     ///   - check: The check.
-    ///   - candidates: How many rows there are to look at.
+    ///   - use: What for.
     ///   - tabled: So many codes are more work to compare with than one look into a table is.
     ///   - room: Bytes that tables may still take, but for what costs too much without.
     ///   - highestCodes: The highest code of each column.
-    ///   - evaluate: Evaluates atoms for all codes of a column.
+    ///   - values: What values were judged for so far. What is missing is noted there, and the check left as it is.
     private func prepared(
         _ check: RowCheck,
-        _ candidates: Int,
+        for use: Use,
         tabled: Int,
         _ room: inout Int,
         _ highestCodes: [Int],
-        _ evaluate: CodeTabler
+        _ values: inout ValueTables
     ) -> RowCheck {
         switch check {
         case .never, .always: return check
         case .all(let parts):
-            return .joining(
-                parts.map { self.prepared($0, candidates, tabled: tabled, &room, highestCodes, evaluate) }
-            )
+            return .joining(parts.map { self.prepared($0, for: use, tabled: tabled, &room, highestCodes, &values) })
         case .any(let parts):
             return .alternatives(
-                parts.map { self.prepared($0, candidates, tabled: tabled, &room, highestCodes, evaluate) }
+                parts.map { self.prepared($0, for: use, tabled: tabled, &room, highestCodes, &values) }
             )
         case .column(let index, let test):
             let highest = highestCodes[index]
             let isArray = self.columns[index].isArray
-            let looks = isArray ? candidates * Cost.elements : candidates
+            let (rows, mustTable) = if case .rows(let rows) = use { (rows, false) } else { (self.rowCount, true) }
             // An array has many codes to compare with each.
             let tabled = isArray && tabled != .max ? 1 : tabled
             switch test.form {
-            case .values where looks > highest / 8:
+            case .values(_, let table) where mustTable || (isArray ? rows * Cost.elements : rows) > highest / 8:
+                guard let form = values.form(of: table) else { return check }
                 room -= CodeTest.tableSize(highest)
-                let table = test.tabled(highestCode: highest) { evaluate(index, $0) }
-                if case .table(_, let passing) = table.form, passing?.isEmpty ?? false { return .never }
-                return .column(index, table)
-            case .codes(let codes) where codes.count >= tabled && candidates > highest / 16 && room > highest,
-                .except(let codes) where codes.count >= tabled - 1 && candidates > highest / 16 && room > highest:
+                if case .table(_, let passing) = form, passing?.isEmpty ?? false { return .never }
+                return .column(index, CodeTest(form: form))
+            case .codes(let codes) where codes.count >= tabled && rows > highest / 16 && room > highest,
+                .except(let codes) where codes.count >= tabled - 1 && rows > highest / 16 && room > highest:
                 room -= CodeTest.tableSize(highest)
-                return .column(index, test.tabled(highestCode: highest) { evaluate(index, $0) })
+                return .column(index, test.tabled(highestCode: highest))
             default: return check
             }
         }

@@ -17,7 +17,7 @@ struct ValueDictionary: ~Copyable {
     }
 
     /// Marks a code without a value.
-    private static let unused = UInt32.max
+    static let unused = UInt32.max
     /// One use in an entry.
     private static let oneUse: UInt64 = 1 << 32
     /// Bytes of the tag and the length.
@@ -191,6 +191,12 @@ struct ValueDictionary: ~Copyable {
         (Int(self.store.elements[Int(start)] >> 8 & 0xFF_FFFF) + Self.headBytes + 7) / 8
     }
 
+    /// The bytes of a value; 0 of a code without one.
+    func length(_ code: UInt32) -> Int {
+        let start = self.start(code)
+        return start == Self.unused ? 0 : self.tag(at: start).length
+    }
+
     func satisfies(_ code: UInt32, _ atoms: [MatchAtom]) -> Bool {
         guard code != 0 else { return atoms.contains(.exists(false)) }
         let start = self.start(code)
@@ -218,31 +224,6 @@ struct ValueDictionary: ~Copyable {
         let start = self.start(code)
         guard code != 0, start != Self.unused, self.tag(at: start).0 == .int else { return nil }
         return Int64(bitPattern: self.store.elements[Int(start)] >> 32 | self.store.elements[Int(start) + 1] << 32)
-    }
-
-    /// Sets the entry of each text with one of some prefixes to 1. O(values), a few nanoseconds each.
-    func mark(prefixes: [UTF8Text], in table: inout [UInt8]) {
-        for prefix in prefixes {
-            let bytes = prefix.bytes.span
-            let count = Self.wordCount(bytes)
-            // The tag and as many bytes as the prefix has, without the length.
-            var wanted = (0..<count).map { Self.word(bytes, $0) }
-            var masks = [UInt64](repeating: .max, count: count)
-            let last = bytes.count + Self.headBytes - 8 * (count - 1)
-            masks[count - 1] = last == 8 ? .max : 1 << UInt64(8 * last) - 1
-            masks[0] &= ~(0xFF_FFFF << 8)
-            wanted[0] &= masks[0]
-            let words = self.store.elements.span
-            for code in 1..<self.entries.count {
-                let start = UInt32(truncatingIfNeeded: self.entries[code])
-                guard start != Self.unused else { continue }
-                let head = words[Int(start)]
-                guard head & masks[0] == wanted[0], Int(head >> 8 & 0xFF_FFFF) >= bytes.count else { continue }
-                var index = 1
-                while index < count, words[Int(start) + index] & masks[index] == wanted[index] { index += 1 }
-                if index == count { table[code] = 1 }
-            }
-        }
     }
 
     // MARK: The table

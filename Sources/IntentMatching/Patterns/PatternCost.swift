@@ -23,10 +23,16 @@ extension MatchPattern {
         let isJudged = atoms.contains { atom in
             if case .anythingBut = atom { atoms.count > 1 } else { atom.isJudged }
         }
-        guard isJudged else { return 0 }
-        return atoms.reduce(Self.judging) { sum, atom in
+        return isJudged ? Self.judging + atoms.steps : 0
+    }
+}
+
+extension [MatchAtom] {
+    /// What looking at one value takes, in steps.
+    var steps: Int {
+        self.reduce(0) { sum, atom in
             switch atom {
-            case .wildcard: sum + Self.wildcard
+            case .wildcard: sum + MatchPattern.wildcard
             case .anythingBut(let literals): sum + literals.count
             default: sum + 1
             }

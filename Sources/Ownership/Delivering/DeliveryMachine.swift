@@ -183,16 +183,14 @@ extension DeliveryMachine {
     }
 
     /// What ``DeliveryAction/findUndelivered(_:from:limit:)`` has found; nil if the partition does not answer.
-    package mutating func takeUndelivered(_ reloads: [ReloadEffect]?, of partition: PartitionID, now: Instant) {
+    package mutating func takeUndelivered(_ page: ReloadsPage?, of partition: PartitionID, now: Instant) {
         guard self.isSearching, partition == self.searched else { return }
         self.isSearching = false
         // One that has stopped delivers nothing; its log has everything.
-        guard let reloads else { return }
-        // A full page is not all there is. What had no room meanwhile may be before its end.
-        if reloads.count >= self.settings.limits.knownMax, let last = reloads.map(\.id.instance.raw).max() {
-            self.noteBehind(partition, from: InstanceNumber(raw: last + 1))
-        }
-        self.takeReloads(reloads, now: now)
+        guard let page else { return }
+        // What had no room meanwhile may be before that.
+        if let next = page.next { self.noteBehind(partition, from: next) }
+        self.takeReloads(page.reloads, now: now)
     }
 
     private mutating func noteBehind(_ partition: PartitionID, from instance: InstanceNumber) {

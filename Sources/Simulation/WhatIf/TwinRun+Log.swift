@@ -40,15 +40,19 @@ extension TwinRun {
 extension Engine {
     /// Every reload that is out and not acknowledged, whichever way it goes. O(instances).
     func allOutstanding(_ settings: EngineSettings) -> [ReloadEffect] {
-        var found = self.undeliveredReloads(limit: .max)
-        for app in settings.apps {
+        func all(_ next: (InstanceNumber) -> ReloadsPage) -> [ReloadEffect] {
+            var found: [ReloadEffect] = []
             var cursor: InstanceNumber? = InstanceNumber(0)
             while let from = cursor {
-                let page = self.outstandingReloads(app: app.app, from: from, limit: 4096)
+                let page = next(from)
                 found += page.reloads
                 cursor = page.next
             }
+            return found
         }
-        return found
+        return all { self.undeliveredReloads(from: $0, limit: 4096) }.sorted { $0.id.position < $1.id.position }
+            + settings.apps.flatMap { app in
+                all { self.outstandingReloads(app: app.app, from: $0, limit: 4096) }
+            }
     }
 }

@@ -146,7 +146,8 @@ import WidgetModel
             try await scene.register("phone")
             var expires: Instant?
             try await scene.until("the reload is issued") {
-                expires = try await scene.scene.owners[0].query { $0.undeliveredReloads(limit: 1).first?.expiresAt }
+                let owner = scene.scene.owners[0]
+                expires = try await owner.query { $0.undeliveredReloads(limit: 1).reloads.first?.expiresAt }
                 return expires != nil
             }
             let expiresAt = try #require(expires)

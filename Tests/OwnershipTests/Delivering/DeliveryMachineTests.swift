@@ -6,6 +6,10 @@ import WidgetModel
 @Suite struct DeliveryMachineTests {
     private static let partition = PartitionID(0)
 
+    private static func page(_ reloads: [ReloadEffect], next: UInt32? = nil) -> ReloadsPage {
+        ReloadsPage(reloads: reloads, next: next.map { InstanceNumber(raw: $0) }, through: LogPosition(.max))
+    }
+
     private static func report(_ reload: ReloadEffect, _ result: DeliveryReport.Result) -> Record {
         .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: result))
     }
@@ -190,19 +194,20 @@ import WidgetModel
         #expect(desk.searches() == (deferred > 0 ? [search] : []))
     }
 
-    @Test func `a search goes on behind a full page, whatever became of that, and ends with one that is not full`() {
+    @Test func `a search goes on behind a page, whatever became of that, and ends with the last`() {
         var desk = DeliveryDesk { $0.limits.knownMax = 2 }
         desk.machine.catchUp()
         #expect(desk.searches() == [.findUndelivered(PartitionID(1), from: InstanceNumber(raw: 0), limit: 2)])
-        desk.machine.takeUndelivered([], of: PartitionID(1), now: desk.now)
+        desk.machine.takeUndelivered(Self.page([]), of: PartitionID(1), now: desk.now)
         #expect(desk.searches() == [.findUndelivered(Self.partition, from: InstanceNumber(raw: 0), limit: 2)])
-        desk.machine.takeUndelivered([desk.reload(4, at: 1), desk.reload(2, at: 2)], of: Self.partition, now: desk.now)
+        let full = Self.page([desk.reload(4, at: 1), desk.reload(2, at: 2)], next: 5)
+        desk.machine.takeUndelivered(full, of: Self.partition, now: desk.now)
         // Neither is wanted any more, although the engine still has both.
         desk.machine.takePushes([nil], for: 1, now: desk.now)
         #expect(desk.actions().contains(.findPushes(1, desk.reload(4).host, [desk.reload(4, at: 1).id])))
         for number in [1, 2] as [DeliveryNumber] { desk.machine.takePushes([nil], for: number, now: desk.now) }
         #expect(desk.searches() == [.findUndelivered(Self.partition, from: InstanceNumber(raw: 5), limit: 2)])
-        desk.machine.takeUndelivered([desk.reload(6, at: 1)], of: Self.partition, now: desk.now)
+        desk.machine.takeUndelivered(Self.page([desk.reload(6, at: 1)]), of: Self.partition, now: desk.now)
         #expect(desk.requests().count == 1 && desk.searches() == [])
     }
 
@@ -214,7 +219,8 @@ import WidgetModel
         _ = desk.searches()
         let reloads = [1, 2, 3].map { desk.reload($0, at: UInt64($0)) }
         desk.machine.takeReloads(reloads, now: desk.now)
-        desk.machine.takeUndelivered([reloads[0], desk.reload(7)], of: Self.partition, now: desk.now)
+        let page = Self.page([reloads[0], desk.reload(7)], next: 8)
+        desk.machine.takeUndelivered(page, of: Self.partition, now: desk.now)
         for request in desk.requests() {
             desk.answer(request, 200)
             desk.machine.logged(request.number, isLogged: true)
@@ -228,7 +234,7 @@ import WidgetModel
         _ = desk.searches()
         let reload = desk.reload(1)
         desk.machine.takeReloads([reload], now: desk.now)
-        desk.machine.takeUndelivered([reload], of: PartitionID(1), now: desk.now)
+        desk.machine.takeUndelivered(Self.page([reload]), of: PartitionID(1), now: desk.now)
         #expect(desk.requests().count == 1)
         #expect(desk.machine.counts == (0, 1))
     }

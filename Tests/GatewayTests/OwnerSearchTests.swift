@@ -1,0 +1,87 @@
+import Engine
+import IntentMatching
+import Journaling
+import NIOCore
+import Ownership
+import TestSupport
+import Testing
+import WidgetModel
+
+@testable import Gateway
+
+/// What a push would match is found in slices: others are answered in between, and nothing is applied.
+@Suite struct OwnerSearchTests {
+    private static let hosts = 3000
+
+    /// A push whose pattern is as costly as one may be, and is judged on the id of each host.
+    private static let costly: PushRecord = {
+        var push = Sports.push(1, to: "")
+        push.target = .app(Sports.app)
+        let others = (0..<490).map { MatchAtom.suffix(UTF8Text("-x\($0)")) }
+        push.pattern = .field(.host, [.suffix("7")] + others)
+        return push
+    }()
+
+    private static func populated() async throws -> OwnerScene {
+        let scene = try await OwnerScene.started()
+        var builder = SubmissionBuilder(partitions: 1)
+        for host in (0..<self.hosts).map({ HostKey("host-\($0)") }) {
+            _ = builder.append(
+                .register(Sports.registration(host.id.rawValue, [Sports.instance("a")])),
+                for: host
+            )
+        }
+        scene.journal.append(builder.take()) { _ in }
+        while try await scene.owners[0].query({ $0.stats().instances }) < self.hosts { await Task.yield() }
+        return scene
+    }
+
+    private static func removal(_ host: String) -> Submission {
+        var builder = SubmissionBuilder(partitions: 1)
+        _ = builder.append(.unregister(HostRemoval(host: HostKey(host))), for: HostKey(host))
+        return builder.take()
+    }
+
+    @Test func `others are answered while a search is under way, and nothing is applied`() async throws {
+        let scene = try await Self.populated()
+        let owner = scene.owners[0]
+        let found = owner.loop.makePromise(of: (matched: Int, isThere: Bool).self)
+        let isOver = try await owner.loop.submit {
+            // Appended first, but applied when the search is over.
+            scene.journal.append(Self.removal("host-7")) { _ in }
+            owner.beginSearch(Self.costly, nil, found) { engine, search in
+                (search.count.matched, engine.host(HostKey("host-7")) != nil)
+            }
+            let isOver = owner.loop.makePromise(of: Bool.self)
+            owner.loop.execute { isOver.succeed(owner.state.value.searches.isEmpty) }
+            return isOver.futureResult
+        }.flatMap { $0 }.get()
+        #expect(!isOver)
+        let answer = try await found.futureResult.get()
+        #expect(answer.matched == 300 && answer.isThere)
+        // Each search lets some of the log be applied.
+        var searches = 0
+        while try await owner.query({ $0.host(HostKey("host-7")) }) != nil {
+            _ = try await owner.search(Self.costly) { $1.count }
+            searches += 1
+        }
+        #expect(searches < 10)
+        #expect(try await owner.search(Self.costly) { $1.count.matched } == 299)
+        let view = try await owner.search(Self.costly, sampling: 10) { $0.dryRun($1) }
+        #expect(view.matched == 299 && view.decided == 10 && view.plans.count == 1)
+    }
+
+    @Test func `a search of a partition that has stopped fails, also one that is under way`() async throws {
+        let scene = try await Self.populated()
+        let owner = scene.owners[0]
+        let found = owner.loop.makePromise(of: Int.self)
+        try await owner.loop.submit {
+            owner.beginSearch(Self.costly, nil, found) { $1.count.matched }
+            owner.stop()
+        }.get()
+        await #expect(throws: OwnerError.stopped(partition: PartitionID(0))) { try await found.futureResult.get() }
+        await #expect(throws: OwnerError.stopped(partition: PartitionID(0))) {
+            try await owner.search(Self.costly) { $1.count }
+        }
+    }
+}
