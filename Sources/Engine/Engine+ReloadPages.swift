@@ -64,7 +64,7 @@ extension Engine {
         from cursor: InstanceNumber,
         through: LogPosition,
         _ limit: Int,
-        where isWanted: (InstanceTable.Row) -> Bool
+        where isWanted: (Registry.Instance) -> Bool
     ) -> ReloadsPage {
         var found: [ReloadEffect] = []
         let range = self.registry.instanceNumbers(from: cursor, atMost: Self.reloadsPageScanMax)

@@ -42,6 +42,7 @@ import WidgetModel
         for number in 0..<4 {
             scene.register("token-\(number)", delivery: .apns, [Scene.scores("w1", team: "seahawks")])
         }
+        scene.apply(.push(scene.makePush()))
         scene.acknowledgeAll("token-3")
         var (found, pages) = ([ReloadEffect](), 0)
         var cursor: InstanceNumber? = InstanceNumber(0)

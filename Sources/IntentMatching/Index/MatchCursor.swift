@@ -82,9 +82,8 @@ package struct MatchCursor: ~Copyable, Sendable {
         self.sorted = sorted
         if let first = steps.first { self.scan = RowScan(first.plan) }
         let candidates = steps.reduce(0) { $0.addingSaturating($1.plan.candidates) }
-        guard candidates > 0 else { return }
-        self.batchLimit = min(self.batchLimit, candidates)
-        self.found = Column(undefined: self.batchLimit + RowScan.slack)
+        self.batchLimit = min(self.batchLimit, max(1, candidates))
+        self.found = Column(undefined: candidates > 0 ? self.batchLimit + RowScan.slack : 0)
     }
 
     /// The instances that the last call of ``IntentIndex/next(_:_:work:)`` found; there may be none.
