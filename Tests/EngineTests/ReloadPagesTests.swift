@@ -40,7 +40,7 @@ import WidgetModel
     func `what no stream delivers comes in pages, too`(limit: Int) {
         var scene = Self.scene(hosts: 5)
         for number in 0..<4 {
-            scene.register("token-\(number)", delivery: .apns, [Scene.scores("w1", team: "seahawks")])
+            scene.settle("token-\(number)", delivery: .apns, [Scene.scores("w1", team: "seahawks")])
         }
         scene.apply(.push(scene.makePush()))
         scene.acknowledgeAll("token-3")
