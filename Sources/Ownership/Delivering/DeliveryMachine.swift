@@ -80,6 +80,8 @@ package struct DeliveryMachine: ~Copyable {
     /// The partition that is asked for such reloads now, or was last, and whether it has answered.
     private var searched = PartitionID(0)
     private var isSearching = false
+    /// Reloads that were found while more are searched for, and could not be delivered: found again, they would keep out the others.
+    private var passed: Set<ReloadID> = []
     private var isStopped = false
     var actions: ArraySlice<DeliveryAction> = []
     private let reader = JSONReader()
@@ -117,7 +119,7 @@ extension DeliveryMachine {
             case .start(let number): self.askForPushes(number)
             case .expired(let number):
                 guard let delivery = self.deliveries.removeValue(forKey: number) else { continue }
-                self.forget(delivery.reloads)
+                self.passBy(delivery.reloads)
                 self.count(delivery.way) { $0.expired += delivery.reloads.count }
             }
         }
@@ -190,7 +192,8 @@ extension DeliveryMachine {
         guard let page else { return }
         // What had no room meanwhile may be before that.
         if let next = page.next { self.noteBehind(partition, from: next) }
-        self.takeReloads(page.reloads, now: now)
+        self.takeReloads(page.reloads.filter { !self.passed.contains($0.id) }, now: now)
+        if self.behind.isEmpty { self.passed = [] }
     }
 
     private mutating func noteBehind(_ partition: PartitionID, from instance: InstanceNumber) {
@@ -293,6 +296,12 @@ extension DeliveryMachine {
     private mutating func drop(_ reloads: [ReloadEffect], of delivery: Delivery) {
         guard !reloads.isEmpty else { return }
         self.count(delivery.way) { $0.dropped += reloads.count }
+        self.passBy(reloads)
+    }
+
+    /// Forgets reloads that cannot be delivered, although the engine may still have them.
+    private mutating func passBy(_ reloads: [ReloadEffect]) {
+        if !self.behind.isEmpty || self.isSearching { self.passed.formUnion(reloads.map(\.id)) }
         self.forget(reloads)
     }
 

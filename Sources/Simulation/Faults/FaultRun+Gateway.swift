@@ -7,15 +7,18 @@ import WidgetModel
 extension FaultRun {
     /// The least milliseconds between two ticks of a partition, for those that the journal holds back.
     private static let tickSpacing: Int64 = 250
+    /// How often the gateway dies in a run at the most.
+    private static let crashesMax = 100
 
     /// Whether the gateway dies here. Everything in its memory is gone, and so is what the journal had not written.
     ///
     /// - Parameter share: How likely that is here, measured by other points.
     mutating func dies(share: Double = 1) -> Bool {
-        // One that dies again and again before it has read its log would never come to anything.
-        guard self.isStarted || self.deathsAtStart < 2, self.dice.chance(self.plan.crashes * share) else {
-            return false
-        }
+        // One that dies again and again before it has read its log would never come to anything, nor would a run in which each
+        // event is followed by a death: every start reads the whole log.
+        guard self.isStarted || self.deathsAtStart < 2, self.crashes < Self.crashesMax,
+            self.dice.chance(self.plan.crashes * share)
+        else { return false }
         if !self.isStarted { self.deathsAtStart += 1 }
         self.crash()
         return true

@@ -228,6 +228,25 @@ import WidgetModel
         #expect(desk.searches() == [.findUndelivered(Self.partition, from: InstanceNumber(raw: 3), limit: 2)])
     }
 
+    @Test func `what cannot be delivered keeps nothing out that is behind it, of the same instance either`() {
+        var desk = DeliveryDesk { $0.limits.knownMax = 2 }
+        desk.machine.catchUp()
+        _ = desk.searches()
+        desk.machine.takeUndelivered(nil, of: PartitionID(1), now: desk.now)
+        _ = desk.searches()
+        let page = Self.page([1, 2, 3].map { desk.reload(9, at: $0) })
+        desk.machine.takeUndelivered(page, of: Self.partition, now: desk.now)
+        _ = desk.actions()
+        for number in [1, 2] as [DeliveryNumber] { desk.machine.takePushes([nil], for: number, now: desk.now) }
+        #expect(desk.searches() == [.findUndelivered(Self.partition, from: InstanceNumber(raw: 9), limit: 2)])
+        desk.machine.takeUndelivered(page, of: Self.partition, now: desk.now)
+        // The third had a number already when there was no room for it.
+        #expect(desk.actions() == [.findPushes(4, page.reloads[2].host, [page.reloads[2].id])])
+        desk.machine.takePushes([nil], for: 4, now: desk.now)
+        #expect(desk.searches() == [])
+        #expect(desk.machine.counts == (0, 0) && desk.machine.counters[.apns]?.dropped == 3)
+    }
+
     @Test func `what is known and found is delivered once`() {
         var desk = DeliveryDesk()
         desk.machine.catchUp()
