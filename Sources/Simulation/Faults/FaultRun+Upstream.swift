@@ -38,6 +38,8 @@ extension FaultRun {
             }
             guard request.token == self.hosts[host].token else {
                 self.checker.noteGone(request.push.token)
+                // Without another token that is a refusal.
+                for reload in request.reloads { self.checker.noteRefused(reload) }
                 return Self.response(410, .unregistered)
             }
         }
