@@ -28,16 +28,8 @@ package enum Checkup {
     /// Faults of a configuration's text or files, each with its place.
     package static func findings(of faults: [SettingFault], _ verdict: CheckupFinding.Verdict) -> [CheckupFinding] {
         faults.map { fault in
-            let place: String? =
-                switch fault.place {
-                case .file(let name, let line, let column): "\(name):\(line):\(column)"
-                case .wholeFile(let name): name
-                case .environment(let name): "environment \(name)"
-                case .option(let name): "option \(name)"
-                case .nowhere: nil
-                }
             let subject = fault.path.isEmpty ? "configuration" : fault.path
-            return CheckupFinding(subject, verdict, fault.sentence + (place.map { " (\($0))" } ?? ""))
+            return CheckupFinding(subject, verdict, fault.sentence + (fault.place.text.map { " (\($0))" } ?? ""))
         }
     }
 }

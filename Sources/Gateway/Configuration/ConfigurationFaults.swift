@@ -11,6 +11,17 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
         case option(String)
         /// Nowhere: what is wrong is a default, or something that is missing.
         case nowhere
+
+        /// As a person is told: `freshet.yaml:12:5`; nil for nowhere.
+        var text: String? {
+            switch self {
+            case .file(let name, let line, let column): "\(name):\(line):\(column)"
+            case .wholeFile(let name): name
+            case .environment(let name): "environment \(name)"
+            case .option(let name): "option \(name)"
+            case .nowhere: nil
+            }
+        }
     }
 
     package let place: Place
@@ -27,15 +38,7 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
 
     /// `freshet.yaml:12:5: listeners.push.port: has to be …`.
     package var description: String {
-        let place: String? =
-            switch self.place {
-            case .file(let name, let line, let column): "\(name):\(line):\(column)"
-            case .wholeFile(let name): name
-            case .environment(let name): "environment \(name)"
-            case .option(let name): "option \(name)"
-            case .nowhere: nil
-            }
-        return [place, self.path.isEmpty ? nil : self.path, self.sentence].compactMap { $0 }.joined(separator: ": ")
+        [self.place.text, self.path.isEmpty ? nil : self.path, self.sentence].compactMap { $0 }.joined(separator: ": ")
     }
 }
 
