@@ -158,8 +158,8 @@ struct Serve: AsyncParsableCommand {
         let isForJournal = SystemJournal.takes(STDERR_FILENO, ProcessInfo.processInfo.environment)
         return GatewayLogs(settings) { label in
             switch settings.format {
-            case .json: JSONLogHandler(label: label, level: .trace, isForJournal: isForJournal)
-            case .human where isForJournal: SystemJournalLogHandler(label: label, level: .trace)
+            case .json: LineLogHandler(label: label, level: .trace, .json, isForJournal: isForJournal)
+            case .human where isForJournal: LineLogHandler(label: label, level: .trace, .words, isForJournal: true)
             case .human: StreamLogHandler.standardError(label: label)
             }
         }

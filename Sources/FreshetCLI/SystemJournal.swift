@@ -28,38 +28,3 @@ enum SystemJournal {
         return stream.hasSuffix(":[\(inode)]")
     }
 }
-
-/// Writes each log message as a line that systemd's journal takes apart: it knows the time and the process itself.
-struct SystemJournalLogHandler: LogHandler {
-    var logLevel: Logger.Level
-    var metadata: Logger.Metadata = [:]
-    private let label: String
-
-    init(label: String, level: Logger.Level) {
-        self.label = label
-        self.logLevel = level
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { self.metadata[key] }
-        set { self.metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        Output.standardError(Self.line(event.level, self.label, "\(event.message)", self.metadata, event.metadata))
-    }
-
-    static func line(
-        _ level: Logger.Level,
-        _ label: String,
-        _ message: String,
-        _ metadata: Logger.Metadata,
-        _ own: Logger.Metadata?
-    ) -> String {
-        let all = metadata.merging(own ?? [:]) { _, new in new }
-        let pairs = all.keys.sorted().map { " \($0)=\(all[$0] ?? "")" }.joined()
-        // A line is a message of the journal's.
-        let text = "\(label): \(message)\(pairs)".replacing("\n", with: " ")
-        return SystemJournal.prefix(of: level) + text
-    }
-}
