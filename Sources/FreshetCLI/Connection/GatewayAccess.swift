@@ -56,20 +56,24 @@ struct GatewayAccess: Sendable {
         let path = ContextFile.path(environment)
         if let context {
             guard !isNamed() else { throw ValidationError("--context says where the gateway is: leave --server out") }
-            layers.append(try Self.layer(context, path))
+            layers.append(try Self.layer(context, try ContextFile.read(path), path))
         }
         layers.append(Layer(origin: .variables, values: Self.variables(environment)))
         if !isNamed() {
             let file = try ContextFile.read(path)
             let name = environment[ContextFile.nameVariable].flatMap { $0.isEmpty ? nil : $0 } ?? file.current
-            if let name { layers.append(try Self.layer(name, path)) }
+            if let name { layers.append(try Self.layer(name, file, path)) }
         }
         self.layers = layers
         (self.host, self.port, self.place) = try Self.address(of: listener, layers)
     }
 
-    private static func layer(_ context: String, _ path: String) throws(ContextFile.Fault) -> Layer {
-        Layer(origin: .context(context), values: try ContextFile.read(path).context(context, path).values)
+    private static func layer(
+        _ context: String,
+        _ file: ContextFile,
+        _ path: String
+    ) throws(ContextFile.Fault) -> Layer {
+        Layer(origin: .context(context), values: try file.context(context, path).values)
     }
 
     private static func variables(_ environment: [String: String]) -> [GatewaySetting: String] {

@@ -96,10 +96,11 @@ struct Pause: OrderVerb {
 
     private var end: String? { self.until ?? self.for.flatMap { TimeText.future($0) } }
     var members: [(String, JSONValue?)] { [("until", self.end.map { .string($0) })] }
-    var intent: String { "pause \(self.place.words) \(self.end.map { "until \($0)" } ?? "until it is resumed")" }
+    private var endWords: String { "until \(self.end ?? "it is resumed")" }
+    var intent: String { "pause \(self.place.words) \(self.endWords)" }
 
     func line(_ answer: JSONValue) -> String {
-        "Paused \(self.place.words), \(self.matched(answer, "instance")), \(self.end.map { "until \($0)" } ?? "until it is resumed")."
+        "Paused \(self.place.words), \(self.matched(answer, "instance")), \(self.endWords)."
     }
 }
 
