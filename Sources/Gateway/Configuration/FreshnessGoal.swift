@@ -14,6 +14,9 @@ package struct FreshnessGoal: Hashable, Sendable {
 
     package init() {}
 
+    /// The share as a fraction of 1.
+    package var fraction: Double { Double(self.share) / 10_000 }
+
     /// Reads it as it is written, `95% within 15m`; nil if it is not written so, or is none of what a goal may be.
     package init?(_ text: String) {
         let words = text.split(separator: " ")

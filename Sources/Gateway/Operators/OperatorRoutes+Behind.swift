@@ -71,8 +71,8 @@ extension OperatorRoutes {
                 late.append((labels, Double(row.late)))
                 oldest.append((labels, Double(board.oldestAge(of: row)?.milliseconds ?? 0) / 1000))
             }
-            guard sum.instances > 0 else { continue }
-            within.append((labels, 1 - Double(sum.late) / Double(sum.instances)))
+            guard let share = sum.share else { continue }
+            within.append((labels, share))
             burning.append((labels, board.goal.burnRate(late: sum.late, of: sum.instances)))
         }
         text.add("freshet_widgets_behind", .gauge, "Widgets that do not show yet what they should, by reason.", behind)
@@ -87,9 +87,7 @@ extension OperatorRoutes {
             "freshet_freshness_goal_ratio",
             .gauge,
             "The share of the widgets that is to be within the goal.",
-            [
-                (labels: [], value: Double(board.goal.share) / 10_000)
-            ]
+            [(labels: [], value: board.goal.fraction)]
         )
         text.add(
             "freshet_freshness_goal_seconds",
@@ -116,13 +114,12 @@ extension Views {
     /// How many widgets are behind, and why.
     static func behind(_ row: WidgetsBehind, _ board: BehindBoard) -> JSONValue {
         let causes = BehindCause.allCases.filter { row[$0] > 0 }.map { ($0.rawValue, JSONValue.count(row[$0])) }
-        let share = row.instances > 0 ? 1 - Double(row.late) / Double(row.instances) : nil
         return JSONValue.object(of: [
             ("instances", .count(row.instances)),
             ("behind", .count(row.count)),
             ("late", .count(row.late)),
-            ("share", share.map { .double($0) }),
-            ("isMet", share.map { _ in .bool(board.goal.isMet(late: row.late, of: row.instances)) }),
+            ("share", row.share.map { .double($0) }),
+            ("isMet", row.share.map { _ in .bool(board.goal.isMet(late: row.late, of: row.instances)) }),
             ("oldestSince", row.oldest.map { .instant($0) }),
             ("oldestSeconds", board.oldestAge(of: row).map { .int($0.milliseconds / 1000) }),
             ("reasons", JSONValue.object(of: causes)),
@@ -135,7 +132,7 @@ extension Views {
         return JSONValue.object(
             of: [
                 ("goal", .string(board.goal.text)),
-                ("goalShare", .double(Double(board.goal.share) / 10_000)),
+                ("goalShare", .double(board.goal.fraction)),
                 ("goalSeconds", .int(board.goal.within.milliseconds / 1000)),
                 (
                     "burnRate",

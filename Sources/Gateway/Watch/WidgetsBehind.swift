@@ -79,6 +79,9 @@ package struct WidgetsBehind: Hashable, Sendable {
     /// How many are behind.
     package var count: Int { self.counts.reduce(0, +) }
 
+    /// The share that is not behind, or not for longer than the goal; nil without widgets.
+    package var share: Double? { self.instances > 0 ? 1 - Double(self.late) / Double(self.instances) : nil }
+
     package static func += (sum: inout WidgetsBehind, other: WidgetsBehind) {
         sum.instances += other.instances
         sum.late += other.late
