@@ -11,7 +11,7 @@ package struct MatchSearch: ~Copyable, Sendable {
     private(set) var sample: HashSample
     /// How many of them are decided; 0 if the matches are only counted.
     let decidedMax: Int
-    /// Nil of a push to one host, and of one that reaches nobody: then all is found.
+    /// Nil of a push to one host, and of one that reaches no host: then all is found.
     private var cursor: MatchCursor?
 
     /// Begins a search.

@@ -121,7 +121,7 @@ import WidgetModel
         #expect(Self.counts(scene) == [.outToHost: 1])
     }
 
-    @Test func `a timeline's request that nobody sees is not behind`() {
+    @Test func `a timeline's request of a widget that is not seen is not behind`() {
         var scene = Self.phone()
         scene.checks = false
         scene.apply(ReloadTests.report(scene, ReloadTests.timeline(scene, in: .days(60))))

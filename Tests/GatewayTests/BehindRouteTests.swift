@@ -133,7 +133,7 @@ import WidgetModel
     }
 
     /// What is out, and what is known of where it went.
-    @Test func `a reload that is out waits for whoever is in trouble`() {
+    @Test func `a reload that is out waits for the target that is in trouble`() {
         let kind = KindKey(app: Sports.app, kind: WidgetKind("scores"))
         let other = KindKey(app: Sports.otherApp, kind: WidgetKind("scores"))
         var troubles = DeliveryTroubles()

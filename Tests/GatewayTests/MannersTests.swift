@@ -107,7 +107,7 @@ import WidgetModel
         #expect(events.headers["cache-control"] == "no-store" && events.headers["vary"] == nil)
     }
 
-    @Test func `a body that is longer than a route takes is 413, whoever reads it`() async throws {
+    @Test func `a body that is longer than a route takes is 413, also by a route that reads none`() async throws {
         let scene = try await OperatorScene()
         let body = String(repeating: " ", count: 4097)
         #expect(await scene.routes.respond(to: OperatorScene.request("POST", "/v1/config/reload", body)).status == 413)

@@ -37,7 +37,7 @@ package enum BehindReason: UInt8, Hashable, Sendable, CaseIterable {
 
 extension DecisionReason {
     /// What a widget is behind for while what waits for it waits for this; nil where it is not behind: the time of that has not
-    /// come, or nobody looks.
+    /// come, or the widget is not seen.
     @inline(__always)
     var behind: BehindReason? {
         switch self {

@@ -140,7 +140,7 @@ extension FaultRun {
         }
     }
 
-    /// Gives the journal something, which fails, comes late, or is stored and nobody knows.
+    /// Gives the journal something, which fails, comes late, or is stored without an answer that says so.
     mutating func write(
         _ submission: Submission,
         whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
