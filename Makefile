@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties planted crash soak fuzz attacks package clean
+.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties planted crash soak fuzz attacks package site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ attacks: setup ## Known attacks one by one: what each costs, and what another te
 
 package: ## A .deb, an archive, an image in OCI's layout, what is in them and checksums, of what is committed: .build/package/out
 	@deploy/package/package.sh
+
+site: ## The pages as a site with a search, in .build/site; fails at a link that leads nowhere, and at what is loaded from elsewhere
+	@deploy/site/build.sh
 
 clean: ## Remove what was built
 	rm -rf .build .venv .demo
