@@ -13,7 +13,9 @@ options=()
 case $what in
     thread)
         filter='^(HTTPTransport|Gateway|JournalSQLite|Journaling|Ownership|Telemetry|TLS)Tests\.'
-        options=(--sanitize=thread)
+        # Swift 6.3 makes an invalid cast of an inout argument in swift-collections' hash table, which nothing here calls, and
+        # LLVM's verifier ends the build for it.
+        options=(--sanitize=thread -Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify)
         export TSAN_OPTIONS="suppressions=$PWD/Tests/thread.supp halt_on_error=0 exitcode=66 history_size=4"
         ;;
     address)
