@@ -85,4 +85,4 @@ site: ## The pages as a site with a search, in .build/site; fails at a link that
 	@deploy/site/build.sh
 
 clean: ## Remove what was built
-	rm -rf .build .venv .demo
+	rm -rf .build .build-thread .build-address .build-coverage .venv .demo
