@@ -33,11 +33,12 @@ group waiting swift test --skip-build --disable-xctest --skip "$computing"
 group computing swift test --skip-build --disable-xctest --filter "$computing"
 group faults .venv/bin/python Tests/EngineFaults/plant.py --check
 group kernels Tests/Kernels/run.sh
+group deploy .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Deploy
 
 if [ "$failed" -ne 0 ]; then
     echo
     echo "What failed (whole logs in $logs):"
-    awk '/^✘ .*recorded an issue|^✘ Test run|^error:|[Ff]atal error|unexpected signal/ { print; told = /recorded/; next }
+    awk '/^✘ .*recorded an issue|^✘ Test run|^FAILED |^error:|[Ff]atal error|unexpected signal/ { print; told = /recorded/; next }
          told && /^↳/ { print; next } { told = 0 }' "$logs"/*.log
     if [ -n "$(ls "$seeds" 2>/dev/null)" ]; then
         echo
