@@ -13,7 +13,7 @@ import ServiceLifecycle
 import Synchronization
 import TLS
 package import Telemetry
-import WidgetModel
+package import WidgetModel
 
 /// The gateway whole: replays the log, opens the listeners, and drains when it is told to stop.
 ///
@@ -408,13 +408,18 @@ package final class Gateway: Service {
     }
 
     /// Reads the configuration and the files that it names again; does nothing before the gateway is ready.
-    package func reload() async {
-        guard let live = self.live.withLock({ $0 }) else { return }
+    ///
+    /// - Returns: What came of it, as `POST /v1/config/reload` answers; where it was not read, `detail` with the reason.
+    @discardableResult package func reload() async -> JSONValue {
+        guard let live = self.live.withLock({ $0 }) else {
+            return .object(of: [("detail", .string("the gateway is not ready yet"))])
+        }
         do throws(Problem) {
-            _ = try await live.reload()
+            return Views.report(try await live.reload())
         } catch {
             let logger = self.logs.logger(.configuration)
             logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])
+            return .object(of: [("detail", .string(error.detail))])
         }
     }
 
