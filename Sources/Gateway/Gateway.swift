@@ -301,7 +301,8 @@ package final class Gateway: Service {
             live: live,
             snapshotter: snapshotter
         )
-        let servers = try await self.listen(plans, on: loops, parts)
+        let operatorRoutes = self.operatorRoutes(parts)
+        let servers = try await self.listen(plans, on: loops, parts, operatorRoutes)
         let measuring = Task { if let storage = self.storage { await storage.run() } }
         let weighing = Task { [registry = self.registry] in await registry.run() }
         let observing = Task { await watch.run() }
@@ -348,6 +349,9 @@ package final class Gateway: Service {
         self.live.withLock { $0 = live }
         let watching = Task { await reload.run() }
         let beating = Task { await self.beat() }
+        let telling = Task {
+            await self.tellStates(apps) { () async throws(Problem) in try await operatorRoutes.behind() }
+        }
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
         if let file = access.tokenFile {
@@ -360,6 +364,7 @@ package final class Gateway: Service {
         await self.waitAsLameDuck(live.inForce.timeouts.lameDuck)
         self.logger.notice("draining")
         beating.cancel()
+        telling.cancel()
         watching.cancel()
         fetching.cancel()
         observing.cancel()
@@ -384,7 +389,7 @@ package final class Gateway: Service {
         await exporter?.close()
         await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, auditing, measuring, weighing, logging] {
+        for task in [beating, telling, watching, fetching, observing, auditing, measuring, weighing, logging] {
             await task.value
         }
         self.end()

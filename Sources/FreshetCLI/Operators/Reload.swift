@@ -28,7 +28,9 @@ struct Reload: AsyncParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
 
     func validate() throws {
-        guard self.socket != nil, self.gateway.connection.server ?? self.gateway.connection.context != nil else { return }
+        guard self.socket != nil, self.gateway.connection.server ?? self.gateway.connection.context != nil else {
+            return
+        }
         throw ValidationError("--socket says which gateway: leave --server and --context out")
     }
 
