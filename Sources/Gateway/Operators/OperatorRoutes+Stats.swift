@@ -16,7 +16,7 @@ extension OperatorRoutes {
             ("startedAt", .instant(self.watch.startedAt)),
             ("ready", .bool(self.readiness.isReady)),
             ("missing", .strings(self.readiness.missing.map(\.description))),
-            ("configuration", self.settings.live.map { Self.configuration($0.report) }),
+            ("configuration", self.settings.reloading.map { Self.configuration($0.report) }),
             (
                 "partitions",
                 .array(
@@ -73,7 +73,7 @@ extension OperatorRoutes {
     }
 
     /// What came of reading the configuration last.
-    private static func configuration(_ report: LiveConfiguration.Report) -> JSONValue {
+    private static func configuration(_ report: ConfigurationReload.Report) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),
             ("result", .string(report.faults.isEmpty ? "loaded" : "refused")),

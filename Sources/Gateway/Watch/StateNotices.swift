@@ -107,7 +107,7 @@ extension Gateway {
             // A partition that does not answer is told of above.
             if let board = try? await behind() { notices.tell(board, of: apps.apps.apps.map(\.bundle)) }
             do {
-                try await Task.sleep(for: .milliseconds(self.heartbeat.value.milliseconds))
+                try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
             } catch {
                 return
             }
