@@ -63,6 +63,9 @@ import Testing
         let gateway = try await TestGateway.start(extra: Drilling.settings)
         let bearer = try await gateway.providerToken()
         try await Drilling.register(gateway, 1, bearer: bearer)
+        _ = try await gateway.eventually("there is an output") {
+            try await gateway.outstanding(1, bearer: bearer).first
+        }
         let before = await Alerts.scrape(gateway)
         // The next output's place is taken.
         let script = """
