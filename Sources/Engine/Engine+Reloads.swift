@@ -215,9 +215,7 @@ extension Engine {
 
     private mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, by result: DeliveryReport.Result) {
         switch result {
-        case .acknowledged:
-            self.counters.reloadsAcknowledged += 1
-            self.end(reload, of: instance, .acknowledged)
+        case .acknowledged: self.acknowledge(reload, of: instance)
         case .refused:
             self.counters.reloadsRefused += 1
             let row = self.reloads[reload]
@@ -229,6 +227,13 @@ extension Engine {
             }
             self.end(reload, of: instance, .failed(.refused, .refused))
         }
+    }
+
+    /// Ends a reload of which its host has said that it did it.
+    mutating func acknowledge(_ reload: ReloadNumber, of instance: InstanceNumber) {
+        self.counters.reloadsAcknowledged += 1
+        self.counters.acknowledgement.record(self.time - self.reloads[stored: reload].issuedAt)
+        self.end(reload, of: instance, .acknowledged)
     }
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.

@@ -20,8 +20,7 @@ extension Engine {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
             if let reload = self.findReload(id.position, of: instance) {
                 isStale = self.reloads[stored: reload].generation != self.registry[instance].generation
-                self.counters.reloadsAcknowledged += 1
-                self.end(reload, of: instance, .acknowledged)
+                self.acknowledge(reload, of: instance)
             } else {
                 isStale = id.position < self.registry[instance].configuredAt
             }

@@ -154,10 +154,7 @@ extension Engine {
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: InstanceNumber) {
         self.registry[content: instance].shownEntry = date
         let reload = self.findReload(id.position, of: instance)
-        if let reload {
-            self.counters.reloadsAcknowledged += 1
-            self.end(reload, of: instance, .acknowledged)
-        }
+        if let reload { self.acknowledge(reload, of: instance) }
         if let news = self.registry[content: instance].unshown, news.position == id.position {
             self.counters.freshness.record(self.time - news.acceptedAt)
             self.registry[content: instance].unshown = nil

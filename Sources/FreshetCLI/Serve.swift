@@ -82,9 +82,11 @@ struct Serve: AsyncParsableCommand {
         )
         let environment = ProcessInfo.processInfo.environment
         let notices: (any Service)? = await SupervisorNotices(gateway, environment: environment, logger)
+        let socket: (any Service)? =
+            self.inMemory ? nil : await ReloadSocket(gateway, inDirectory: configuration.dataDirectory, logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [gateway, Hangup(gateway: gateway)] + [notices].compactMap { $0 },
+                services: [gateway, Hangup(gateway: gateway)] + [notices, socket].compactMap { $0 },
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )

@@ -24,7 +24,12 @@ extension Gateway {
         let snapshotter: Snapshotter?
     }
 
-    func listen(_ plans: ListenerPlans, on loops: GatewayLoops, _ parts: Parts) async throws -> RunningListeners {
+    func listen(
+        _ plans: ListenerPlans,
+        on loops: GatewayLoops,
+        _ parts: Parts,
+        _ operatorRoutes: OperatorRoutes
+    ) async throws -> RunningListeners {
         let hosts = HostRoutes(
             apps: parts.apps,
             authorizer: HostAuthorizer(senders: parts.senders, clock: self.credentialClock),
@@ -37,7 +42,6 @@ extension Gateway {
             registry: self.registry,
             problems: self.problems
         )
-        let operatorRoutes = self.operatorRoutes(parts)
         let services = self.pushServices(parts.apps, parts.senders, parts.log, parts.outgoing)
         let http = self.logs.logger(.http)
         var running = RunningListeners()
@@ -91,7 +95,7 @@ extension Gateway {
         return running
     }
 
-    private func operatorRoutes(_ parts: Parts) -> OperatorRoutes {
+    func operatorRoutes(_ parts: Parts) -> OperatorRoutes {
         var doors = OperatorDoors(access: parts.access, gate: parts.gate, audit: self.audit)
         doors.dashboard = DashboardFiles(self.configuration, self.logger)
         let log = parts.log.charged(to: self.work, parts.apps, refuses: false)

@@ -13,7 +13,7 @@ import ServiceLifecycle
 import Synchronization
 import TLS
 package import Telemetry
-import WidgetModel
+package import WidgetModel
 
 /// The gateway whole: replays the log, opens the listeners, and drains when it is told to stop.
 ///
@@ -307,7 +307,8 @@ package final class Gateway: Service {
             reloading: reloading,
             snapshotter: snapshotter
         )
-        let servers = try await self.listen(plans, on: loops, parts)
+        let operatorRoutes = self.operatorRoutes(parts)
+        let servers = try await self.listen(plans, on: loops, parts, operatorRoutes)
         self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
         let measuring = Task { if let storage = self.storage { await storage.run() } }
         let weighing = Task { [registry = self.registry] in await registry.run() }
@@ -349,6 +350,9 @@ package final class Gateway: Service {
         self.reloading.withLock { $0 = reloading }
         let watching = Task { await credentials.run() }
         let beating = Task { await self.beat() }
+        let telling = Task {
+            await self.tellStates(apps) { () async throws(Problem) in try await operatorRoutes.behind() }
+        }
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
         if let file = access.tokenFile {
@@ -361,6 +365,7 @@ package final class Gateway: Service {
         await self.waitAsLameDuck(self.settings.inForce.timeouts.lameDuck)
         self.logger.notice("draining")
         beating.cancel()
+        telling.cancel()
         watching.cancel()
         fetching.cancel()
         observing.cancel()
@@ -385,7 +390,7 @@ package final class Gateway: Service {
         await exporter?.close()
         await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, auditing, measuring, weighing, logging] {
+        for task in [beating, telling, watching, fetching, observing, auditing, measuring, weighing, logging] {
             await task.value
         }
         self.end()
@@ -409,13 +414,18 @@ package final class Gateway: Service {
     }
 
     /// Reads the configuration and the files that it names again; does nothing before the gateway is ready.
-    package func reload() async {
-        guard let reloading = self.reloading.withLock({ $0 }) else { return }
+    ///
+    /// - Returns: What came of it, as `POST /v1/config/reload` answers; where it was not read, `detail` with the reason.
+    @discardableResult package func reload() async -> JSONValue {
+        guard let reloading = self.reloading.withLock({ $0 }) else {
+            return .object(of: [("detail", .string("the gateway is not ready yet"))])
+        }
         do throws(Problem) {
-            _ = try await reloading.reload()
+            return Views.report(try await reloading.reload())
         } catch {
             let logger = self.logs.logger(.configuration)
             logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])
+            return .object(of: [("detail", .string(error.detail))])
         }
     }
 

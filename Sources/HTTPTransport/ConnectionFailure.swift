@@ -31,6 +31,7 @@ package enum ConnectionFailure {
 
     private static func sentence(errno code: CInt) -> String {
         switch code {
+        case ENOENT: "there is no such socket"
         case ECONNREFUSED: "connection refused: nothing listens there"
         case ECONNRESET, EPIPE: "it cut the connection"
         case ETIMEDOUT: "it did not answer in time"

@@ -25,7 +25,7 @@ import Testing
         ]
     )
     func `what is paused is said above every view`(order: String, sentence: String) async throws {
-        let said = try await self.run("pauseText(\(order))", as: String.self)
+        let said = try await DashboardRules.run("pauseText(\(order))", as: String.self)
         #expect(said.hasPrefix(sentence) && said.hasSuffix("until somebody resumes it."), "\(said)")
         #expect(said.contains(" by night") == order.contains("night"))
     }
@@ -41,7 +41,7 @@ import Testing
     func `what takes nothing is something to do, what failed once is not`(list: String) async throws {
         for (state, isTold) in [("inTrouble", true), ("failing", false), ("well", false), ("untried", false)] {
             let places = #"{"\#(list)": [{"app": "a.b", "health": \#(Self.health(state))}]}"#
-            let found = try await self.run("advice({ stats: {}, places: \(places) })", as: [Advice].self)
+            let found = try await DashboardRules.run("advice({ stats: {}, places: \(places) })", as: [Advice].self)
             #expect(found.count == (isTold ? 1 : 0))
             #expect(found.allSatisfy { $0.level == "bad" && $0.text.contains("a.b has only failed since ") })
         }
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `a timeline provider that is down is something to do, with what it said and what waits`() async throws {
         let provider = #"{"app": "a.b", "kind": "k", "health": \#(Self.health("inTrouble"))}"#
-        let said = try await self.run(
+        let said = try await DashboardRules.run(
             "advice({ stats: {}, providers: [\(provider)] }).map((one) => one.text + one.act)",
             as: [String].self
         )
@@ -78,7 +78,7 @@ import Testing
     }
 
     private func verdict(_ stats: String) async throws -> Verdict {
-        try await self.run("freshness(\(stats))", as: Verdict.self)
+        try await DashboardRules.run("freshness(\(stats))", as: Verdict.self)
     }
 
     @Test func `the headline is judged by what is behind, says why, and leads to the list`() async throws {
@@ -128,33 +128,14 @@ import Testing
     }
 
     @Test func `every reason that the gateway gives has its words`() async throws {
-        let known = try await self.run("Object.keys(behindReasons)", as: [String].self)
+        let known = try await DashboardRules.run("Object.keys(behindReasons)", as: [String].self)
         let document = try String(contentsOfFile: "\(TestGateway.root)/docs/openapi.yaml", encoding: .utf8)
         let named = try #require(document.firstMatch(of: /BehindReason:\n[^\[]*?enum: \[([^\]]+)\]/)).output.1
         #expect(Set(known) == Set(named.split(separator: ", ").map(String.init)))
     }
 
     private func advice(_ stats: String) async throws -> [Advice] {
-        try await self.run("advice({ stats: \(stats) })", as: [Advice].self)
-    }
-
-    /// What an expression of the rules comes to.
-    private func run<Value: Decodable>(_ expression: String, as type: Value.Type) async throws -> Value {
-        let folder = try TestGateway.makeFolder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try #"{"type": "module"}"#.write(toFile: "\(folder)/package.json", atomically: true, encoding: .utf8)
-        for file in ["advice.js", "numbers.js"] {
-            let page = "\(TestGateway.root)/Sources/DashboardPage/Page/\(file)"
-            try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
-        }
-        let script = """
-            import { advice, behindReasons, freshness, pauseText } from "./advice.js";
-            console.log(JSON.stringify(\(expression)));
-            """
-        try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)
-        let result = try await Command.run("node", ["\(folder)/ask.js"])
-        try #require(result.status == 0, "\(result.errors)")
-        return try JSONDecoder().decode(type, from: Data(result.output.utf8))
+        try await DashboardRules.run("advice({ stats: \(stats) })", as: [Advice].self)
     }
 
     private static func stats(_ secondsAgo: Int) -> String {
@@ -162,6 +143,23 @@ import Testing
         {"ready": true, "listeners": {"push": {"cutOff":
             {"maxWindowUpdates": {"times": 3, "peer": "192.0.2.7:5", "secondsAgo": \(secondsAgo)}}}, "ops": {}}}
         """
+    }
+
+    @Test func `a configuration that was refused, an old backup and many dead tokens are something to do`() async throws
+    {
+        #expect(try await self.advice(#"{"configuration": {"result": "loaded"}}"#) == [])
+        let refused = try await self.advice(#"{"configuration": {"result": "refused", "faults": 2}}"#)
+        let kept = "The configuration that was read last was refused; the one before stays in force."
+        #expect(refused == [Advice(level: "warn", text: kept)])
+        for (at, told) in [("04T00:00:00Z", []), ("04T00:00:01Z", ["The last backup is 2 days old."])] {
+            let stats =
+                #"{"asOf": "2026-11-\#(at)", "storage": {"level": "ample", "lastBackup": "2026-11-02T00:00:00Z"}}"#
+            #expect(try await self.advice(stats).map(\.text) == told)
+        }
+        for (gone, told) in [(1, []), (2, ["Upstreams call 2 of 11 push tokens invalid."])] {
+            let stats = #"{"deliveries": {"apns": {"gone": \#(gone), "delivered": 9}}}"#
+            #expect(try await self.advice(stats).map(\.text) == told)
+        }
     }
 
     @Test(arguments: [0, 3600])

@@ -64,6 +64,9 @@ final class Command: Sendable {
         return Result(status: status, output: texts[0], errors: texts[1])
     }
 
+    /// What it has written so far, to standard output and then to standard error.
+    var written: String { self.state.withLock { $0.texts.map { String(decoding: $0, as: UTF8.self) }.joined() } }
+
     func terminate() { self.signal(SIGTERM) }
     func hangUp() { self.signal(SIGHUP) }
     func killHard() { self.signal(SIGKILL) }

@@ -43,6 +43,66 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    /// What the systemd unit says for a reload, for the program beside the tests and a gateway of theirs.
+    private static func execReload(_ gateway: TestGateway) throws -> [String] {
+        let unit = try String(contentsOfFile: "\(TestGateway.root)/deploy/freshet.service", encoding: .utf8)
+        let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecReload=") })
+        let words = line.dropFirst("ExecReload=".count).split(separator: " ").map(String.init)
+        // The package's unit has the program elsewhere, by exactly this beginning.
+        try #require(words.first == "/usr/local/bin/freshet", "\(line)")
+        return words.dropFirst().map { $0.replacing("/var/lib/freshet", with: "\(gateway.folder)/data") }
+    }
+
+    @Test func `the unit's reload waits, says what came of it, and fails where it is refused`() async throws {
+        let gateway = try await TestGateway.start(extra: "log: {level: info}")
+        let reload = try Self.execReload(gateway)
+        let file = "\(gateway.folder)/freshet.yaml"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        func run(_ text: String) async throws -> Command.Result {
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            return try await Command.run(TestGateway.program, reload)
+        }
+        func inForce() async throws -> String? {
+            let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/config").json
+            let log = (answer["configuration"] as? [String: Any])?["log"] as? [String: Any]
+            return log?["level"] as? String
+        }
+        let good = try await run(text.replacing("level: info", with: "level: notice"))
+        #expect(good.status == 0 && good.output == "In force: log.level.\n", "\(good)")
+        #expect(try await inForce() == "notice")
+        let refused = try await run(text.replacing("level: info", with: "levell: debug"))
+        #expect(refused.status == 78 && refused.output.isEmpty, "\(refused)")
+        #expect(refused.errors.contains("\(file):") && refused.errors.contains("did you mean level?"), "\(refused)")
+        #expect(try await inForce() == "notice")
+        let damaged = try await run("a: [")
+        #expect(damaged.status == 78 && damaged.errors.contains(file), "\(damaged)")
+        // Certificates are what may have to be put right: neither TLS nor a token is needed.
+        let alone = try await run(text.replacing("certs/server.key", with: "certs/ca.key"))
+        #expect(alone.status == 78 && alone.errors.contains("tls."), "\(alone)")
+        #expect(try await run(text).status == 0)
+        #expect(try await inForce() == "info")
+        let attributes = try FileManager.default.attributesOfItem(atPath: "\(gateway.folder)/data/reload")
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let both = try await Command.run(TestGateway.program, reload + ["--server", gateway.opsURL])
+        #expect(both.status == 64 && both.errors.contains("leave --server and --context out"), "\(both)")
+        #expect(await gateway.drain() == 0)
+        let gone = try await Command.run(TestGateway.program, reload)
+        #expect(gone.status == 1 && gone.errors.contains("there is no such socket"), "\(gone)")
+        try FileManager.default.removeItem(atPath: gateway.folder)
+    }
+
+    @Test func `what a killed gateway has left of its socket is replaced`() async throws {
+        let killed = try await TestGateway.start()
+        await killed.crash()
+        let reload = try Self.execReload(killed)
+        let nobody = try await Command.run(TestGateway.program, reload)
+        #expect(nobody.status == 1 && nobody.errors.contains("nothing listens there"), "\(nobody)")
+        let gateway = try await TestGateway.start(in: killed.folder)
+        let again = try await Command.run(TestGateway.program, reload)
+        #expect(again.status == 0 && again.output == "Read again; nothing has changed.\n", "\(again)")
+        await gateway.stop()
+    }
+
     @Test func `a SIGHUP that is refused logs the refusal, and one that finds nothing new no file`() async throws {
         let gateway = try await TestGateway.start()
         let file = "\(gateway.folder)/freshet.yaml"

@@ -30,6 +30,7 @@ import Testing
             return (push?["acceptsFailed"] as? Int).flatMap { $0 > 0 ? $0 : nil }
         }
         #expect(heldBack > 0)
+        #expect(try await Alerts.firing("FreshetDescriptors", gateway, afterMinutes: 10) == 1)
         // It waits in the kernel's queue: its handshake is not answered, nor is it refused.
         let waiting = try Probe(gateway, push: true, bearer: bearer, options: ["--close-after", "response"])
         holder.killHard()

@@ -10,8 +10,9 @@ final class ExampleProvider: Sendable {
     private let command: Command
     private let state: String
 
-    convenience init(_ language: Language = .python, in folder: String) async throws {
-        try await self.init(try await Self.program(language), in: folder)
+    /// - Parameter port: Where one was before that is to be there again; 0 for any.
+    convenience init(_ language: Language = .python, in folder: String, port: Int = 0) async throws {
+        try await self.init(try await Self.program(language), in: folder, port: port)
     }
 
     /// One over HTTP/2 and TLS, with a gateway's certificate, for those who know its token.
@@ -21,10 +22,10 @@ final class ExampleProvider: Sendable {
         try await self.init([TestGateway.python, script, "--token", token] + certificates, in: folder)
     }
 
-    private init(_ program: [String], in folder: String) async throws {
+    private init(_ program: [String], in folder: String, port: Int = 0) async throws {
         self.state = "\(folder)/state.json"
         try Self.write(#"{}"#, to: self.state)
-        self.command = try Command(program[0], program.dropFirst() + ["--port", "0", "--state", self.state])
+        self.command = try Command(program[0], program.dropFirst() + ["--port", "\(port)", "--state", self.state])
         var url: String?
         for await line in self.command.lines where line.hasPrefix("listening on ") {
             url = String(line.dropFirst("listening on ".count))

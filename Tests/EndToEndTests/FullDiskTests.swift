@@ -125,6 +125,7 @@ struct FullDiskTests {
         try await disk.fill(try Self.number(before, "freeBytes") - kept - left, of: gateway)
         _ = try await gateway.eventually("the disk is full") { try await Self.level(gateway) == "full" ? true : nil }
 
+        #expect(try await Alerts.firing("FreshetStorageFull", gateway, afterMinutes: 5) == 1)
         let pushed = try await Self.push(gateway, bearer)
         #expect(pushed.status == 503)
         #expect(pushed.reason == "ServiceUnavailable")

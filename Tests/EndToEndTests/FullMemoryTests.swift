@@ -42,6 +42,7 @@ import Testing
         #expect(try await Self.memory(gateway)["level"] as? String == "ample")
         // Less than any process takes.
         try await Self.use("16MiB", gateway, until: "full")
+        #expect(try await Alerts.firing("FreshetMemoryFull", gateway, afterMinutes: 5) == 1)
         let refused = try await Self.register(gateway, 2, ["rams"], bearer)
         #expect(refused.status == 507)
         #expect(refused.body.contains("memory-full") && refused.body.contains("storage.memoryMax"))

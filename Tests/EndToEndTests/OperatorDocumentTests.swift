@@ -84,11 +84,37 @@ import Testing
         }
     }
 
+    @Test func `Grafana's panels are of the chosen instances, apps and kinds, and ask what Prometheus understands`()
+        async throws
+    {
+        let file = "\(TestGateway.root)/deploy/grafana/dashboard.json"
+        let board = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file))) as? [String: Any]
+        let variables = (board?["templating"] as? [String: Any])?["list"] as? [[String: Any]]
+        #expect(variables?.map { $0["name"] as? String } == ["datasource", "instance", "app", "kind"])
+        let panels = try #require(board?["panels"] as? [[String: Any]])
+        #expect(Set(panels.map { $0["id"] as? Int }).count == panels.count)
+        let questions = panels.flatMap { $0["targets"] as? [[String: Any]] ?? [] }.compactMap { $0["expr"] as? String }
+        #expect(questions.count > 40)
+        var rules = "groups:\n  - name: panels\n    rules:\n"
+        for (number, question) in questions.enumerated() {
+            let selectors = question.matches(of: /(?:freshet|process)_[a-z_]+(\{[^}]*\})?/)
+            for selector in selectors {
+                #expect(selector.output.1?.contains(#"instance=~"$instance""#) == true, "\(question)")
+            }
+            rules += "      - {record: 'panel:\(number)', expr: '\(question)'}\n"
+        }
+        let folder = try TestGateway.makeFolder()
+        try rules.write(toFile: "\(folder)/panels.yml", atomically: true, encoding: .utf8)
+        let result = try await Command.run("promtool", ["check", "rules", "\(folder)/panels.yml"])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test func `rules and dashboard ask for metrics that there are`() async throws {
         let gateway = try await TestGateway.start()
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
         // What a gateway without widgets, upstreams, webhooks and timeline providers has nothing to say of.
-        let source = try ["Metrics", "Health", "Behind"].map { name in
+        let source = try ["Metrics", "Health", "Behind", "Storage", "Memory", "Shares"].map { name in
             let file = "\(TestGateway.root)/Sources/Gateway/Operators/OperatorRoutes+\(name).swift"
             return try String(contentsOfFile: file, encoding: .utf8)
         }.joined()

@@ -1,43 +1,9 @@
 import Foundation
 import ScriptedServer
-import Synchronization
-import TLS
 import Testing
 
 /// An upstream, a webhook and a timeline provider that are down: metrics, alert, log and routes say it, and say when it is over.
 @Suite struct TargetHealthTests {
-    /// Something that is told by HTTP and answers as a test says.
-    private final class FakeTarget: Sendable {
-        let server: ScriptedServer
-        let steps: SharedSteps
-        /// The authority of its certificate.
-        let ca: String
-
-        final class SharedSteps: Sendable {
-            private let steps: Mutex<[ScriptedServer.Step]>
-            init(_ steps: [ScriptedServer.Step]) { self.steps = Mutex(steps) }
-            var value: [ScriptedServer.Step] { self.steps.withLock { $0 } }
-            func set(_ steps: ScriptedServer.Step...) { self.steps.withLock { $0 = steps } }
-        }
-
-        /// - Parameter folder: Has certificates, as those of a gateway.
-        init(in folder: String, _ steps: ScriptedServer.Step...) async throws {
-            let steps = SharedSteps(steps)
-            self.steps = steps
-            self.ca = "\(folder)/certs/ca.pem"
-            let identity = TLSIdentity(
-                certificateChain: .file("\(folder)/certs/server.pem"),
-                privateKey: .file("\(folder)/certs/server.key")
-            )
-            self.server = try await ScriptedServer.start(
-                tls: try TLSContext.server(TLSServerConfiguration(identity: identity, alpn: ["h2"])),
-                script: { _ in steps.value }
-            )
-        }
-
-        var url: String { "https://localhost:\(self.server.port)" }
-    }
-
     private static func folder() async throws -> String {
         let folder = try TestGateway.makeFolder()
         try await TestGateway.makeCertificates(in: folder, ["--topic", TestGateway.topic])
@@ -59,12 +25,6 @@ import Testing
     private static let deliveries = """
         deliveries: {connect: 1h, handshake: 1h, request: 1h, pingAnswer: 1h, allowedNetworks: [127.0.0.0/8, "::1"]}
         """
-
-    private static func upstream(_ target: FakeTarget, key: String) -> String {
-        """
-            upstream: {url: "\(target.url)", keyID: \(TestGateway.kid), key: \(key), ca: \(target.ca)}
-        """
-    }
 
     private static func register(_ gateway: TestGateway, _ delivery: String) async throws {
         let bearer = try await gateway.providerToken()
@@ -125,7 +85,7 @@ import Testing
     @Test func `an upstream that answers 503 to everything is told of, and so is the end of it`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(503, [:], #"{"reason":"ServiceUnavailable"}"#))
-        let app = Self.upstream(target, key: "\(folder)/certs/provider-key.p8")
+        let app = target.asUpstream(key: "\(folder)/certs/provider-key.p8")
         let gateway = try await Self.start(in: folder, app: app)
         #expect(try await Alerts.firing("FreshetUpstreamTrouble", gateway, afterMinutes: 5) == 0)
         #expect(try await Self.value(gateway, "freshet_upstream_last_success_timestamp_seconds") == nil)
@@ -153,7 +113,7 @@ import Testing
     @Test func `an upstream that refuses the gateway's key is told of at once`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(403, [:], #"{"reason":"InvalidProviderToken"}"#))
-        let app = Self.upstream(target, key: "\(folder)/certs/provider-key.p8")
+        let app = target.asUpstream(key: "\(folder)/certs/provider-key.p8")
         let gateway = try await Self.start(in: folder, app: app)
         try await Self.register(gateway, "apns")
         let health = try await Self.until(gateway, "upstreams", "upstreams", "inTrouble")
@@ -168,7 +128,7 @@ import Testing
     @Test func `freshet try-now tries what was held back, and the audit has it`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(403, [:], #"{"reason":"InvalidProviderToken"}"#))
-        let app = Self.upstream(target, key: "\(folder)/certs/provider-key.p8")
+        let app = target.asUpstream(key: "\(folder)/certs/provider-key.p8")
         let gateway = try await Self.start(in: folder, app: app)
         let verb = ["try-now", "--server", gateway.opsURL, "--ca", gateway.ca]
         let token = ["FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", TestGateway.program]
@@ -198,7 +158,7 @@ import Testing
         let gateway = try await TestGateway.start(
             in: folder,
             extra: Self.deliveries,
-            appSettings: "    developerMode: true\n" + Self.upstream(target, key: key),
+            appSettings: "    developerMode: true\n" + target.asUpstream(key: key),
             options: ["--set", "tls.checkInterval=1s"]
         )
         try await Self.register(gateway, "apns")
@@ -222,7 +182,7 @@ import Testing
         let target = try await FakeTarget(in: folder, .answer(200))
         let gateway = try await TestGateway.start(
             in: folder,
-            appSettings: "    developerMode: true\n" + Self.upstream(target, key: "\(folder)/certs/provider-key.p8"),
+            appSettings: "    developerMode: true\n" + target.asUpstream(key: "\(folder)/certs/provider-key.p8"),
             options: ["--no-deliveries"]
         )
         try await Self.register(gateway, "apns")

@@ -233,6 +233,18 @@ final class TestGateway: Sendable {
         return result.output + result.errors
     }
 
+    /// The lines of its log so far.
+    var logged: [Substring] { self.command.written.split(separator: "\n") }
+
+    /// Runs a verb of operators, as an operator of this gateway.
+    func runVerb(_ words: [String]) async throws -> Command.Result {
+        let token = self.operatorToken.map { ["FRESHET_OPERATOR_TOKEN=\($0)"] } ?? []
+        return try await Command.run(
+            "env",
+            token + [Self.program] + words + ["--server", self.opsURL, "--ca", self.ca]
+        )
+    }
+
     func sendTerminate() { self.command.terminate() }
     func sendHangup() { self.command.hangUp() }
     func exitStatus() async -> Int32 { await self.command.wait().status }

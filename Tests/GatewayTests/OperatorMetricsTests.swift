@@ -39,7 +39,7 @@ import WidgetModel
         #expect(
             Self.value(text, #"freshet_kind_instances{app="com.example.scores",kind="scores"}"#) == "3"
         )
-        #expect(Self.value(text, #"freshet_ready_condition{condition="listeners"}"#) == "0")
+        #expect(Self.value(text, #"freshet_ready_condition{condition="listening"}"#) == "0")
     }
 
     @Test

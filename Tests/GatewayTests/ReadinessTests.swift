@@ -31,10 +31,11 @@ import WidgetModel
     @Test func `probes are answered, by HEAD too`() {
         let readiness = Readiness()
         #expect(Self.answer(readiness, "/livez") == ["200", "alive\n"])
-        let checks = #""journal":true,"partitions":true,"lag":true,"clock":true,"logTime":true"#
+        let partitions = #""partitionsRunning":true,"partitionsCurrent":true"#
+        let checks = #""logWritable":true,\#(partitions),"clockSteady":true,"logTimeRunning":true"#
         let missing = #""the log is still being replayed","a listener is not bound yet""#
         let notYet =
-            #"{"ready":false,"missing":[\#(missing)],"checks":{"replay":false,\#(checks),"listeners":false,"draining":true}}"#
+            #"{"ready":false,"missing":[\#(missing)],"checks":{"replayed":false,\#(checks),"listening":false,"serving":true}}"#
         #expect(Self.answer(readiness, "/readyz") == ["503", notYet])
         readiness.progress = "partition 1 of 2, entry 7 of 9"
         #expect(
@@ -43,7 +44,7 @@ import WidgetModel
         readiness.progress = nil
         readiness.set(.listeners, met: true)
         readiness.set(.replay, met: true)
-        let ready = #"{"ready":true,"checks":{"replay":true,\#(checks),"listeners":true,"draining":true}}"#
+        let ready = #"{"ready":true,"checks":{"replayed":true,\#(checks),"listening":true,"serving":true}}"#
         #expect(Self.answer(readiness, "/readyz", "HEAD") == ["200", ready])
         #expect(Self.answer(readiness, "/version")?.first == "200")
     }

@@ -5,6 +5,9 @@ import { bytes, count, duration, moment, percent } from "./numbers.js";
 /// Above so many times as many late widgets as the goal allows, they are stale.
 export const staleFrom = 2;
 
+/// From how many milliseconds on the last backup is old: two nights.
+const backupAgeMax = 2 * 86_400_000;
+
 /// Why widgets are behind, as what so many of them do: of one, and of several.
 export const behindReasons = {
   budget: ["waits for its budget", "wait for their budgets"],
@@ -119,7 +122,12 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log; its hosts get nothing until the gateway is started again.", view.system);
   if (stats.pushes && stats.pushes.balanced === false) add("bad", "The books do not add up.", "Keep the log and report it: matched is not final + deferred + issued.", view.system);
   if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "The list of causes is in the operating manual.", view.system);
+  if (stats.configuration?.result === "refused") {
+    add("warn", "The configuration that was read last was refused; the one before stays in force.", "freshet config diff says what is wrong with it.", view.system);
+  }
   const disk = stats.storage;
+  const backupAge = disk?.lastBackup ? Date.parse(stats.asOf) - Date.parse(disk.lastBackup) : 0;
+  if (backupAge > backupAgeMax) add("warn", `The last backup is ${duration(backupAge)} old.`, "See why the next one was not made: freshet backup, or the timer that runs it.", view.system);
   const room = disk && `${bytes(disk.usedBytes)} of ${bytes(disk.roomBytes)} are used`;
   const isFull = disk?.level === "full" || disk?.level === "exhausted";
   if (isFull) {
@@ -137,13 +145,15 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   }
   const lately = samples.slice(-60);
   const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
-  if (sum("unavailable") > 0 && !isFull) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
+  // Those that have their share now, or of which something was refused lately.
+  const flooding = (stats.fairness?.teams ?? []).filter((one) => (sum("unavailable") > 0 && one.refused > 0)
+    || one.undecided.some((units, partition) => units >= one.share[partition]));
+  if (sum("unavailable") > 0 && !isFull && !flooding.length) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
   if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Senders should slow down, or limits.maxInFlightPushes is too small.", view.system);
   const behind = Math.max(0, ...(stats.partitions ?? []).map((one) => one.lagSeconds ?? 0));
   if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "See whose pushes are most work; if it goes on, spread the hosts over more partitions.", view.system);
-  for (const one of stats.fairness?.teams ?? []) {
-    const isFull = one.undecided.some((units, partition) => units >= one.share[partition]);
-    if (isFull) add("warn", `${one.team} has its share of undecided work in the log: what it sends beyond is answered 503.`, "Its pushes should be narrower or fewer, or fairness.undecided is too small.", view.senders);
+  for (const one of flooding) {
+    add("warn", `${one.team} has its share of undecided work in the log: what it sends beyond is answered 503.`, "Its pushes should be narrower or fewer, or fairness.undecided is too small.", view.senders);
   }
   const targets = [
     ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
@@ -154,6 +164,10 @@ export function advice({ stats, senders, budget, providers, places, samples = []
     if (health?.state !== "inTrouble") continue;
     const waiting = health.waiting > 0 ? ` ${count(health.waiting)} ${health.waiting === 1 ? "waits" : "wait"}, the oldest for ${duration(health.oldestWaitingSeconds * 1000)}.` : "";
     add("bad", `${name} has only failed since ${moment(health.troubleSince)}.`, `It said: ${healthText(health)}.${waiting}`, view.upstreams);
+  }
+  const apns = stats.deliveries?.apns;
+  if (apns?.gone > 0 && apns.gone * 10 > apns.gone + apns.delivered) {
+    add("note", `Upstreams call ${count(apns.gone)} of ${count(apns.gone + apns.delivered)} push tokens invalid.`, "Their hosts have to register again; many at once mean the other environment, or an app that was taken away.", view.upstreams);
   }
   if (stats.deliveries?.isOff) add("warn", "Nothing is delivered.", "The gateway was started for a drill, with --no-deliveries.", view.upstreams);
   for (const one of stats.tls ?? []) {
@@ -166,6 +180,10 @@ export function advice({ stats, senders, budget, providers, places, samples = []
       if (last.secondsAgo > 3600) continue;
       add("warn", `Connections of ${listener} that the limit ${limit} ended: ${count(last.times)}, the last from ${last.peer} ${duration(Math.max(1, last.secondsAgo) * 1000)} ago.`, "The log says what each client did; raise the limit if they are honest.", view.system);
     }
+  }
+  const bad = http.badCredentials;
+  if (bad?.keepComing) {
+    add("warn", `${count(bad.withinMinute)} pushes with credentials that do not hold came within a minute, the last from ${bad.peer}.`, "Find that sender by its address; freshet token inspect says what a token is.", view.senders);
   }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
   const fresh = freshness(stats);

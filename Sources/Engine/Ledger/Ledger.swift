@@ -233,6 +233,7 @@ extension Ledger {
         for outcome in PushOutcome.allCases { stats.outcomes[outcome] = self.pushes.totals[Int(outcome.rawValue)] }
         for reason in FailureReason.allCases { stats.outcomes[reason] = self.pushes.failures[Int(reason.rawValue)] }
         stats.decisions = self.decisions.count
+        stats.decisionsEvicted = self.decisions.evicted
     }
 
     /// Every push that is kept, in the order of its number. O(pushes).

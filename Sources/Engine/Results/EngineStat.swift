@@ -84,9 +84,9 @@ package struct EngineStat: Sendable {
             \.reloadsOutstanding,
             .gauge("freshet_reloads_outstanding", "Reloads out and not acknowledged.")
         ),
-        .counted(.reloads, "acknowledged", \.reloadsAcknowledged),
-        .counted(.reloads, "refused", \.reloadsRefused),
-        .counted(.reloads, "unacknowledged", \.reloadsUnacknowledged),
+        .counted(.reloads, "acknowledged", \.reloadsAcknowledged, Self.ended("acknowledged")),
+        .counted(.reloads, "refused", \.reloadsRefused, Self.ended("refused")),
+        .counted(.reloads, "unacknowledged", \.reloadsUnacknowledged, Self.ended("unacknowledged")),
         .counted(
             .reloads,
             "observed",
@@ -102,7 +102,24 @@ package struct EngineStat: Sendable {
         .counted(.unlisted, "signals", \.signals),
         .counted(.unlisted, "invalidations", \.invalidations),
         .held(.unlisted, "timersArmed", \.timersArmed),
+        .held(
+            .unlisted,
+            "decisionsEvicted",
+            \.decisionsEvicted,
+            .counter(
+                "freshet_decisions_evicted_total",
+                "Decisions that are not kept any more, for limits.maxDecisionsRetained."
+            )
+        ),
     ]
+
+    private static func ended(_ result: String) -> Metric {
+        .counter(
+            "freshet_reloads_ended_total",
+            "Reloads that are out no more, by what was said of them.",
+            by: ("result", result)
+        )
+    }
 
     private static func collateral(_ budget: String) -> Metric {
         .counter(
@@ -129,6 +146,7 @@ extension EngineStats {
         for index in left.reloadsExempt.indices { left.reloadsExempt[index] += right.reloadsExempt[index] }
         for index in left.reloadsByCause.indices { left.reloadsByCause[index] += right.reloadsByCause[index] }
         left.freshness += right.freshness
+        left.acknowledgement += right.acknowledgement
         left.decisions += right.decisions
     }
 }

@@ -41,6 +41,8 @@ package struct EngineStats: Hashable, Sendable {
     package var reloadsObserved = 0
     /// From the push that was accepted to the entry that the host said it shows.
     package var freshness = Freshness()
+    /// From the reload that was issued to its acknowledgement.
+    package var acknowledgement = Freshness()
     /// Reloads that a push for another widget with the same token brought, within the budget and beyond it.
     package var reloadsCollateral = 0
     package var reloadsCollateralOver = 0
@@ -53,6 +55,8 @@ package struct EngineStats: Hashable, Sendable {
     /// Hosts that were told that relevance is out of date, and kinds whose recommendations are.
     package var invalidations = 0
     package var decisions: UInt64 = 0
+    /// Decisions that are not kept any more.
+    package var decisionsEvicted = 0
     package var timersArmed = 0
 
     package init() {}

@@ -229,6 +229,11 @@ extension EngineStats: Coded {
             { $0.encode(into: &$1) },
             { (reader) throws(ByteFault) in try Freshness(from: &reader) }
         )
+        stats.acknowledgement = try coder.value(
+            self.acknowledgement,
+            { $0.encode(into: &$1) },
+            { (reader) throws(ByteFault) in try Freshness(from: &reader) }
+        )
         return stats
     }
 }

@@ -22,7 +22,7 @@ struct Instances: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List widget instances.",
             discussion: """
-                States: waiting (a push or its timeline waits), outstanding (a reload is out), exhausted (nothing is left of its \
+                States: waiting (a push or its timeline waits), behind (it does not show yet what it should), outstanding (a reload is out), exhausted (nothing is left of its \
                 budget), visible, orphaned (it does not fit its kind any more).
 
                   freshet instances list --app com.example.scores --host phone
@@ -32,7 +32,8 @@ struct Instances: AsyncParsableCommand {
         @Option(help: "Only of this app.") var app: String?
         @Option(help: "Only of this kind.") var kind: String?
         @Option(help: "Only of this host of --app.") var host: String?
-        @Option(help: "waiting, outstanding, exhausted, visible or orphaned.") var state: String?
+        @Option(help: "waiting, behind, outstanding, exhausted, visible or orphaned.") var state: String?
+        @Option(help: "With --state behind: for longer than that, as in 15m.") var olderThan: String?
         @OptionGroup var paging: PagingOptions
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
@@ -52,7 +53,7 @@ struct Instances: AsyncParsableCommand {
                         guard let left = row["left"]?.whole else { return "no limit" }
                         return Cell(NumberText.grouped(left), left == 0 ? .warning : .plain)
                     },
-                    .time("DECIDED", "decidesAt"), .time("LAST RELOAD", "lastReload"),
+                    .time("DECIDED", "decidesAt"), .time("LAST RELOAD", "lastReload"), .text("BEHIND", "behind"),
                     TextTable.Column(title: "IS") { row, _ in
                         let words = [
                             row["isVisible"]?.isTrue == true ? "visible" : nil,
@@ -62,7 +63,10 @@ struct Instances: AsyncParsableCommand {
                     },
                 ],
                 none: "No instance is like that.",
-                query: [("app", self.app), ("kind", self.kind), ("host", self.host), ("state", self.state)],
+                query: [
+                    ("app", self.app), ("kind", self.kind), ("host", self.host), ("state", self.state),
+                    ("olderThan", self.olderThan),
+                ],
                 paging: self.paging
             )
         }

@@ -149,7 +149,11 @@ struct Partitions: GatewayList {
             columns: [
                 .count("PARTITION", "partition"), .count("APPLIED", "applied"), .count("LAG", "lag"),
                 TextTable.Column(title: "STATE") { row, _ in
-                    row["failed"]?.isTrue == true ? Cell("stopped", .bad) : Cell("runs", .good)
+                    guard row["failed"]?.isTrue != true else { return Cell("stopped", .bad) }
+                    guard case .double(let seconds)? = row["lagSeconds"], seconds >= 1 else {
+                        return Cell("runs", .good)
+                    }
+                    return Cell("\(NumberText.grouped(Int(seconds))) s behind", .warning)
                 },
                 .count("HOSTS", "hosts"), .count("WIDGETS", "instances"), .count("PUSHES", "pushesAccepted"),
                 .count("DEFERRED", "deferred"), .count("OUT", "issued"), .time("NEXT TIMER", "nextTimer"),

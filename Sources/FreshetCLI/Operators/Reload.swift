@@ -1,4 +1,6 @@
+import APNSWire
 import ArgumentParser
+import HTTPTransport
 import WidgetModel
 
 /// `freshet reload`
@@ -10,15 +12,45 @@ struct Reload: AsyncParsableCommand {
 
               freshet reload --ca certs/ca.pem
 
+            --socket asks the gateway on this machine whose data directory that is, as its user or root: without TLS, without a token, \
+            and without a question. systemctl reload does it so, waits, and fails where the gateway refuses.
+
+              freshet reload --socket /var/lib/freshet/reload
+
             Exit codes: 0 read, 1 the gateway does not answer, 2 it refused, 78 the configuration is faulty.
             """
     )
 
     @OptionGroup var gateway: OperatorOptions
+    @Option(help: ArgumentHelp("The socket in the gateway's data directory, reload.", valueName: "file"))
+    var socket: String?
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
+    func validate() throws {
+        guard self.socket != nil, self.gateway.connection.server ?? self.gateway.connection.context != nil else {
+            return
+        }
+        throw ValidationError("--socket says which gateway: leave --server and --context out")
+    }
+
     func run() async throws {
+        if let socket {
+            let answer: [UInt8]
+            do {
+                answer = try await ReloadSocket.ask(socket)
+            } catch {
+                Output.standardError(
+                    "no gateway answers at \(socket): \(ConnectionFailure.sentence(error))\nsee whether it runs, and whether that is its data directory and your user its own"
+                )
+                throw ExitCode(1)
+            }
+            guard let report = try? JSONReader().parse(answer) else {
+                Output.standardError("the gateway ended before it had answered; its log says why")
+                throw ExitCode(1)
+            }
+            return try self.tell(report, String(decoding: answer, as: UTF8.self))
+        }
         let url = try self.gateway.access().url
         if !self.confirmation.yes {
             let difference = try await self.gateway.ask { try await $0.get("/v1/config/diff") }
@@ -28,14 +60,21 @@ struct Reload: AsyncParsableCommand {
         try self.confirmation.confirm("read the configuration again at \(url)")
         // 409 is the answer of a gateway that has read it and takes nothing of it.
         let report = try await self.gateway.ask { try await $0.ask("POST", "/v1/config/reload", good: [200, 409]) }
-        if self.answer.json { Output.line(report.text) }
-        guard report.status == 200 else {
-            if report.json["faults"] == nil { Output.standardError(report.json.at("detail")?.text ?? report.text) }
-            try ConfigurationAnswers.refuse(report.json)
+        try self.tell(report.json, report.text)
+    }
+
+    /// Says what came of it.
+    ///
+    /// - Throws: Exit code 78 if the configuration is faulty, 2 if it was not read.
+    private func tell(_ report: JSONValue, _ text: String) throws {
+        if self.answer.json { Output.line(text) }
+        guard report["result"]?.text == "loaded" else {
+            if report["faults"] == nil { Output.standardError(report["detail"]?.text ?? text) }
+            try ConfigurationAnswers.refuse(report)
             throw ExitCode(2)
         }
         guard !self.answer.json else { return }
-        for line in ConfigurationAnswers.lines(report: report.json) { Output.line(line) }
+        for line in ConfigurationAnswers.lines(report: report) { Output.line(line) }
     }
 }
 

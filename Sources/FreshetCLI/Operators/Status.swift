@@ -81,6 +81,11 @@ struct StatusReading {
         card.add("registry", self.registry)
         card.add("disk", self.fill("storage"))
         card.add("memory", self.fill("memory"))
+        card.add("backup", self.stats.at("storage.lastBackup")?.text.map { Moment.text($0, now: now) })
+        for team in self.stats.at("fairness.teams")?.elements ?? [] where team["refused"]?.whole ?? 0 > 0 {
+            let refused = NumberText.grouped(team["refused"]?.whole ?? 0)
+            card.add("over share", "\(team["team"]?.words ?? "–"): \(refused) answered 503")
+        }
         for partition in self.stats["partitions"]?.elements ?? [] where partition["failed"]?.isTrue == true {
             card.add(
                 "trouble",
@@ -89,6 +94,17 @@ struct StatusReading {
         }
         if self.stats.at("pushes.balanced") == .bool(false) {
             card.add("trouble", Cell("the books do not add up: pushes.balanced in /v1/stats", .bad))
+        }
+        for (listener, counters) in self.stats["listeners"]?.members.map({ ($0.name, $0.value) }) ?? [] {
+            for cutOff in counters["cutOff"]?.members ?? [] { card.add("cut off", Self.cutOff(listener, cutOff)) }
+        }
+        if let bad = self.stats.at("http.badCredentials"), bad["keepComing"]?.isTrue == true {
+            let count = NumberText.grouped(bad["withinMinute"]?.whole ?? 0)
+            let peer = bad["peer"]?.words ?? "–"
+            card.add(
+                "trouble",
+                Cell("bad credentials: \(count) pushes within a minute, the last from \(peer)", .warning)
+            )
         }
         for certificate in self.stats["tls"]?.elements ?? [] { card.add("trouble", Self.trouble(certificate, now)) }
         for target in Target.all(self.upstreams, self.providers) { card.add("trouble", Target.trouble(target, now)) }
@@ -136,6 +152,13 @@ struct StatusReading {
         guard let level = self.stats.at("\(name).level")?.text else { return nil }
         let used = self.stats.at("\(name).usedPercent")?.words ?? "–"
         return Cell("\(used) % used, \(level)", level == "ample" ? .plain : level == "filling" ? .warning : .bad)
+    }
+
+    /// Connections of a listener that a limit has ended within the last hour.
+    private static func cutOff(_ listener: String, _ limit: JSONValue.Member) -> Cell? {
+        guard let ago = limit.value["secondsAgo"]?.whole, ago <= 3600 else { return nil }
+        let (times, peer) = (limit.value["times"]?.whole ?? 0, limit.value["peer"]?.words ?? "–")
+        return Cell("\(NumberText.grouped(times)) of \(listener) by \(limit.name), the last from \(peer)", .warning)
     }
 
     /// A listener's certificate that ends soon, or whose newer files were refused.

@@ -271,6 +271,8 @@ package final class RegistryWatch: Sendable {
             self.logger.notice("the memory has room again", metadata: metadata)
         } else if budget.level == .filling {
             self.logger.warning("the memory fills up", metadata: metadata)
+        } else {
+            self.logger.notice("the memory does not fill up any more", metadata: metadata)
         }
     }
 }

@@ -51,6 +51,12 @@ extension OperatorRoutes {
         self.addMemory(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)
+        text.add(
+            "process_start_time_seconds",
+            .gauge,
+            "When the gateway was started.",
+            Double(self.watch.startedAt.milliseconds) / 1000
+        )
         self.addTelemetry(&text)
         return HTTPResponse(
             status: 200,
@@ -144,13 +150,15 @@ extension OperatorRoutes {
             by: "exemption",
             sum.byExemption
         )
-        let bounds: [Double] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
         text.histogram(
             "freshet_freshness_seconds",
             "From the accepted push to the entry that the host says it shows.",
-            bounds.map { ($0, freshness.count(upTo: .milliseconds(Int64($0 * 1000)))) },
-            count: freshness.count,
-            sum: Double(freshness.sum.milliseconds) / 1000
+            freshness
+        )
+        text.histogram(
+            "freshet_acknowledgement_seconds",
+            "From the reload that was issued to its acknowledgement.",
+            sum.acknowledgement
         )
         let progress = await self.log.progress()
         func rows(_ value: (OwnerProgress) -> Int) -> [(String, Int)] {
@@ -288,6 +296,14 @@ extension OperatorRoutes {
             "Connections refused by a limit.",
             by: "listener",
             rows(\.connectionsRefused)
+        )
+        text.add(
+            "freshet_connections_cut_off_total",
+            .counter,
+            "Connections that a limit has ended, by its key in the configuration.",
+            listeners.flatMap { name, counters in
+                counters.cutOff.map { (labels: [("listener", name), ("limit", $0.limit)], value: Double($0.times)) }
+            }
         )
         text.add("freshet_requests_total", .counter, "Requests received.", by: "listener", rows(\.requests))
         text.add("freshet_event_streams", .gauge, "Event streams open.", self.traffic.streams.count)

@@ -16,6 +16,7 @@ extension OperatorRoutes {
             ("startedAt", .instant(self.watch.startedAt)),
             ("ready", .bool(self.readiness.isReady)),
             ("missing", .strings(self.readiness.missing.map(\.description))),
+            ("configuration", self.settings.reloading.map { Self.configuration($0.report) }),
             (
                 "partitions",
                 .array(
@@ -68,6 +69,15 @@ extension OperatorRoutes {
             ("fairness", self.shares()),
             ("memory", self.memorySizes()),
             ("tls", .array(self.credentials.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
+        ])
+    }
+
+    /// What came of reading the configuration last.
+    private static func configuration(_ report: ConfigurationReload.Report) -> JSONValue {
+        JSONValue.object(of: [
+            ("loadedAt", .instant(report.at)),
+            ("result", .string(report.faults.isEmpty ? "loaded" : "refused")),
+            ("faults", .count(report.faults.count)),
         ])
     }
 
@@ -147,10 +157,19 @@ extension OperatorRoutes {
     }
 
     private func http() -> JSONValue {
-        JSONValue.object(of: [
+        let bad = self.traffic.counters.badCredentials(at: PushCounters.second)
+        return JSONValue.object(of: [
             ("accepted", .count(self.traffic.counters.accepted)),
             ("unavailable", .count(self.traffic.counters.unavailable)),
             ("rejected", JSONValue.object(of: self.traffic.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
+            (
+                "badCredentials",
+                JSONValue.object(of: [
+                    ("withinMinute", .count(bad.withinMinute)),
+                    ("keepComing", .bool(bad.keepComing)),
+                    ("peer", bad.peer.isEmpty ? nil : .string(bad.peer)),
+                ])
+            ),
             ("tooManyMatched", .count(self.traffic.counters.tooManyMatched)),
             ("tokensVerified", .count(self.traffic.counters.verified)),
             ("problems", JSONValue.object(of: self.traffic.problems.all.map { ($0.0.rawValue, .count($0.1)) })),

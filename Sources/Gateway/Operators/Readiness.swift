@@ -17,17 +17,17 @@ package final class Readiness: Sendable {
 
         package var description: String { self.rawValue }
 
-        /// A word for programs.
+        /// A word for programs: what is so where the condition is met.
         package var name: String {
             switch self {
-            case .replay: "replay"
-            case .journal: "journal"
-            case .partitions: "partitions"
-            case .lag: "lag"
-            case .clock: "clock"
-            case .logTime: "logTime"
-            case .listeners: "listeners"
-            case .draining: "draining"
+            case .replay: "replayed"
+            case .journal: "logWritable"
+            case .partitions: "partitionsRunning"
+            case .lag: "partitionsCurrent"
+            case .clock: "clockSteady"
+            case .logTime: "logTimeRunning"
+            case .listeners: "listening"
+            case .draining: "serving"
             }
         }
     }

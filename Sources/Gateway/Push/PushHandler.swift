@@ -360,6 +360,11 @@ extension PushHandler {
 
     func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
         self.count(answer.rejection)
+        switch answer.rejection {
+        case .badCertificate, .expiredProviderToken, .invalidProviderToken:
+            self.services.counters.add(badCredentialOf: connection.remoteAddress, at: PushCounters.second)
+        default: break
+        }
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/json")

@@ -21,6 +21,8 @@ package final class StorageWatch: Sendable {
         /// What the log is told of.
         var toldLevel = StorageBudget.Level.ample
         var isMeasureFailing = false
+        /// Whether the log was told that the last backup is old.
+        var isBackupOld = false
         var growth = StorageGrowth()
         /// Bytes that were written before the sizes were measured.
         var writtenBefore = 0
@@ -110,6 +112,22 @@ package final class StorageWatch: Sendable {
 
     // MARK: Measuring
 
+    /// How old the last backup may be before the log is told of it: two nights.
+    private static let backupAgeMax = Interval.hours(48)
+
+    /// Where there was never one, another way of copying may be in use.
+    private func tell(lastBackup: Instant?, at now: Instant) {
+        guard let lastBackup else { return }
+        let isOld = now - lastBackup > Self.backupAgeMax
+        let wasOld = self.state.withLock { state in
+            defer { state.isBackupOld = isOld }
+            return state.isBackupOld
+        }
+        let metadata: Logger.Metadata = ["lastBackup": "\(ServerCertificates.text(lastBackup))"]
+        if isOld, !wasOld { self.logger.warning("the last backup is old", metadata: metadata) }
+        if !isOld, wasOld { self.logger.notice("there is a new backup", metadata: metadata) }
+    }
+
     /// How often the data directory is looked at.
     private static let lookSpacing = Duration.seconds(1)
 
@@ -143,6 +161,7 @@ package final class StorageWatch: Sendable {
                 return state.isMeasureFailing
             }
             if wasFailing { self.logger.notice("the data directory can be measured again") }
+            self.tell(lastBackup: sizes.lastBackup, at: now)
             self.judge()
         } catch {
             let isNew = self.state.withLock { state in
@@ -194,6 +213,8 @@ package final class StorageWatch: Sendable {
             self.logger.notice("the data directory has room again", metadata: metadata)
         } else if budget.level >= .filling, before == .ample {
             self.logger.warning("the data directory fills up", metadata: metadata)
+        } else if budget.level == .ample {
+            self.logger.notice("the data directory does not fill up any more", metadata: metadata)
         }
     }
 }

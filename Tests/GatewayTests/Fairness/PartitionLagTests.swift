@@ -91,7 +91,7 @@ import WidgetModel
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         #expect(lines.contains(#"freshet_log_lag_entries{partition="0"} 0"#))
         #expect(lines.contains(#"freshet_log_lag_entries{partition="1"} 3"#))
-        #expect(lines.contains(#"freshet_ready_condition{condition="lag"} 0"#))
+        #expect(lines.contains(#"freshet_ready_condition{condition="partitionsCurrent"} 0"#))
         let prefix = #"freshet_log_lag_seconds{partition="1"} "#
         let seconds = lines.first { $0.hasPrefix(prefix) }.flatMap { Double($0.dropFirst(prefix.count)) }
         #expect(seconds ?? 0 >= 100)

@@ -142,7 +142,7 @@ import WidgetModel
             watch.measure()
             watch.measure()
         }
-        #expect(memory.levels == [.warning, .error, .notice])
+        #expect(memory.levels == [.warning, .error, .notice, .notice])
         let (larger, smaller) = (Sports.otherTeam.rawValue, Sports.team.rawValue)
         #expect(Set(memory.teams) == ["\(larger) 2097152, \(smaller) 1048576"])
     }

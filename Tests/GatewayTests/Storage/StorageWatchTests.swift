@@ -80,7 +80,7 @@ import WidgetModel
             watch.measure()
             watch.measure()
         }
-        #expect(lines.levels == [.warning, .error, .notice])
+        #expect(lines.levels == [.warning, .error, .notice, .notice])
     }
 
     @Test func `growth is a day's at the pace of the last one`() {

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// The dashboard's rules, run by Node.js: what it says of a gateway's numbers, without a browser.
+enum DashboardRules {
+    /// What an expression of the rules comes to.
+    static func run<Value: Decodable>(_ expression: String, as type: Value.Type) async throws -> Value {
+        let folder = try TestGateway.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try #"{"type": "module"}"#.write(toFile: "\(folder)/package.json", atomically: true, encoding: .utf8)
+        for file in ["advice.js", "numbers.js"] {
+            let page = "\(TestGateway.root)/Sources/DashboardPage/Page/\(file)"
+            try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
+        }
+        let script = """
+            import { advice, behindReasons, freshness, pauseText } from "./advice.js";
+            console.log(JSON.stringify(\(expression)));
+            """
+        try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)
+        let result = try await Command.run("node", ["\(folder)/ask.js"])
+        try #require(result.status == 0, "\(result.errors)")
+        return try JSONDecoder().decode(type, from: Data(result.output.utf8))
+    }
+
+    /// What a gateway's dashboard says now: what is to do, and above every view what is paused.
+    static func said(of gateway: TestGateway) async throws -> [String] {
+        var answers: [String] = []
+        for path in ["stats", "senders", "budget", "providers", "upstreams", "orders", "history?step=second"] {
+            answers.append(try await gateway.curl("GET", "\(gateway.opsURL)/v1/\(path)").body)
+        }
+        let state = """
+            stats: \(answers[0]), senders: \(answers[1]).senders, budget: ((all) => all.survey ? all : null)(\(answers[2])),
+            providers: \(answers[3]).providers, places: \(answers[4]), samples: \(answers[6]).samples
+            """
+        return try await self.run(
+            "[...advice({ \(state) }).map((one) => `${one.text} ${one.act}`), ...\(answers[5]).orders.map(pauseText)]",
+            as: [String].self
+        )
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// Incidents of too much work. However fast the machine is, more of it comes while a drill looks.
+enum WorkDrills {
+    /// Hosts of so many widgets each, about all of which every push is.
+    private static let (hosts, widgets) = (12, 250)
+
+    static func run() async throws -> [String] {
+        let share = "fairness: {undecided: 100ms, pushMax: 1h}"
+        let gateway = try await TestGateway.start(extra: "\(share)\n\(Drilling.settings)")
+        let bearer = try await gateway.providerToken()
+        let instances = (0..<Self.widgets).map {
+            #"{"id":"i\#($0)","kind":"scores","family":"systemSmall","configuration":{"team":"rams"}}"#
+        }.joined(separator: ",")
+        let lines = (0..<Self.hosts).map { number in
+            #"{"token":"\#(TestGateway.token(10 + number))","app":"\#(TestGateway.app)","host":"host-\#(number)","#
+                + #""revision":1,"instances":[\#(instances)]}"#
+        }
+        // One after the other: a registration is work, too.
+        for line in lines {
+            _ = try await gateway.eventually("a host is registered") {
+                let place = "\(gateway.hostURL)/v1/apps/\(TestGateway.app)/hosts"
+                let answer = try await gateway.curl("POST", place, bearer: bearer, body: line)
+                return answer.status == 200 && !answer.body.contains("problem") ? true : nil
+            }
+        }
+
+        /// Pushes to all widgets so many times at once.
+        func flood(_ pushes: Int) async throws {
+            let payload = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
+            let lines = (0..<pushes).map { _ in
+                #"{"apns-id":"\#(UUID().uuidString.lowercased())","payload":\#(payload)}"#
+            }
+            let place = "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes/bulk"
+            let type = ["content-type: application/x-ndjson"]
+            let body = lines.joined(separator: "\n")
+            let answer = try await gateway.curl("POST", place, bearer: bearer, headers: type, body: body)
+            try #require(answer.status == 200, "\(answer.body)")
+        }
+        func partition() async throws -> (applied: Int, entries: Int, seconds: Double) {
+            let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/partitions").json
+            let row = try #require((answer["partitions"] as? [[String: Any]])?.first)
+            let (applied, entries) = (row["applied"] as? Int ?? 0, row["lag"] as? Int ?? 0)
+            return (applied, entries, row["lagSeconds"] as? Double ?? 0)
+        }
+        func isIdle() async throws {
+            _ = try await gateway.eventually("all is decided") { try await partition().entries == 0 ? true : nil }
+        }
+        var done: [String] = []
+
+        try await isIdle()
+        var flooded = try await Drill("One team floods", gateway)
+        try await flooded.isSeen(by: gateway, again: { try await flood(60) })
+        try await isIdle()
+        // To do has what was within the last minute.
+        try await flooded.isOver(gateway, staysToDo: true)
+        done.append(flooded.incident.title)
+
+        try #require(try await Drilling.use("fairness: {undecided: 1h, pushMax: 1h}", gateway).status == 0)
+        var lagging = try await Drill("A partition lags", gateway)
+        // As many as this machine needs some seconds for, and one more for each that it was faster with.
+        let start = ContinuousClock.now
+        try await flood(10)
+        try await isIdle()
+        let one: Double = (ContinuousClock.now - start) / Duration.milliseconds(1)
+        var (most, last) = (Int(7000 / max(one, 10)) + 1, 0)
+        try await lagging.isSeen(
+            by: gateway,
+            again: {
+                var now = try await partition()
+                while now.seconds < 6 {
+                    if now.applied != last { most += 1 }
+                    last = now.applied
+                    if now.entries < most { try await flood(10) }
+                    now = try await partition()
+                }
+            },
+            holds: { scrape in
+                let line = scrape.metrics?.split(separator: "\n").first { $0.hasPrefix("freshet_log_lag_seconds{") }
+                return line?.split(separator: " ").last.flatMap { Double($0) }.map { $0 > 5 } == true
+            }
+        )
+        try await isIdle()
+        try await lagging.isOver(gateway)
+        done.append(lagging.incident.title)
+        await gateway.stop()
+        return done
+    }
+}

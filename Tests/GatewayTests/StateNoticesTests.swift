@@ -1,0 +1,101 @@
+import Gateway
+import NIOCore
+import Testing
+import TransportSupport
+import WidgetModel
+
+/// What the log is told of how the gateway does: once when something begins, and once when it is over.
+@Suite struct StateNoticesTests {
+    @Test func `what is missing is told when it changes`() {
+        let log = RecordedLog()
+        var notices = StateNotices(log.logger)
+        for missing in [[], [.clock], [.clock], [.journal, .clock], [], []] as [[Readiness.Condition]] {
+            notices.tell(missing: missing)
+        }
+        let clock = "the wall clock stepped by more than 5 minutes"
+        #expect(
+            log.lines == [
+                "error not ready: \(clock) conditions=clockSteady",
+                "error not ready: the log cannot be written; \(clock) conditions=logWritable, clockSteady",
+                "notice ready again",
+            ]
+        )
+    }
+
+    @Test func `a partition is behind its log from more than five seconds on, until all is applied`() {
+        let log = RecordedLog()
+        var notices = StateNotices(log.logger)
+        let work = PartitionWork(PartitionID(0))
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        work.noteArrival(LogPosition(1), at: start)
+        work.noteArrival(LogPosition(2), at: start + .seconds(9))
+        for milliseconds in [4_999, 5_000, 5_001, 6_000] as [Int64] {
+            notices.tell(lags: [work.lag(at: start + .milliseconds(milliseconds))])
+            #expect(log.lines.count == (milliseconds > 5_000 ? 1 : 0), "\(milliseconds)")
+        }
+        work.advance(to: LogPosition(1), PartitionWork.Turn())
+        notices.tell(lags: [work.lag(at: start + .seconds(10))])
+        #expect(log.lines.count == 1)
+        work.advance(to: LogPosition(2), PartitionWork.Turn())
+        notices.tell(lags: [work.lag(at: start + .seconds(10))])
+        #expect(
+            log.lines == [
+                "warning a partition is behind its log: pushes wait to be decided entries=2 partition=0 seconds=5",
+                "notice a partition has caught up with its log partition=0",
+            ]
+        )
+    }
+
+    @Test func `a team is told of while more of it is refused`() {
+        let log = RecordedLog()
+        var notices = StateNotices(log.logger)
+        for refused in [0, 1, 5, 5, 5, 6] { notices.tell(refusals: [(team: TeamID("TEAM"), refused: refused)]) }
+        let share =
+            "warning a team has its share of undecided work in the log: what it sends beyond is answered 503 team=TEAM"
+        #expect(log.lines == [share, "notice a team's requests are taken again team=TEAM", share])
+    }
+
+    @Test func `bad credentials keep coming from so many within a minute on, until two minutes after the last`() {
+        let log = RecordedLog()
+        var notices = StateNotices(log.logger)
+        let counters = PushCounters()
+        for number in 1...BadCredentials.toldFrom {
+            #expect(!counters.badCredentials(at: 119).keepComing)
+            counters.add(badCredentialOf: "192.0.2.7:\(number)", at: 119)
+        }
+        for second in [119, 120, 179, 180] as [UInt32] {
+            let found = counters.badCredentials(at: second)
+            #expect(found.keepComing == (second < 180) && found.peer == "192.0.2.7:30")
+            notices.tell(found)
+        }
+        #expect(
+            log.lines == [
+                "warning pushes with credentials that do not hold keep coming peer=192.0.2.7:30 withinMinute=30",
+                "notice no more pushes with credentials that do not hold keep coming peer=192.0.2.7:30 withinMinute=0",
+            ]
+        )
+        // As many over two minutes are fewer in each.
+        for second in [299, 300] as [UInt32] {
+            for _ in 0..<BadCredentials.toldFrom - 1 { counters.add(badCredentialOf: "192.0.2.8:1", at: second) }
+            #expect(!counters.badCredentials(at: second).keepComing)
+        }
+    }
+
+    @Test func `a backup is old from more than two days on`() {
+        let log = RecordedLog()
+        let disk = FakeDisk()
+        let watch = disk.watch(logger: log.logger)
+        #expect(log.lines.isEmpty)
+        let made = disk.time.wall
+        disk.change { $0.lastBackup = made }
+        for (time, lines) in [(Interval.hours(48), 0), (.milliseconds(1), 1), (.hours(1), 1)] {
+            disk.time.pass(time)
+            watch.measure()
+            #expect(log.lines.count == lines)
+        }
+        disk.change { $0.lastBackup = made + .hours(49) }
+        watch.measure()
+        #expect(log.lines.first?.hasPrefix("warning the last backup is old lastBackup=") == true)
+        #expect(log.lines.last?.hasPrefix("notice there is a new backup lastBackup=") == true && log.lines.count == 2)
+    }
+}
