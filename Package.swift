@@ -128,6 +128,7 @@ let package = Package(
                 "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
                 yams,
             ],
+            settings: lending,
             plugins: ["EmbedText"]
         ),
         // Makes constants of text files.

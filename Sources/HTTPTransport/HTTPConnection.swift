@@ -36,7 +36,8 @@ package final class HTTPConnection {
     /// Nil once the connection has gone.
     var backend: (any HTTPConnectionBackend)?
 
-    init(
+    /// A connection that has gone: answers are dropped until a listener gives it a backend.
+    package init(
         id: UInt64,
         remoteAddress: String,
         eventLoop: any EventLoop,

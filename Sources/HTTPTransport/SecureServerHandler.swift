@@ -9,54 +9,26 @@ import TLS
 /// A connection that speaks HTTP/2 never leaves this handler. One that speaks HTTP/1.1 gets NIO's handlers behind it,
 /// and this one only encrypts and decrypts for them.
 ///
-/// Reading stops while the socket does not take what was written, so a peer that asks but does not read is left alone.
+/// It only carries out what ``SecureServerMachine`` decides.
 final class SecureServerHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Where the connection stands; phases only follow each other in this order, some are skipped.
-    private enum Phase {
-        case handshaking
-        case http2(HTTP2ServerConnection)
-        case http1
-        /// The client speaks HTTP/1.1 where only HTTP/2 is spoken: its first bytes are answered with that.
-        case refusingHTTP1
-        /// All is said; what the peer still sends is thrown away until it closes, so that it can read what was said.
-        case lingering(bytesLeft: Int)
-        case closed
-    }
-
-    /// Bytes thrown away after the end before the connection is cut off.
-    private static let lingerBytesMax = 262_144
-    /// Seconds before the connection is cut off after its end.
-    private static let lingerSeconds: UInt32 = 2
-
     private let id: UInt64
     private let loop: ListenerLoop
     private let tls: TLSSession
     private let remoteAddress: String
-    private var phase = Phase.handshaking
+    private var machine: SecureServerMachine<HTTP2ServerConnection>
     private var context: ChannelHandlerContext?
-    private var phaseBeganAt: UInt32
-    private var lastReadAt: UInt32
-    private var unwritableSince: UInt32?
-    /// True from the first read of a wakeup to its end: nothing is flushed meanwhile.
-    private var isReading = false
-    private var holdsRead = false
-    private var isFlushing = false
-    private var flushesAgain = false
-    /// Whether the peer did not say by ALPN what it speaks. Known once the handshake is complete.
-    private var isPriorKnowledge = false
 
     init(id: UInt64, loop: ListenerLoop, tls: TLSSession, remoteAddress: String) {
         self.id = id
         self.loop = loop
         self.tls = tls
         self.remoteAddress = remoteAddress
-        self.phaseBeganAt = loop.second
-        self.lastReadAt = loop.second
+        self.machine = SecureServerMachine(at: loop.second)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -72,8 +44,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.end()
-        self.phase = .closed
+        self.machine.close()?.close()
         self.loop.leave(self.id)
         context.fireChannelInactive()
     }
@@ -90,30 +61,25 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let ciphertext = self.unwrapInboundIn(data)
-        self.lastReadAt = self.loop.second
-        self.isReading = true
-        switch self.phase {
-        case .closed:
-            return
-        case .lingering(let bytesLeft):
-            guard bytesLeft > ciphertext.readableBytes else { return context.close(promise: nil) }
-            self.phase = .lingering(bytesLeft: bytesLeft - ciphertext.readableBytes)
-        case .handshaking, .http2, .http1, .refusingHTTP1:
-            do {
-                try self.receive(ciphertext, context)
-            } catch let error as TLSError {
-                self.failed(error, context)
-            } catch let error as HTTP2Error {
-                self.failed(error, context)
-            } catch {
-                context.close(promise: nil)
-            }
+        switch self.machine.received(ciphertext.readableBytes, at: self.loop.second) {
+        case .discard: return
+        case .close: return context.close(promise: nil)
+        case .decrypt: break
+        }
+        do {
+            try self.receive(ciphertext, context)
+        } catch let error as TLSError {
+            self.failed(error, context)
+        } catch let error as HTTP2Error {
+            self.failed(error, context)
+        } catch {
+            context.close(promise: nil)
         }
     }
 
     private func receive(_ ciphertext: ByteBuffer, _ context: ChannelHandlerContext) throws {
         try self.tls.receive(ciphertext.readableBytesUInt8Span)
-        if case .handshaking = self.phase {
+        if case .handshaking = self.machine.state {
             guard self.tls.state == .ready else { return }
             try self.handshakeCompleted(context)
         }
@@ -122,11 +88,11 @@ final class SecureServerHandler: ChannelDuplexHandler {
         swap(&scratch, &self.loop.plaintext)
         defer { swap(&scratch, &self.loop.plaintext) }
         while true {
-            switch self.phase {
+            switch self.machine.state {
             case .http2(let http2):
                 scratch.clear()
                 switch try self.tls.readPlaintext(into: &scratch) {
-                case .bytes: try http2.receive(scratch.readableBytesUInt8Span, at: self.lastReadAt)
+                case .bytes: try http2.receive(scratch.readableBytesUInt8Span, at: self.machine.lastReadAt)
                 case .needsMoreCiphertext: return
                 case .closedCleanly: return self.finish(context)
                 }
@@ -144,15 +110,15 @@ final class SecureServerHandler: ChannelDuplexHandler {
                 case .needsMoreCiphertext: return
                 case .closedCleanly: return context.close(promise: nil)
                 }
-            case .handshaking, .lingering, .closed:
+            case .handshaking, .admitting, .lingering, .closed:
                 return
             }
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.isReading = false
-        switch self.phase {
+        self.machine.readCompleted()
+        switch self.machine.state {
         case .http2(let http2):
             http2.dispatch()
             self.flushOutput()
@@ -163,37 +129,29 @@ final class SecureServerHandler: ChannelDuplexHandler {
         case .handshaking, .refusingHTTP1:
             self.writeCiphertext(context)
             context.flush()
-        case .lingering, .closed:
+        case .admitting, .lingering, .closed:
             break
         }
     }
 
     private func handshakeCompleted(_ context: ChannelHandlerContext) throws {
-        self.phaseBeganAt = self.lastReadAt
         self.loop.endHandshake(self.id)
         let servesHTTP1 = self.loop.configuration.protocols == .http2AndHTTP1
-        let isHTTP1: Bool
-        switch self.tls.negotiatedProtocol {
-        case "h2": isHTTP1 = false
-        case "http/1.1" where !servesHTTP1:
+        let name = self.tls.negotiatedProtocol
+        guard let version = self.machine.handshakeCompleted(speaking: name, servesHTTP1: servesHTTP1) else {
             self.loop.counters.connectionsEndedByFault += 1
-            self.phase = .refusingHTTP1
             return
-        case "http/1.1": isHTTP1 = true
-        default:
-            self.isPriorKnowledge = true
-            isHTTP1 = servesHTTP1
         }
-        let connection = self.loop.makeConnection(self.id, self.remoteAddress, isHTTP1 ? .http1 : .http2)
+        let connection = self.loop.makeConnection(self.id, self.remoteAddress, version)
         connection.peerCertificate = self.tls.peerCertificate
         let admission = self.loop.handler.admit(connection)
-        guard isHTTP1 else { return self.begin(connection, admission, context) }
+        guard version == .http1 else { return self.begin(connection, admission, context) }
         if case .refused = admission {
             self.loop.counters.connectionsNotAdmitted += 1
             self.loop.handler.connectionClosed(connection)
             return self.finish(context)
         }
-        self.phase = .http1
+        self.machine.beginHTTP1()
         let handler = HTTP1ServerHandler(connection: connection, loop: self.loop)
         try HTTP1ServerHandler.addHandlers(handler, to: context.channel)
     }
@@ -208,7 +166,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
             streamsMax: streamsMax
         )
         connection.backend = http2
-        self.phase = .http2(http2)
+        self.machine.begin(http2)
         guard case .refused(let debug) = admission else { return }
         self.loop.counters.connectionsNotAdmitted += 1
         http2.goAway(.noError, debug: debug)
@@ -220,21 +178,19 @@ final class SecureServerHandler: ChannelDuplexHandler {
     /// Sends what the HTTP/2 session has to say, as far as the socket takes it; at the end of the wakeup if one is
     /// running.
     func flushOutput() {
-        guard !self.isReading, let context else { return }
-        // An owner that is told of room writes and flushes from within; it gets its turn in another round.
-        guard !self.isFlushing else {
-            self.flushesAgain = true
-            return
-        }
-        self.isFlushing = true
-        defer { self.isFlushing = false }
-        repeat {
-            self.flushesAgain = false
-            guard case .http2(let http2) = self.phase else { return }
-            // Without ALPN it may turn out to be HTTP/1.1, whose answer must not follow an HTTP/2 frame.
-            if self.isPriorKnowledge, !http2.session.hasPreface { return self.flushHandshake(context) }
+        guard let context, self.machine.beginFlush() else { return }
+        repeat { self.flushRound(context) } while self.machine.endFlush()
+    }
+
+    private func flushRound(_ context: ChannelHandlerContext) {
+        guard let http2 = self.machine.session else { return }
+        // Without ALPN it may turn out to be HTTP/1.1, whose answer must not follow an HTTP/2 frame.
+        if self.machine.isPriorKnowledge, !http2.session.hasPreface {
+            self.writeCiphertext(context)
+            context.flush()
+        } else {
             self.flushOnce(http2, context)
-        } while self.flushesAgain
+        }
     }
 
     private func flushOnce(_ http2: HTTP2ServerConnection, _ context: ChannelHandlerContext) {
@@ -275,11 +231,6 @@ final class SecureServerHandler: ChannelDuplexHandler {
         }
     }
 
-    private func flushHandshake(_ context: ChannelHandlerContext) {
-        self.writeCiphertext(context)
-        context.flush()
-    }
-
     private func writeCiphertext(_ context: ChannelHandlerContext) {
         guard let ciphertext = self.tls.takeCiphertext(context.channel.allocator) else { return }
         context.write(self.wrapOutboundOut(ciphertext), promise: nil)
@@ -287,26 +238,19 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable {
-            self.unwritableSince = nil
+            self.machine.becameWritable()
             self.flushOutput()
-            if self.holdsRead && context.channel.isWritable {
-                self.holdsRead = false
-                context.read()
-            }
+            if self.machine.releaseRead(isWritable: context.channel.isWritable) { context.read() }
         } else {
-            self.unwritableSince = self.loop.second
+            self.machine.becameUnwritable(at: self.loop.second)
         }
-        if case .http1 = self.phase {
+        if case .http1 = self.machine.state {
             context.fireChannelWritabilityChanged()
         }
     }
 
     func read(context: ChannelHandlerContext) {
-        guard context.channel.isWritable else {
-            self.holdsRead = true
-            return
-        }
-        context.read()
+        if self.machine.wantsRead(isWritable: context.channel.isWritable) { context.read() }
     }
 
     /// Plaintext from NIO's HTTP/1.1 handlers.
@@ -326,7 +270,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        if case .http1 = self.phase, mode != .input {
+        if case .http1 = self.machine.state, mode != .input {
             self.tls.shutdown()
             self.writeCiphertext(context)
             context.flush()
@@ -335,13 +279,6 @@ final class SecureServerHandler: ChannelDuplexHandler {
     }
 
     // MARK: The end
-
-    /// Tells the owner that the connection has gone; once.
-    private func end() {
-        guard case .http2(let http2) = self.phase else { return }
-        self.phase = .lingering(bytesLeft: Self.lingerBytesMax)
-        http2.close()
-    }
 
     /// Encrypts the last words to the peer, then ends the connection.
     private func finish(saying plaintext: [UInt8], _ context: ChannelHandlerContext) {
@@ -360,10 +297,9 @@ final class SecureServerHandler: ChannelDuplexHandler {
     /// Says close_notify and gives the peer a moment to read everything before the socket is closed; none to one that reads
     /// nothing.
     private func finish(_ context: ChannelHandlerContext) {
-        let mode: CloseMode = if case .http2(let http2) = self.phase, http2.isSilent { .all } else { .output }
-        self.end()
-        self.phase = .lingering(bytesLeft: Self.lingerBytesMax)
-        self.phaseBeganAt = self.loop.second
+        let http2 = self.machine.finish(at: self.loop.second)
+        let mode: CloseMode = http2?.isSilent ?? false ? .all : .output
+        http2?.close()
         self.tls.shutdown()
         let ciphertext = self.tls.takeCiphertext(context.channel.allocator) ?? ByteBuffer()
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -373,7 +309,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
     }
 
     private func failed(_ error: TLSError, _ context: ChannelHandlerContext) {
-        if case .handshaking = self.phase {
+        if case .handshaking = self.machine.state {
             self.loop.counters.handshakesFailed += 1
         } else {
             self.loop.counters.connectionsEndedByFault += 1
@@ -387,7 +323,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
     }
 
     private func failed(_ error: HTTP2Error, _ context: ChannelHandlerContext, isForHeldBytes: Bool = false) {
-        guard case .http2(let http2) = self.phase else { return }
+        guard let http2 = self.machine.session else { return }
         if error.code == .late {
             self.loop.counters.deadlines[.headers] += 1
         } else {
@@ -407,7 +343,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
         self.loop.batch.removeAll()
         http2.countLimits()
         // The GOAWAY says why, but for a client that cannot read it and has been sent no frame yet.
-        let isReadable = error.code != .http1Request || !self.isPriorKnowledge
+        let isReadable = error.code != .http1Request || !self.machine.isPriorKnowledge
         self.finish(saying: isReadable ? self.lastFrames(of: http2) : HTTP1Refusal.bytes, context)
     }
 
@@ -421,32 +357,20 @@ extension SecureServerHandler: ListenerMember {
     func checkDeadlines(at second: UInt32) {
         self.tls.releaseIdleMemory()
         let deadlines = self.loop.configuration.deadlines
-        let age = second &- self.phaseBeganAt
-        switch self.phase {
-        case .handshaking where age >= deadlines.handshake.wholeSeconds,
-            .lingering where age >= Self.lingerSeconds:
-            if case .handshaking = self.phase {
-                self.loop.counters.handshakesFailed += 1
-                self.loop.counters.deadlines[.handshake] += 1
-            }
+        switch self.machine.lateness(at: second, deadlines, hasPeerSettings: { $0.session.hasPeerSettings }) {
+        case .deadline(let deadline):
+            if deadline == .handshake { self.loop.counters.handshakesFailed += 1 }
+            self.cutOff(deadline)
+        case .lingered:
             self.abort()
-        case .http2(let http2):
-            if let since = self.unwritableSince, second &- since >= deadlines.writeStall.wholeSeconds {
-                return self.cutOff(.writeStall)
-            }
-            if !http2.session.hasPeerSettings, age >= deadlines.firstRequest.wholeSeconds {
-                return self.cutOff(.firstRequest)
-            }
+        case nil:
+            guard let http2 = self.machine.session else { return }
             do throws(HTTP2Error) {
                 if try !http2.checkDeadlines(at: second) { self.cutOff(.keepAliveAnswer) }
             } catch {
                 guard let context else { return }
                 self.failed(error, context)
             }
-        case .refusingHTTP1 where age >= deadlines.firstRequest.wholeSeconds:
-            self.cutOff(.firstRequest)
-        case .handshaking, .lingering, .http1, .refusingHTTP1, .closed:
-            break
         }
     }
 
@@ -457,8 +381,8 @@ extension SecureServerHandler: ListenerMember {
     }
 
     func beginDrain() {
-        switch self.phase {
-        case .handshaking, .refusingHTTP1: self.abort()
+        switch self.machine.state {
+        case .handshaking, .admitting, .refusingHTTP1: self.abort()
         case .http2(let http2): http2.beginDrain()
         case .http1, .lingering, .closed: break
         }
@@ -469,11 +393,11 @@ extension SecureServerHandler: ListenerMember {
     }
 
     var heldBytes: Int {
-        if case .http2(let http2) = self.phase { http2.session.heldBytes } else { 0 }
+        self.machine.session?.session.heldBytes ?? 0
     }
 
     func endForHeldBytes() {
-        guard case .http2(let http2) = self.phase, let context else { return }
+        guard let http2 = self.machine.session, let context else { return }
         let error = http2.session.giveUp(HTTPListenerLimit.heldBytesReason)
         self.failed(error, context, isForHeldBytes: true)
     }

@@ -22,59 +22,70 @@ import WidgetModel
         return (batch, digits)
     }
 
-    private static func words(_ hex: String) -> TokenWords {
-        var words = TokenWords()
-        _ = words.decode(hex: hex.utf8.span)
-        return words
-    }
-
     private let directory = HostDirectory(seed: 7, apps: [Sports.app])
 
-    /// What is read of each request, `nil` where nothing is.
-    private func read(_ paths: [String], into tokens: inout BatchTokens) -> [TokenWords?] {
+    /// Tokens in hex, each bound to the host of its digits.
+    private func bound(_ hexes: [String]) -> [String] {
+        for hex in hexes {
+            let token = DeviceToken(bytes: DeviceToken.decode(hex: hex.utf8.span) ?? [])
+            let entry = HostDirectory.Entry(host: HostKey(hex), instance: nil, partition: PartitionID(0))
+            self.directory.bind(token, to: entry)
+        }
+        return hexes
+    }
+
+    /// The host of a token, `nil` if it is not hex.
+    private func host(_ token: BatchTokens.Token, in tokens: borrowing BatchTokens) -> String? {
+        guard token.isHex else { return nil }
+        var place = HostPlace()
+        let standing = tokens.find(token, of: 0, in: self.directory, into: &place)
+        return standing == .unknown ? "unknown" : place.hostID.rawValue
+    }
+
+    /// The host of each request of a batch.
+    private func hosts(_ paths: [String], _ tokens: inout BatchTokens) -> [String?] {
         let (batch, digits) = Self.batch(paths)
         tokens.read(batch, self.directory)
-        return digits.indices.map { number in
-            var token = TokenWords()
-            return tokens.take(number, digits[number], into: &token) == true ? token : nil
+        var hosts: [String?] = []
+        for number in digits.indices {
+            let token = tokens.token(of: number, digits[number], in: batch.bytes.span)
+            hosts.append(self.host(token, in: tokens))
         }
+        return hosts
     }
 
     @Test func `each request of a batch gets its own token`() {
-        self.directory.bind(
-            Sports.token("phone"),
-            to: HostDirectory.Entry(host: HostKey("a"), instance: nil, partition: PartitionID(0))
-        )
-        let hexes = (0..<9).map { Sports.token("phone \($0)").hex } + [Sports.token("phone").hex, "00", "AbCd"]
+        let hexes = self.bound((0..<10).map { Sports.token("phone \($0)").hex } + ["00", "AbCd"])
         var tokens = BatchTokens()
-        #expect(self.read(hexes.map { Self.route + $0 }, into: &tokens) == hexes.map { Self.words($0) })
+        #expect(self.hosts(hexes.map { Self.route + $0 }, &tokens) == hexes)
         // Another batch, with other tokens at the same places.
         let others = Array(hexes.reversed())
-        #expect(self.read(others.map { Self.route + $0 }, into: &tokens) == others.map { Self.words($0) })
+        #expect(self.hosts(others.map { Self.route + $0 }, &tokens) == others)
     }
 
-    @Test func `what is no token in hex, or to no device, is not read`() {
+    @Test func `what is not hex is no token`() {
         var tokens = BatchTokens()
-        #expect(self.read(["/3/device/01"], into: &tokens) == [Self.words("01")])
-        let paths = ["", "/3/device/0g", "/3/device/000", "/3/device/", "/3/device", "/v1/apps/a/b", "/3/device/00"]
-        #expect(self.read(paths, into: &tokens) == [nil, nil, nil, nil, nil, nil, Self.words("00")])
+        _ = self.bound(["00", "01"])
+        #expect(self.hosts(["/3/device/01"], &tokens) == ["01"])
+        let paths = ["", "/3/device/0g", "/3/device/000", "/3/device/", "/3/device", "/3/device/02", "/3/device/00"]
+        #expect(self.hosts(paths, &tokens) == [nil, nil, nil, nil, nil, "unknown", "00"])
     }
 
-    @Test func `a token is taken once, for the request and the place that it was read at`() {
+    @Test func `a token that was not read with its batch is read alone`() {
+        let (batch, digits) = Self.batch(self.bound(["00", "01", "02"]).map { Self.route + $0 })
         var tokens = BatchTokens()
-        let (batch, digits) = Self.batch(["/3/device/00", "/3/device/01"])
-        tokens.read(batch, self.directory)
-        var token = TokenWords()
-        #expect(tokens.take(0, digits[1], into: &token) == nil)
-        #expect(tokens.take(2, digits[0], into: &token) == nil)
-        #expect(token == TokenWords())
-        #expect(tokens.take(1, digits[1], into: &token) == true)
-        #expect(token == Self.words("01"))
-        #expect(tokens.take(1, digits[1], into: &token) == nil)
-        let (alone, place) = Self.batch(["/3/device/02"])
-        tokens.read(alone, self.directory)
-        #expect(tokens.take(1, digits[1], into: &token) == nil)
-        #expect(tokens.take(0, place[0], into: &token) == true)
-        #expect(token == Self.words("02"))
+        // Before any batch, elsewhere than the request says, of another request, beyond the batch, of none.
+        for isRead in [false, true] {
+            if isRead { tokens.read(batch, self.directory) }
+            for (number, place) in [(0, 1), (1, 0), (3, 2), (nil, 2), (1, 1)] as [(Int?, Int)] {
+                let token = tokens.token(of: number, digits[place], in: batch.bytes.span)
+                #expect(self.host(token, in: tokens) == "0\(place)")
+            }
+        }
+        // A token alone takes the place of none of the batch.
+        for number in digits.indices {
+            let token = tokens.token(of: number, digits[number], in: batch.bytes.span)
+            #expect(self.host(token, in: tokens) == "0\(number)")
+        }
     }
 }

@@ -245,14 +245,8 @@ private final class JudgeScene {
             body: request.body
         )
         do throws(RejectionAnswer) {
-            let judged = try self.judge.judge(
-                bytes.head,
-                in: bytes.bytes.span,
-                body: bytes.body,
-                on: self.connection,
-                at: self.scene.time.wall
-            )
-            return await self.log(judged)
+            let judged = try self.judge.judge(bytes, on: self.connection, at: self.scene.time.wall)
+            return await self.log(judged.push, judged.details)
         } catch {
             return HTTPResponse(
                 status: error.status,
@@ -262,18 +256,18 @@ private final class JudgeScene {
         }
     }
 
-    private func log(_ judged: JudgedPush) async -> HTTPResponse {
+    private func log(_ push: ValidatedPush, _ details: JudgedPush.Details?) async -> HTTPResponse {
         do throws(Problem) {
-            let payload = judged.details?.payload
+            let payload = details?.payload
             var record = Sports.push(2, to: ExtremeScene.host)
-            record.id = judged.push.id ?? PushID(high: 8, low: .random(in: 0 ... .max))
-            record.priority = judged.push.priority
-            record.expiration = judged.push.expiration
+            record.id = push.id ?? PushID(high: 8, low: .random(in: 0 ... .max))
+            record.priority = push.priority
+            record.expiration = push.expiration
             record.notBefore = payload?.notBefore
             record.kind = payload?.kind
-            record.pattern = judged.details?.pattern
-            record.attributes = judged.details?.attributes ?? .empty
-            guard case .app = judged.destination else {
+            record.pattern = details?.pattern
+            record.attributes = details?.attributes ?? .empty
+            guard push.isTargeted else {
                 _ = try await self.scene.log.append(.push(record), for: HostKey(ExtremeScene.host))
                 return HTTPResponse(status: 200)
             }

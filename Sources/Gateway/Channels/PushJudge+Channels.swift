@@ -1,49 +1,39 @@
-package import APNSWire
-package import WidgetModel
+import APNSWire
+import WidgetModel
 
 /// Requests about channels: credentials and connections are judged as those of pushes are.
 extension PushJudge {
     /// Judges one request, in the order of ``ChannelCheck``.
     ///
     /// - Parameters:
-    ///   - head: Its head, noted from the header fields.
     ///   - own: The headers that only requests about channels have.
-    ///   - bytes: What the ranges of the heads lie in.
-    ///   - body: Where in the bytes the body is.
-    ///   - isTooLarge: Whether there was more of the body than the listener takes.
     ///   - takesBroadcasts: Whether broadcasts are taken, or only what manages channels.
-    ///   - connection: What is remembered of the connection it came over.
     /// - Throws: What is answered: the first check that fails.
-    package mutating func judge(
-        _ head: PushRequestHead,
+    mutating func judge(
         _ own: ChannelRequestHead,
-        in bytes: Span<UInt8>,
-        body: Range<Int>,
-        isTooLarge: Bool = false,
-        takesBroadcasts: Bool = true,
-        on connection: PushConnection,
-        at now: Instant
+        _ push: borrowing PushContext,
+        takesBroadcasts: Bool
     ) throws(RejectionAnswer) -> JudgedChannelRequest {
         let sender: Sender
         let app: ServedApps.App
         let request: ChannelRequest
         do throws(ProviderTokenFault) {
-            let route = try Self.route(head, own, bytes, takesBroadcasts, connection)
-            sender = try self.sender(head, bytes, route, connection, now)
+            let route = try Self.route(own, push, takesBroadcasts)
+            sender = try self.sender(push, route)
             do throws(Rejection) {
-                let id = try ChannelValidation.requestID(head, own, in: bytes)
-                let number = try ChannelValidation.app(route, in: bytes, topics: sender.topics)
+                let id = try ChannelValidation.requestID(push.head, own, in: push.bytes)
+                let number = try ChannelValidation.app(route, in: push.bytes, topics: sender.topics)
                 self.refreshApps()
                 app = self.apps[number: number]
                 guard app.broadcastExpiration != nil else { throw .featureNotEnabled }
                 request = try ChannelValidation.request(
-                    head,
+                    push.head,
                     own,
-                    in: bytes,
+                    in: push.bytes,
                     route: route,
                     app: number,
                     id: id,
-                    bodyBytes: isTooLarge ? .max : body.count
+                    bodyBytes: push.bodyBytes
                 )
             } catch {
                 throw ProviderTokenFault(error, "")
@@ -51,42 +41,37 @@ extension PushJudge {
         } catch {
             throw RejectionAnswer(error)
         }
-        let text = bytes.extracting(body)
-        return JudgedChannelRequest(
-            sender: sender,
-            app: app,
-            request: request,
-            body: try self.parse(text, for: request.operation)
-        )
+        let body = try self.parse(push.body, for: request.operation)
+        return JudgedChannelRequest(sender: sender, app: app, request: request, body: body)
     }
 
     /// Judges a request whose body has not come: its path, method and credentials.
-    package mutating func judgeHead(
-        _ head: PushRequestHead,
+    mutating func judgeHead(
         _ own: ChannelRequestHead,
-        in bytes: Span<UInt8>,
-        takesBroadcasts: Bool,
-        on connection: PushConnection,
-        at now: Instant
+        _ push: borrowing PushContext,
+        takesBroadcasts: Bool
     ) throws(RejectionAnswer) {
         do throws(ProviderTokenFault) {
-            _ = try Self.route(head, own, bytes, takesBroadcasts, connection)
-            try self.checkCredentials(head, bytes, connection, now)
+            _ = try Self.route(own, push, takesBroadcasts)
+            try self.checkCredentials(push)
         } catch {
             throw RejectionAnswer(error)
         }
     }
 
     private static func route(
-        _ head: PushRequestHead,
         _ own: ChannelRequestHead,
-        _ bytes: Span<UInt8>,
-        _ takesBroadcasts: Bool,
-        _ connection: PushConnection
+        _ push: borrowing PushContext,
+        _ takesBroadcasts: Bool
     ) throws(ProviderTokenFault) -> ChannelRoute {
         do throws(Rejection) {
-            let hasCertificate = connection.certificate != nil
-            let route = try ChannelValidation.beforeCredentials(head, own, in: bytes, hasCertificate: hasCertificate)
+            let hasCertificate = push.state.certificate != nil
+            let route = try ChannelValidation.beforeCredentials(
+                push.head,
+                own,
+                in: push.bytes,
+                hasCertificate: hasCertificate
+            )
             if !takesBroadcasts, case .broadcast = route { throw .badPath }
             return route
         } catch {
@@ -96,17 +81,14 @@ extension PushJudge {
 
     /// Whose request it is.
     private mutating func sender(
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ route: ChannelRoute,
-        _ connection: PushConnection,
-        _ now: Instant
+        _ push: borrowing PushContext,
+        _ route: ChannelRoute
     ) throws(ProviderTokenFault) -> Sender {
-        if let sender = try self.sender(of: connection.certificate, head) { return sender }
-        let token = try self.verified(head, bytes, on: connection)
+        if let sender = try self.certifiedSender(of: push) { return sender }
+        let token = try self.verified(push)
         let topics = token.sender.topics
-        let isOther = ChannelValidation.isOfOtherEnvironment(route, in: bytes, topics: topics)
-        try self.check(token, on: connection, isOfOtherEnvironment: isOther, now)
+        let isOther = ChannelValidation.isOfOtherEnvironment(route, in: push.bytes, topics: topics)
+        try self.check(token, push, isOfOtherEnvironment: isOther)
         try self.check(.channels, of: token.sender)
         return token.sender
     }

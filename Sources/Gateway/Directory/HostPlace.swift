@@ -4,8 +4,8 @@ package import WidgetModel
 /// Where the pushes to a device token go: the host, its partition, and the control if the token is one's own.
 ///
 /// Room for the ids' bytes, used again from one look-up to the next: finding a host takes hold of no object that other
-/// event loops use, and makes none.
-package struct HostPlace: Sendable {
+/// event loops use, and makes none. Not copyable, since a copy would make room of its own.
+package struct HostPlace: ~Copyable, Sendable {
     package private(set) var partition = PartitionID(0)
     /// The UTF-8 bytes of the host's id, then those of the control's.
     package private(set) var text: [UInt8] = []

@@ -1,4 +1,3 @@
-package import Engine
 package import IntentMatching
 import Ownership
 import Synchronization
@@ -115,9 +114,8 @@ package final class WorkAdmission: Sendable {
     }
 
     /// Whether a push may match so many fewer than all instances that the partitions are to be asked.
-    package func isToBeAsked(_ push: PushRecord, of app: BundleID) -> Bool {
-        push.pattern != nil
-            && self.partitions.contains { $0.audience(of: app, push.kind) > WorkUnits.unaskedMax }
+    package func isToBeAsked(app: BundleID, _ kind: WidgetKind?, _ pattern: MatchPattern?) -> Bool {
+        pattern != nil && self.partitions.contains { $0.audience(of: app, kind) > WorkUnits.unaskedMax }
     }
 
     // MARK: Admitting
@@ -157,13 +155,14 @@ package final class WorkAdmission: Sendable {
     ///   - decidedMax: How many matches may be decided for the answer.
     /// - Throws: ``Problem/tooMuchWork(_:)`` if to find the instances alone is more than the push may be.
     package func admit(
-        questionAbout push: PushRecord,
+        questionAbout kind: WidgetKind?,
+        _ pattern: MatchPattern?,
         of team: TeamWork,
         _ app: ServedApps.App,
         decidedMax: Int
     ) throws(Problem) -> WorkCharges {
-        let audiences = self.partitions.map { $0.audience(of: app.bundle, push.kind) }
-        let finding = audiences.map { WorkUnits.finding(push.pattern, among: $0) }
+        let audiences = self.partitions.map { $0.audience(of: app.bundle, kind) }
+        let finding = audiences.map { WorkUnits.finding(pattern, among: $0) }
         if let excess = self.excess(of: finding, app.pushMax) { throw self.refusal(of: excess) }
         return try self.admit(
             zip(audiences, finding).map { WorkUnits.record + $1 + min(decidedMax, $0) },

@@ -1,11 +1,18 @@
-package import APNSWire
+import APNSWire
 package import HTTP2
 
 /// The device tokens of a batch's requests, read before the first of them is judged: so that what is known of them can be
 /// fetched for many at a time.
 package struct BatchTokens: Sendable {
+    /// A token that was read, until another batch is or another token alone.
+    package struct Token: Hashable, Sendable {
+        fileprivate let index: Int
+        /// Else it is no token, and nothing is known of it.
+        package let isHex: Bool
+    }
+
     private struct Entry: Sendable {
-        /// Where in the batch's bytes its digits are; empty if the request is to no device, or the token was taken.
+        /// Where in the batch's bytes its digits are; empty if the request is to no device.
         var digits = 0..<0
         var isHex = false
         var token = TokenWords()
@@ -16,8 +23,9 @@ package struct BatchTokens: Sendable {
     /// Of fewer tokens fetching ahead takes longer than waiting.
     private static let fetchedMin = 4
 
-    /// By the request's place in the batch; those behind ``count`` are room for other batches.
-    private var entries: [Entry] = []
+    /// By the request's place in the batch; the one behind ``count`` is for a token that comes alone, more are room for other
+    /// batches.
+    private var entries = [Entry()]
     private var count = 0
     private var hashes: [UInt64] = []
 
@@ -29,7 +37,7 @@ package struct BatchTokens: Sendable {
         let bytes = batch.bytes.span
         self.count = batch.requests.count
         self.hashes.removeAll(keepingCapacity: true)
-        while self.entries.count < self.count { self.entries.append(Entry()) }
+        while self.entries.count <= self.count { self.entries.append(Entry()) }
         for number in 0..<self.count {
             let path = batch.requests[number].path.wire
             self.entries[number].digits = 0..<0
@@ -43,16 +51,26 @@ package struct BatchTokens: Sendable {
         if self.hashes.count >= Self.fetchedMin { directory.prefetch(self.hashes) }
     }
 
-    /// Exchanges a token for that of a request, if it was read.
+    /// The token of a request, read now if it was not read with the others of its batch.
     ///
     /// - Parameters:
-    ///   - number: The request's place in the batch.
+    ///   - number: The request's place in the batch, nil if it came alone.
     ///   - digits: Where its token is.
-    /// - Returns: Whether it is hex; nil if it was not read.
-    package mutating func take(_ number: Int, _ digits: Range<Int>, into token: inout TokenWords) -> Bool? {
-        guard number < self.count, !digits.isEmpty, self.entries[number].digits == digits else { return nil }
-        swap(&self.entries[number].token, &token)
-        self.entries[number].digits = 0..<0
-        return self.entries[number].isHex
+    @inline(__always)
+    package mutating func token(of number: Int?, _ digits: Range<Int>, in bytes: Span<UInt8>) -> Token {
+        if let number, number < self.count, !digits.isEmpty, self.entries[number].digits == digits {
+            return Token(index: number, isHex: self.entries[number].isHex)
+        }
+        return Token(index: self.count, isHex: self.entries[self.count].token.decode(hex: bytes.extracting(digits)))
+    }
+
+    /// What is known of a token, see ``HostDirectory/find(_:of:into:)``.
+    package func find(
+        _ token: Token,
+        of app: Int,
+        in directory: HostDirectory,
+        into place: inout HostPlace
+    ) -> TokenStanding {
+        directory.find(self.entries.span[token.index].token, of: app, into: &place)
     }
 }

@@ -41,18 +41,25 @@ struct PushFlight {
         }
     }
 
-    mutating func append(
-        connection: HTTPConnection,
-        streamID: Int32,
-        id: AnswerID,
-        in request: Span<UInt8>,
-        isInDevelopment: Bool,
-        trace: TracedSpan?
+    mutating func append(_ push: borrowing PushContext, _ id: AnswerID, isInDevelopment: Bool) {
+        id.append(to: &self.ids, push.bytes)
+        self.append(push.connection, push.request.streamID, isInDevelopment, push.trace)
+    }
+
+    mutating func append(_ pending: PendingAnswer, isInDevelopment: Bool) {
+        self.ids += pending.id
+        self.append(pending.connection, pending.streamID, isInDevelopment, pending.trace)
+    }
+
+    private mutating func append(
+        _ connection: HTTPConnection,
+        _ streamID: Int32,
+        _ isInDevelopment: Bool,
+        _ trace: TracedSpan?
     ) {
         if let trace { self.traces.append(trace) }
         if isInDevelopment { self.inDevelopment.append(self.streams.count) }
         self.streams.append(streamID)
-        id.append(to: &self.ids, request)
         if let last = self.groups.indices.last, self.groups[last].connection === connection {
             self.groups[last].end = self.streams.count
         } else {

@@ -13,56 +13,39 @@ extension PushHandler {
 
     /// Judges a bulk whose body has not come: by the credentials of its pushes.
     ///
-    /// - Parameter path: Where each of its pushes goes.
-    func judgeBulk(
-        _ request: RequestBatch.Request,
-        _ bytes: Span<UInt8>,
-        _ head: PushRequestHead,
-        to path: APNSWire.ByteRange,
-        _ connection: HTTPConnection,
-        _ state: PushConnection,
-        _ now: Instant
-    ) {
+    /// - Parameter push: As each of its pushes would come.
+    func judgeBulk(_ push: borrowing PushContext) {
         do throws(RejectionAnswer) {
-            _ = try self.intake.judge.judgeHead(head.moved(to: path), in: bytes, on: state, at: now)
-            connection.limitBody(of: request.streamID, to: self.services.apps.bounds.intake.bulk.bytesMax)
+            _ = try self.intake.judge.judgeHead(push)
+            let bytesMax = self.services.apps.bounds.intake.bulk.bytesMax
+            push.connection.limitBody(of: push.request.streamID, to: bytesMax)
         } catch {
-            self.slowDown(state, for: error)
-            self.respond(error, self.answerID(of: head, bytes), connection, request.streamID)
+            self.refuse(error, push)
         }
     }
 
-    func receiveBulk(
-        _ request: RequestBatch.Request,
-        _ batch: borrowing RequestBatch,
-        _ head: PushRequestHead,
-        to path: APNSWire.ByteRange,
-        _ connection: HTTPConnection,
-        _ state: PushConnection,
-        _ now: Instant
-    ) {
-        let bytes = batch.bytes.span
-        let intake = self.services.apps.bounds.intake
+    func receiveBulk(_ push: borrowing PushContext) {
+        let bounds = self.services.apps.bounds.intake
         do throws(RejectionAnswer) {
-            _ = try self.intake.judge.judgeHead(head.moved(to: path), in: bytes, on: state, at: now)
-            let lines = try Self.lines(request, batch, intake.bulk)
-            guard self.services.bulks.count < intake.bulk.requestsMax else {
+            _ = try self.intake.judge.judgeHead(push)
+            let lines = try Self.lines(of: push, bounds.bulk)
+            guard self.services.bulks.count < bounds.bulk.requestsMax else {
                 throw RejectionAnswer(
                     .tooManyRequests,
-                    detail: "\(intake.bulk.requestsMax) bulks are being taken, as many as the gateway allows",
+                    detail: "\(bounds.bulk.requestsMax) bulks are being taken, as many as the gateway allows",
                     retryAfter: SenderLimits.retryAfterSeconds
                 )
             }
-            let key = BulkKey(connection: connection.id, stream: request.streamID)
-            let running = self.services.bulks
+            let key = BulkKey(connection: push.connection.id, stream: push.request.streamID)
+            let (running, state) = (self.services.bulks, push.state)
             let exchange = BulkExchange(
                 lines,
-                to: Array(copying: bytes.extracting(path.bounds)),
-                common: Self.commonFields(request, batch),
-                of: request.streamID,
-                on: connection,
-                intake.bulk,
-                lineBytesMax: intake.bulk.lineBytesMax(payload: intake.targetedBodyBytesMax),
+                to: push.copy(of: push.head.path ?? .empty),
+                common: Self.commonFields(of: push),
+                of: push.request.streamID,
+                on: push.connection,
+                bounds.bulk,
+                lineBytesMax: bounds.bulk.lineBytesMax(payload: bounds.targetedBodyBytesMax),
                 reader: self.intake.judge.reader,
                 take: { [weak self] requests, own in
                     own.context = state
@@ -77,20 +60,18 @@ extension PushHandler {
             self.bulks[key] = exchange
             exchange.start()
         } catch {
-            self.slowDown(state, for: error)
-            self.respond(error, self.answerID(of: head, bytes), connection, request.streamID)
+            self.refuse(error, push)
         }
     }
 
     private static func lines(
-        _ request: RequestBatch.Request,
-        _ batch: borrowing RequestBatch,
+        of push: borrowing PushContext,
         _ limits: BulkLimits
     ) throws(RejectionAnswer) -> [ArraySlice<UInt8>] {
-        guard !request.flags.contains(.bodyTooLarge), request.body.length <= limits.bytesMax else {
+        guard push.bodyBytes <= limits.bytesMax else {
             throw RejectionAnswer(.payloadTooLarge, detail: "a bulk takes at most \(limits.bytesMax) bytes a request")
         }
-        let lines = HostRoutes.lines(Array(batch.bytes[request.body.indices]))
+        let lines = HostRoutes.lines(Array(copying: push.body))
         guard !lines.isEmpty else {
             throw RejectionAnswer(.payloadEmpty, detail: "a bulk is a push a line, each an object in JSON")
         }
@@ -101,16 +82,14 @@ extension PushHandler {
     }
 
     /// The header fields of a bulk that are each push's, too: its credentials, and what holds for lines that do not say otherwise.
-    private static func commonFields(
-        _ request: RequestBatch.Request,
-        _ batch: borrowing RequestBatch
-    ) -> [(name: String, value: [UInt8])] {
+    private static func commonFields(of push: borrowing PushContext) -> [(name: String, value: [UInt8])] {
         var fields: [(name: String, value: [UInt8])] = []
-        for index in request.fields {
-            let field = batch.fields[Int(index)]
-            let name = batch.string(field.name)
+        let all = push.fields
+        for index in all.indices {
+            let field = all[index]
+            let name = push.text(field.name)
             guard name == "authorization" || name.hasPrefix("apns-"), name != "apns-id" else { continue }
-            fields.append((name, Array(batch.bytes[field.value.indices])))
+            fields.append((name, push.copy(of: field.value.wire)))
         }
         return fields
     }

@@ -9,101 +9,61 @@ import WidgetModel
 extension PushHandler {
     /// Whom to answer.
     private struct ChannelCaller {
-        let connection: HTTPConnection
-        let streamID: Int32
-        /// `apns-request-id`.
-        let id: [UInt8]
+        let pending: PendingAnswer
         /// The methods that the path takes.
         let methods: [PushRequestHead.Method]
 
-        init(
-            _ connection: HTTPConnection,
-            _ streamID: Int32,
-            _ id: [UInt8],
-            _ head: PushRequestHead,
-            _ bytes: Span<UInt8>
-        ) {
-            self.connection = connection
-            self.streamID = streamID
-            self.id = id
-            self.methods = head.path.flatMap { ChannelRoute(path: $0, in: bytes)?.methods } ?? []
+        init(_ push: borrowing PushContext, id: [UInt8]) {
+            self.pending = PendingAnswer(push, id: id)
+            let bytes = push.bytes
+            self.methods = push.head.path.flatMap { ChannelRoute(path: $0, in: bytes)?.methods } ?? []
         }
     }
 
-    func receiveChannelRequest(
-        _ request: RequestBatch.Request,
-        _ batch: borrowing RequestBatch,
-        _ head: PushRequestHead,
-        _ connection: HTTPConnection,
-        _ state: PushConnection,
-        _ now: Instant
-    ) {
-        let bytes = batch.bytes.span
-        let (own, id, text) = self.channelRequestID(request, batch, head)
-        let caller = ChannelCaller(connection, request.streamID, text, head, bytes)
+    func receiveChannelRequest(_ push: borrowing PushContext) {
+        let (own, id, text) = self.channelRequestID(push)
+        let caller = ChannelCaller(push, id: text)
         do throws(RejectionAnswer) {
-            let judged = try self.intake.judge.judge(
-                head,
-                own,
-                in: bytes,
-                body: request.body.indices,
-                isTooLarge: request.flags.contains(.bodyTooLarge),
-                takesBroadcasts: self.role == .pushes,
-                on: state,
-                at: now
-            )
+            let judged = try self.intake.judge.judge(own, push, takesBroadcasts: self.role == .pushes)
             try self.services.senderLimits.admit(
                 judged.sender,
                 judged.app.meter,
                 nil,
                 .targeted(bundle: .empty, isDryRun: false),
-                in: bytes,
+                in: push.bytes,
                 beside: 0,
                 isLogged: judged.isNew,
-                at: now
+                at: push.now
             )
-            self.perform(judged, id, now, caller)
+            self.perform(judged, id, push.now, caller)
         } catch {
             self.answer(.failure(error), caller)
         }
     }
 
     /// Judges a request about channels whose body has not come.
-    func judgeChannelRequest(
-        _ request: RequestBatch.Request,
-        _ batch: borrowing RequestBatch,
-        _ head: PushRequestHead,
-        _ connection: HTTPConnection,
-        _ state: PushConnection,
-        _ now: Instant
-    ) {
-        let bytes = batch.bytes.span
-        let (own, _, text) = self.channelRequestID(request, batch, head)
+    func judgeChannelRequest(_ push: borrowing PushContext) {
+        let (own, _, text) = self.channelRequestID(push)
         do throws(RejectionAnswer) {
-            let takesBroadcasts = self.role == .pushes
-            try self.intake.judge.judgeHead(head, own, in: bytes, takesBroadcasts: takesBroadcasts, on: state, at: now)
-            connection.limitBody(of: request.streamID, to: ChannelValidation.bodyBytesMax)
+            try self.intake.judge.judgeHead(own, push, takesBroadcasts: self.role == .pushes)
+            push.connection.limitBody(of: push.request.streamID, to: ChannelValidation.bodyBytesMax)
         } catch {
-            self.answer(.failure(error), ChannelCaller(connection, request.streamID, text, head, bytes))
+            self.answer(.failure(error), ChannelCaller(push, id: text))
         }
     }
 
     /// The headers that only requests about channels have, the request's id or a new one, and how that is written back.
-    func channelRequestID(
-        _ request: RequestBatch.Request,
-        _ batch: borrowing RequestBatch,
-        _ head: PushRequestHead
-    ) -> (own: ChannelRequestHead, id: PushID, text: [UInt8]) {
-        let bytes = batch.bytes.span
+    func channelRequestID(_ push: borrowing PushContext) -> (own: ChannelRequestHead, id: PushID, text: [UInt8]) {
         var own = ChannelRequestHead()
-        for index in request.fields {
-            let field = batch.fields[Int(index)]
-            own.receive(name: bytes.extracting(field.name.indices), value: field.value.wire)
+        let fields = push.fields
+        for index in fields.indices {
+            let field = fields[index]
+            own.receive(name: push.bytes.extracting(field.name.indices), value: field.value.wire)
         }
-        let given = try? ChannelValidation.requestID(head, own, in: bytes)
+        let given = try? ChannelValidation.requestID(push.head, own, in: push.bytes)
         let id = given ?? self.intake.ids.next()
-        let text = given == nil ? AnswerID.generated(id) : .given((own.requestID ?? head.id ?? .empty).bounds)
-        return (own, id, text.text(bytes))
+        let text = given == nil ? AnswerID.generated(id) : .given((own.requestID ?? push.head.id ?? .empty).bounds)
+        return (own, id, text.text(push.bytes))
     }
 
     private func perform(_ judged: JudgedChannelRequest, _ id: PushID, _ now: Instant, _ caller: ChannelCaller) {
@@ -119,7 +79,7 @@ extension PushHandler {
             case .success(let reply): handler.answer(reply, caller)
             case .failure: handler.answer(.failure(RejectionAnswer(.internalServerError)), caller)
             }
-            caller.connection.flush()
+            caller.pending.connection.flush()
         }
     }
 
@@ -183,19 +143,14 @@ extension PushHandler {
 
     private func answer(_ result: Result<ChannelReply, RejectionAnswer>, _ caller: ChannelCaller) {
         self.fields.removeAll()
-        self.fields.append(name: "apns-request-id", value: caller.id.span, indexed: false)
+        self.fields.append(name: "apns-request-id", value: caller.pending.id.span, indexed: false)
         switch result {
         case .success(let reply):
             if let channel = reply.channel {
                 self.fields.append(name: "apns-channel-id", value: channel.rawValue, indexed: false)
             }
             if !reply.body.isEmpty { self.fields.append(name: "content-type", value: reply.contentType.rawValue) }
-            caller.connection.respond(
-                caller.streamID,
-                status: reply.status,
-                fields: self.fields,
-                body: reply.body.span
-            )
+            self.send(reply.status, reply.body, caller.pending)
         case .failure(let answer):
             self.count(answer.rejection)
             self.fields.append(name: "content-type", value: "application/json")
@@ -205,12 +160,7 @@ extension PushHandler {
                 let allowed = caller.methods.map { "\($0)".uppercased() }.joined(separator: ", ")
                 self.fields.append(name: "allow", value: allowed)
             }
-            caller.connection.respond(
-                caller.streamID,
-                status: answer.status,
-                fields: self.fields,
-                body: answer.body.span
-            )
+            self.send(answer.status, answer.body, caller.pending)
         }
     }
 }
@@ -230,8 +180,8 @@ extension PushServices {
             return (WorkCharges(), limits)
         }
         var units = work.bounds(app: app.bundle, push.kind, push.pattern)
-        if matchedMax != nil || work.isToBeAsked(push, of: app.bundle) {
-            let question = try work.admit(questionAbout: push, of: team, app, decidedMax: 0)
+        if matchedMax != nil || work.isToBeAsked(app: app.bundle, push.kind, push.pattern) {
+            let question = try work.admit(questionAbout: push.kind, push.pattern, of: team, app, decidedMax: 0)
             defer { work.end(question) }
             let matched = try await self.log.matched(push, atMost: matchedMax)
             limits = matched.limits

@@ -19,32 +19,27 @@ struct PushIntake: ~Copyable {
         /// The same, and so much waits by now that it should be submitted at once.
         case full
         /// The partitions are to be asked whom it would reach, before it is logged or instead.
-        case question(Question)
+        case question(Question, PendingAnswer)
         /// It is of a type that is not handled here, and goes to the app's upstream.
-        case relay(Relayed)
+        case relay(Relayed, PendingAnswer)
         /// It is more work than one push may be.
-        case refused(Problem, id: [UInt8])
+        case refused(Problem, PendingAnswer)
     }
 
     /// A push for an app's upstream.
     struct Relayed {
         let sender: Sender
         let app: ServedApps.App
-        /// The characters of its `apns-id`.
-        let id: [UInt8]
     }
 
     /// A targeted push that is a dry run or may match only so many instances.
-    struct Question {
+    struct Question: Sendable {
         let record: PushRecord
         let app: ServedApps.App
         let isDryRun: Bool
         let matchedMax: Int?
         /// What asking is charged with, until it is answered.
         let charges: WorkCharges
-        let trace: TracedSpan?
-        /// The characters of its `apns-id`.
-        let id: [UInt8]
     }
 
     /// The pushes of a submission, and whom to answer.
@@ -103,105 +98,62 @@ struct PushIntake: ~Copyable {
         self.judge.prefetch(batch)
     }
 
-    /// Takes a push, if it is in order and its sender is within its limits.
+    // MARK: The steps behind the judge's
+
+    /// Whether there is room for a push, and what becomes of it.
     ///
-    /// - Parameter number: Its place in the batch that was prefetched last.
     /// - Throws: What is answered instead.
-    mutating func take(
-        _ request: RequestBatch.Request,
-        _ number: Int,
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        from connection: HTTPConnection,
-        _ state: PushConnection,
-        at now: Instant,
-        _ trace: TracedSpan?
-    ) throws(RejectionAnswer) -> Outcome {
-        let judged = try self.judge.judge(
-            head,
-            in: bytes,
-            body: request.body.indices,
-            isTooLarge: request.flags.contains(.bodyTooLarge),
-            number: number,
-            on: state,
-            at: now
-        )
-        let push = judged.push
-        try self.senderLimits.admit(
-            judged.sender,
-            judged.app.meter,
-            self.judge.bounds.tokenRates,
-            push.target,
-            in: bytes,
-            beside: self.flight.count,
-            isLogged: judged.isLogged,
-            at: now
-        )
-        state.isSlowed = false
-        let id = push.id ?? self.ids.next()
-        let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
-        if case .upstream = judged.destination {
-            return .relay(Relayed(sender: judged.sender, app: judged.app, id: answerID.text(bytes)))
+    mutating func admit(
+        _ judged: consuming JudgedPush,
+        _ push: borrowing PushContext
+    ) throws(RejectionAnswer) -> AdmittedPush {
+        let course: AdmittedPush.Course
+        do throws(RejectionAnswer) {
+            course = try self.course(of: judged, push)
+        } catch {
+            self.judge.reuse(judged.destination)
+            throw error
         }
-        if case .host = judged.destination, judged.details == nil {
-            try self.charge(judged.app, self.judge.place.partition)
-            self.append(push, id, judged, bytes, request.body.indices)
-            if let trace {
-                let record = Record.trace(PushTrace(push: id, context: trace.context))
-                _ = self.builder.append(record, to: self.judge.place.partition)
-            }
-        } else {
-            let record = self.record(judged, id, bytes, request.body.indices)
-            switch push.target {
-            case .targeted(_, let isDryRun):
-                let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
-                do throws(Problem) {
-                    if !isDryRun, matchedMax == nil, let charges = try self.bounded(record, judged.app) {
-                        self.charges.add(charges)
-                        self.append(record, trace)
-                        break
-                    }
-                    let charges = try self.questionCharges(record, judged.app, isDryRun: isDryRun)
-                    return .question(
-                        Question(
-                            record: record,
-                            app: judged.app,
-                            isDryRun: isDryRun,
-                            matchedMax: matchedMax,
-                            charges: charges,
-                            trace: trace,
-                            id: answerID.text(bytes)
-                        )
-                    )
-                } catch {
-                    return try Self.refused(error, id: answerID.text(bytes))
-                }
-            default:
-                try self.charge(judged.app, Self.partition(of: record, among: self.partitions))
-                self.append(record, trace)
-            }
-        }
-        self.flight.note(judged.details?.payload.kind, of: judged.app.number)
-        self.flight.append(
-            connection: connection,
-            streamID: request.streamID,
-            id: answerID,
-            in: bytes,
-            isInDevelopment: judged.app.isInDevelopment,
-            trace: trace
-        )
-        return self.builder.isFull ? .full : .taken
+        let id = judged.push.id ?? self.ids.next()
+        let answerID = judged.push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
+        return AdmittedPush(judged: judged, id: id, answerID: answerID, course: course)
     }
 
-    /// Takes a push whose question was answered.
+    /// Adds a push's record to this turn's submission, and whom to answer when that is durable; or says what else is to be done.
+    mutating func log(_ admitted: consuming AdmittedPush, _ push: borrowing PushContext) -> Outcome {
+        switch admitted.course {
+        case .logged:
+            self.append(admitted, push)
+            let app = admitted.judged.app
+            self.flight.note(admitted.judged.details?.payload.kind, of: app.number)
+            self.flight.append(push, admitted.answerID, isInDevelopment: app.isInDevelopment)
+            self.judge.reuse(admitted.judged.destination)
+            return self.builder.isFull ? .full : .taken
+        case .asked(let matchedMax, let charges):
+            let question = Question(
+                record: self.record(admitted, push),
+                app: admitted.judged.app,
+                isDryRun: !admitted.judged.isLogged,
+                matchedMax: matchedMax,
+                charges: charges
+            )
+            return .question(question, PendingAnswer(push, admitted.answerID))
+        case .relayed:
+            let relayed = Relayed(sender: admitted.judged.sender, app: admitted.judged.app)
+            return .relay(relayed, PendingAnswer(push, admitted.answerID))
+        case .refused(let problem):
+            return .refused(problem, PendingAnswer(push, admitted.answerID))
+        }
+    }
+
+    /// Adds a push whose question was answered.
     ///
     /// - Parameter matched: How many it matches in each partition, and may match.
     /// - Throws: What is answered instead.
-    mutating func take(
+    mutating func log(
         _ question: Question,
         matching matched: MatchedInstances,
-        from connection: HTTPConnection,
-        _ streamID: Int32
+        _ pending: PendingAnswer
     ) throws(RejectionAnswer) -> Outcome {
         if let work = self.work, let team = question.app.work {
             let record = question.record
@@ -209,19 +161,12 @@ struct PushIntake: ~Copyable {
             do throws(Problem) {
                 self.charges.add(try work.admit(units, of: team, pushMax: question.app.pushMax))
             } catch {
-                return try Self.refused(error, id: question.id)
+                return .refused(try Self.lasting(error), pending)
             }
         }
-        self.append(question.record, question.trace, limits: matched.limits)
+        self.append(question.record, pending.trace, limits: matched.limits)
         self.flight.note(question.record.kind, of: question.app.number)
-        self.flight.append(
-            connection: connection,
-            streamID: streamID,
-            id: .given(question.id.indices),
-            in: question.id.span,
-            isInDevelopment: question.app.isInDevelopment,
-            trace: question.trace
-        )
+        self.flight.append(pending, isInDevelopment: question.app.isInDevelopment)
         return self.builder.isFull ? .full : .taken
     }
 
@@ -245,45 +190,127 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    /// What a push to an app is charged with that may match so many at most; nil if the partitions are to be asked.
-    private func bounded(_ push: PushRecord, _ app: ServedApps.App) throws(Problem) -> WorkCharges? {
-        guard let work = self.work, let team = app.work else { return WorkCharges() }
-        guard !work.isToBeAsked(push, of: app.bundle) else { return nil }
-        return try work.admit(
-            work.bounds(app: app.bundle, push.kind, push.pattern),
-            of: team,
-            pushMax: app.pushMax
+    /// What becomes of a push that its sender's limits let in; it is charged with what it asks for.
+    private mutating func course(
+        of judged: borrowing JudgedPush,
+        _ push: borrowing PushContext
+    ) throws(RejectionAnswer) -> AdmittedPush.Course {
+        try self.senderLimits.admit(
+            judged.sender,
+            judged.app.meter,
+            self.judge.bounds.tokenRates,
+            judged.push.target,
+            in: push.bytes,
+            beside: self.flight.count,
+            isLogged: judged.isLogged,
+            at: push.now
         )
+        push.state.isSlowed = false
+        if judged.isRelayed { return .relayed }
+        guard case .targeted(_, let isDryRun) = judged.push.target else {
+            try self.charge(judged.app, self.partition(of: judged.destination))
+            return .logged
+        }
+        let (kind, pattern) = (judged.details?.payload.kind, judged.details?.pattern)
+        let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
+        do throws(Problem) {
+            if !isDryRun, matchedMax == nil, let charges = try self.bounded(kind, pattern, judged.app) {
+                self.charges.add(charges)
+                return .logged
+            }
+            return .asked(
+                matchedMax: matchedMax,
+                try self.questionCharges(kind, pattern, judged.app, isDryRun: isDryRun)
+            )
+        } catch {
+            return .refused(try Self.lasting(error))
+        }
+    }
+
+    private func partition(of destination: borrowing JudgedPush.Destination) -> PartitionID {
+        switch destination {
+        case .host(let place): place.partition
+        case .unknownHost(let host): PartitionID(of: host, among: self.partitions)
+        default: preconditionFailure("what goes to an app is not one partition's")
+        }
+    }
+
+    /// What a push to an app is charged with that may match so many at most; nil if the partitions are to be asked.
+    private func bounded(
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        _ app: ServedApps.App
+    ) throws(Problem) -> WorkCharges? {
+        guard let work = self.work, let team = app.work else { return WorkCharges() }
+        guard !work.isToBeAsked(app: app.bundle, kind, pattern) else { return nil }
+        return try work.admit(work.bounds(app: app.bundle, kind, pattern), of: team, pushMax: app.pushMax)
     }
 
     /// What asking about a push is charged with until it is answered.
     private func questionCharges(
-        _ push: PushRecord,
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?,
         _ app: ServedApps.App,
         isDryRun: Bool
     ) throws(Problem) -> WorkCharges {
         guard let work = self.work, let team = app.work else { return WorkCharges() }
         let decidedMax = isDryRun ? self.judge.bounds.decidedMax : 0
-        return try work.admit(questionAbout: push, of: team, app, decidedMax: decidedMax)
+        return try work.admit(questionAbout: kind, pattern, of: team, app, decidedMax: decidedMax)
     }
 
-    private static func partition(of push: PushRecord, among partitions: Int) -> PartitionID {
-        switch push.target {
-        case .host(let host, _): PartitionID(of: host, among: partitions)
-        case .app(let app): PartitionID(homeOf: app, among: partitions)
-        }
-    }
-
-    /// What is answered to a push that would be too much work.
-    private static func refused(_ problem: Problem, id: [UInt8]) throws(RejectionAnswer) -> Outcome {
+    /// A problem that a push has for good: it is too much work.
+    ///
+    /// - Throws: One that is over by itself.
+    private static func lasting(_ problem: Problem) throws(RejectionAnswer) -> Problem {
         guard problem.retryAfter == nil else { throw RejectionAnswer(problem) }
-        return .refused(problem, id: id)
+        return problem
     }
 
     /// The smaller of two limits, each of which may not be there.
     static func smaller(_ left: Int?, _ right: Int?) -> Int? {
         guard let left, let right else { return left ?? right }
         return min(left, right)
+    }
+
+    // MARK: Records
+
+    private mutating func append(_ admitted: borrowing AdmittedPush, _ push: borrowing PushContext) {
+        switch admitted.judged.destination {
+        case .host(let place):
+            if admitted.judged.details == nil {
+                self.appendPlain(admitted, to: place, push)
+            } else {
+                _ = self.builder.append(.push(self.record(admitted, push)), to: place.partition)
+            }
+            guard let trace = push.trace else { return }
+            let record = Record.trace(PushTrace(push: admitted.id, context: trace.context))
+            _ = self.builder.append(record, to: place.partition)
+        default:
+            self.append(self.record(admitted, push), push.trace)
+        }
+    }
+
+    /// A push that is all in its headers: its record is written from where they are.
+    private mutating func appendPlain(
+        _ admitted: borrowing AdmittedPush,
+        to place: borrowing HostPlace,
+        _ push: borrowing PushContext
+    ) {
+        let head = admitted.judged.push
+        let plain = PlainPush(
+            id: admitted.id,
+            contentHash: head.contentHash(in: push.bytes, body: push.body),
+            priority: head.priority,
+            expiration: head.expiration
+        )
+        self.builder.append(
+            plain,
+            from: admitted.judged.sender.team,
+            of: admitted.judged.app.bundle,
+            to: place,
+            collapseID: head.collapseID.map(\.bounds) ?? 0..<0,
+            in: push.bytes
+        )
     }
 
     /// Adds a push; its trace goes behind it, wherever that goes.
@@ -301,60 +328,31 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    /// A push that is all in its headers: its record is written from where they are.
-    private mutating func append(
-        _ push: ValidatedPush,
-        _ id: PushID,
-        _ judged: borrowing JudgedPush,
-        _ bytes: Span<UInt8>,
-        _ body: Range<Int>
-    ) {
-        let plain = PlainPush(
-            id: id,
-            contentHash: push.contentHash(in: bytes, body: bytes.extracting(body)),
-            priority: push.priority,
-            expiration: push.expiration
-        )
-        self.builder.append(
-            plain,
-            from: judged.sender.team,
-            of: judged.app.bundle,
-            to: self.judge.place,
-            collapseID: push.collapseID.map(\.bounds) ?? 0..<0,
-            in: bytes
-        )
-    }
-
-    private func record(
-        _ judged: borrowing JudgedPush,
-        _ id: PushID,
-        _ bytes: Span<UInt8>,
-        _ body: Range<Int>
-    ) -> PushRecord {
-        let push = judged.push
+    private func record(_ admitted: borrowing AdmittedPush, _ push: borrowing PushContext) -> PushRecord {
+        let head = admitted.judged.push
+        let details = admitted.judged.details
         return PushRecord(
-            id: id,
-            team: judged.sender.team,
-            contentHash: push.contentHash(in: bytes, body: bytes.extracting(body)),
-            priority: push.priority,
-            expiration: push.expiration,
-            collapseID: push.collapseID.flatMap { CollapseID(bytes: Array(copying: bytes.extracting($0.bounds))) },
-            notBefore: judged.details?.payload.notBefore,
-            digest: judged.details?.payload.digest.map { Array($0.utf8) },
-            target: self.target(judged),
-            kind: judged.details?.payload.kind,
-            pattern: judged.details?.pattern,
-            attributes: judged.details?.attributes ?? .empty
+            id: admitted.id,
+            team: admitted.judged.sender.team,
+            contentHash: head.contentHash(in: push.bytes, body: push.body),
+            priority: head.priority,
+            expiration: head.expiration,
+            collapseID: head.collapseID.flatMap { CollapseID(bytes: push.copy(of: $0)) },
+            notBefore: details?.payload.notBefore,
+            digest: details?.payload.digest.map { Array($0.utf8) },
+            target: Self.target(admitted.judged),
+            kind: details?.payload.kind,
+            pattern: details?.pattern,
+            attributes: details?.attributes ?? .empty
         )
     }
 
     /// The destination as the log has it.
-    private func target(_ judged: borrowing JudgedPush) -> PushDestination {
+    private static func target(_ judged: borrowing JudgedPush) -> PushDestination {
         switch judged.destination {
-        case .host:
-            .host(HostKey(app: judged.app.bundle, id: self.judge.place.hostID), self.judge.place.instanceID)
+        case .host(let place): .host(HostKey(app: judged.app.bundle, id: place.hostID), place.instanceID)
         case .unknownHost(let host): .host(host, nil)
-        case .app, .upstream: .app(judged.app.bundle)
+        default: .app(judged.app.bundle)
         }
     }
 }

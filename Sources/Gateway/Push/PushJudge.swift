@@ -3,7 +3,7 @@ import Engine
 import HTTP2
 import HTTPTransport
 import IntentMatching
-package import WidgetModel
+import WidgetModel
 
 /// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
 /// destination of its record.
@@ -23,16 +23,14 @@ package struct PushJudge: ~Copyable {
     private var tokens: ProviderTokenCache<VerifiedSender>
     /// At most one for each provider key.
     private var ownSenders: [KeyID: (shared: Sender, own: Sender)] = [:]
-    /// The number of the token that came last.
+    /// The number of the token that came last: most likely the next one's, too.
     private var latestToken = 0
     /// Of the keys that the remembered tokens were verified with.
     private var generation: UInt64
-    /// The device token of the push at hand.
-    private var token = TokenWords()
-    /// Those of the batch that it came in, if they were read together.
-    private var batchTokens = BatchTokens()
-    /// Where the push that was judged last goes, if its destination is a host.
-    package private(set) var place = HostPlace()
+    /// The device tokens of the batch at hand.
+    private var deviceTokens = BatchTokens()
+    /// Room for the next place of a push, see ``reuse(_:)``.
+    private var room = HostPlace()
     /// How many signatures were checked: a token that was verified before costs none.
     package private(set) var verifications = 0
 
@@ -61,88 +59,77 @@ package struct PushJudge: ~Copyable {
 
     /// Reads the device tokens of a batch whose requests are about to be judged.
     mutating func prefetch(_ batch: borrowing RequestBatch) {
-        self.batchTokens.read(batch, self.directory)
+        self.deviceTokens.read(batch, self.directory)
     }
 
-    /// Judges one push.
+    /// Judges a push's method, path and credentials.
     ///
-    /// - Parameters:
-    ///   - head: Its head, noted from the header fields.
-    ///   - bytes: What the ranges of the head lie in.
-    ///   - body: Where in the bytes the body is.
-    ///   - isTooLarge: Whether there was more of the body than the listener takes.
-    ///   - number: Its place in the batch whose tokens were read, nil if it came alone.
-    ///   - connection: What is remembered of the connection it came over.
+    /// - Throws: What is answered: the first rule that it breaks.
+    package mutating func authorize(_ push: borrowing PushContext) throws(RejectionAnswer) -> AuthorizedPush {
+        self.refreshApps()
+        do throws(ProviderTokenFault) {
+            let target = try Self.target(of: push)
+            let authorized = try self.authorized(push, target)
+            try self.check(target.action, of: authorized.sender)
+            return authorized
+        } catch {
+            throw RejectionAnswer(error, about: push)
+        }
+    }
+
+    /// Judges the rest of a push: its headers, its body, and where it goes.
+    ///
     /// - Throws: What is answered: the first rule that it breaks.
     package mutating func judge(
-        _ head: PushRequestHead,
-        in bytes: Span<UInt8>,
-        body: Range<Int>,
-        isTooLarge: Bool = false,
-        number: Int? = nil,
-        on connection: PushConnection,
-        at now: Instant
+        _ authorized: consuming AuthorizedPush,
+        _ push: borrowing PushContext
     ) throws(RejectionAnswer) -> JudgedPush {
+        // A sender that was verified under newer tables finds its apps here.
         self.refreshApps()
-        let sender: Sender
-        let push: ValidatedPush
-        do throws(ProviderTokenFault) {
-            let bodyBytes = isTooLarge ? .max : body.count
-            (sender, push) = try self.judgeHead(head, bytes, bodyBytes, number, connection, now)
-        } catch {
-            throw RejectionAnswer(error, about: head, in: bytes)
+        let token = self.token(of: authorized.target, push)
+        let head = try self.validate(authorized, push, tokenIsHex: token?.isHex)
+        let app = self.apps[number: head.app]
+        guard PushTypeSet.widgetKit.contains(head.type) else {
+            return JudgedPush(sender: authorized.sender, app: app, push: head, destination: .upstream, details: nil)
         }
-        // Behind the credentials: a sender that was verified under newer tables finds its apps here.
-        self.refreshApps()
-        let app = self.apps[number: push.app]
-        if !PushTypeSet.widgetKit.contains(push.type) {
-            return JudgedPush(sender: sender, app: app, push: push, destination: .upstream, details: nil)
-        }
-        let isPlain = !push.isTargeted && PushPayload.isPlain(bytes.extracting(body))
-        let details = isPlain ? nil : try self.details(bytes.extracting(body), isTargeted: push.isTargeted, app)
+        let isPlain = !head.isTargeted && PushPayload.isPlain(push.body)
+        let details = isPlain ? nil : try self.details(push.body, isTargeted: head.isTargeted, app)
         return JudgedPush(
-            sender: sender,
+            sender: authorized.sender,
             app: app,
-            push: push,
-            destination: try self.destination(push, app, bytes),
+            push: head,
+            destination: try self.destination(of: head, token, app, push.bytes),
             details: details
         )
     }
 
-    /// Judges a push whose body has not come: its method, path and credentials, as ``judge(_:in:body:isTooLarge:number:on:at:)``
-    /// does, which also judges what its connection carried before.
+    /// Takes back the room of a push that needs it no more: so a push that goes to a host makes none of its own.
+    mutating func reuse(_ destination: consuming JudgedPush.Destination) {
+        switch consume destination {
+        case .host(let place): self.room = place
+        default: break
+        }
+    }
+
+    /// Judges a push whose body has not come: its method, path and credentials, but not what its connection carried before, of
+    /// which nothing is remembered either.
     ///
     /// - Returns: How long its body may be.
-    package mutating func judgeHead(
-        _ head: PushRequestHead,
-        in bytes: Span<UInt8>,
-        on connection: PushConnection,
-        at now: Instant
-    ) throws(RejectionAnswer) -> Int {
+    mutating func judgeHead(_ push: borrowing PushContext) throws(RejectionAnswer) -> Int {
         self.refreshApps()
         do throws(ProviderTokenFault) {
-            let target: PushTarget
-            do throws(Rejection) {
-                target = try PushValidation.beforeCredentials(head, in: bytes)
-            } catch {
-                throw ProviderTokenFault(error, "")
-            }
-            try self.checkCredentials(head, bytes, connection, now)
+            let target = try Self.target(of: push)
+            try self.checkCredentials(push)
             return self.bounds.intake.push(target).bodyBytesMax
         } catch {
-            throw RejectionAnswer(error, about: head, in: bytes)
+            throw RejectionAnswer(error, about: push)
         }
     }
 
     /// Refuses credentials for what they are themselves. Remembers nothing of the connection.
-    mutating func checkCredentials(
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ connection: PushConnection,
-        _ now: Instant
-    ) throws(ProviderTokenFault) {
-        guard try self.sender(of: connection.certificate, head) == nil else { return }
-        try self.senders.check(try self.verified(head, bytes, on: connection), now: now)
+    mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenFault) {
+        guard try self.certifiedSender(of: push) == nil else { return }
+        try self.senders.check(try self.verified(push), now: push.now)
     }
 
     /// Takes other apps and bounds when there are any.
@@ -164,41 +151,37 @@ package struct PushJudge: ~Copyable {
         self.latestToken = 0
     }
 
-    /// Everything but the body's contents and what is known of the device token.
-    private mutating func judgeHead(
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ bodyBytes: Int,
-        _ number: Int?,
-        _ connection: PushConnection,
-        _ now: Instant
-    ) throws(ProviderTokenFault) -> (Sender, ValidatedPush) {
-        let target: PushTarget
+    /// Whom a push is for, its form not yet checked.
+    private static func target(of push: borrowing PushContext) throws(ProviderTokenFault) -> PushTarget {
         do throws(Rejection) {
-            target = try PushValidation.beforeCredentials(head, in: bytes)
+            return try PushValidation.beforeCredentials(push.head, in: push.bytes)
         } catch {
             throw ProviderTokenFault(error, "")
         }
-        if let sender = try self.sender(of: connection.certificate, head) {
-            let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
-            return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, sender))
+    }
+
+    /// Whose push it is, by its certificate or its token.
+    private mutating func authorized(
+        _ push: borrowing PushContext,
+        _ target: PushTarget
+    ) throws(ProviderTokenFault) -> AuthorizedPush {
+        if let sender = try self.certifiedSender(of: push) {
+            let place = PushPlace(push.head, in: push.bytes, target: target, topics: sender.topics)
+            return AuthorizedPush(sender: sender, target: target, place: place)
         }
-        let token = try self.verified(head, bytes, on: connection)
-        let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
-        try self.check(token, on: connection, isOfOtherEnvironment: place.isOfOtherEnvironment, now)
-        return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, token.sender))
+        let token = try self.verified(push)
+        let place = PushPlace(push.head, in: push.bytes, target: target, topics: token.sender.topics)
+        try self.check(token, push, isOfOtherEnvironment: place.isOfOtherEnvironment)
+        return AuthorizedPush(sender: token.sender, target: target, place: place)
     }
 
     /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
-    func sender(
-        of certificate: CertificateStanding?,
-        _ head: PushRequestHead
-    ) throws(ProviderTokenFault) -> Sender? {
-        guard let verdict = certificate?.verdict else { return nil }
+    func certifiedSender(of push: borrowing PushContext) throws(ProviderTokenFault) -> Sender? {
+        guard let verdict = push.state.certificate?.verdict else { return nil }
         switch verdict {
         case .sender(let sender): return sender
         case .unknown:
-            guard head.authorization?.isEmpty ?? true else { return nil }
+            guard push.head.authorization?.isEmpty ?? true else { return nil }
             throw ProviderTokenFault(.badCertificate, "the client certificate speaks for no sender of this gateway")
         case .revoked: throw ProviderTokenFault(.badCertificate, "the client certificate is revoked")
         case .wrongEnvironment:
@@ -214,72 +197,58 @@ package struct PushJudge: ~Copyable {
     /// - Parameter isOfOtherEnvironment: Whether its key is for the other environment than the app of the request.
     func check(
         _ token: VerifiedSender,
-        on connection: PushConnection,
-        isOfOtherEnvironment: Bool,
-        _ now: Instant
+        _ push: borrowing PushContext,
+        isOfOtherEnvironment: Bool
     ) throws(ProviderTokenFault) {
-        let isLatest = connection.binding.isLatest(token)
+        let isLatest = push.state.binding.isLatest(token)
         do throws(Rejection) {
             if !isLatest, self.senders.bindsConnections {
-                try connection.binding.check(token.sender)
+                try push.state.binding.check(token.sender)
             }
             guard !isOfOtherEnvironment else { throw .badEnvironmentKeyInToken }
         } catch {
             throw ProviderTokenFault(error, Self.sentence(error))
         }
-        try self.senders.check(token, now: now)
+        try self.senders.check(token, now: push.now)
         guard !isLatest else { return }
         do throws(Rejection) {
-            try connection.binding.admit(token, now: now, updates: self.senders.updates)
+            try push.state.binding.admit(token, now: push.now, updates: self.senders.updates)
         } catch {
             throw ProviderTokenFault(error, Self.sentence(error))
         }
     }
 
-    private mutating func judgeRest(
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ target: PushTarget,
-        _ place: PushPlace,
-        _ bodyBytes: Int,
-        _ number: Int?,
-        _ sender: Sender
-    ) throws(ProviderTokenFault) -> ValidatedPush {
-        try self.check(target.action, of: sender)
-        let isHex = self.readToken(target, bytes, number)
-        do throws(Rejection) {
-            let push = try PushValidation.afterCredentials(
-                head,
-                in: bytes,
-                target: target,
-                place: place,
-                bodyBytes: bodyBytes,
-                tokenIsHex: isHex,
-                limits: self.bounds.intake.push(target)
-            )
-            let isLate = push.type == .location && sender.keyID == nil
-            guard !isLate else { throw .forbidden }
-            return push
-        } catch {
-            throw ProviderTokenFault(error, error == .forbidden ? "pushes of this type take a provider token" : "")
-        }
+    /// The device token; nil if the push is to none.
+    @inline(__always)
+    private mutating func token(of target: PushTarget, _ push: borrowing PushContext) -> BatchTokens.Token? {
+        guard case .device(let range) = target else { return nil }
+        return self.deviceTokens.token(of: push.number, range.bounds, in: push.bytes)
     }
 
-    /// Reads the device token for its check and its look-up, if it was not read with the others of its batch.
-    ///
-    /// - Returns: Whether it is hex; nil if the push is to no token.
-    @inline(__always)
-    private mutating func readToken(_ target: PushTarget, _ bytes: Span<UInt8>, _ number: Int?) -> Bool? {
-        guard case .device(let range) = target else { return nil }
-        let digits = bytes.extracting(range.bounds)
-        if let number, let isHex = self.batchTokens.take(number, range.bounds, into: &self.token) {
-            if isHex { return true }
-        } else if self.token.decode(hex: digits) {
-            return true
+    /// Judges the headers and the length of the body.
+    private func validate(
+        _ authorized: borrowing AuthorizedPush,
+        _ push: borrowing PushContext,
+        tokenIsHex: Bool?
+    ) throws(RejectionAnswer) -> ValidatedPush {
+        let rejection: Rejection
+        do throws(Rejection) {
+            let head = try PushValidation.afterCredentials(
+                push.head,
+                in: push.bytes,
+                target: authorized.target,
+                place: authorized.place,
+                bodyBytes: push.bodyBytes,
+                tokenIsHex: tokenIsHex,
+                limits: self.bounds.intake.push(authorized.target)
+            )
+            guard head.type == .location, authorized.sender.keyID == nil else { return head }
+            rejection = .forbidden
+        } catch {
+            rejection = error
         }
-        // Only where the rule that refuses it is not in force does it go on, as a token without a host.
-        self.token = TokenWords()
-        return digits.isEmpty
+        let sentence = rejection == .forbidden ? "pushes of this type take a provider token" : ""
+        throw RejectionAnswer(ProviderTokenFault(rejection, sentence), about: push)
     }
 
     /// Refuses what a sender is not for: `Forbidden`.
@@ -290,14 +259,11 @@ package struct PushJudge: ~Copyable {
     }
 
     /// The sender that a provider token speaks for, its age not yet checked.
-    mutating func verified(
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        on connection: PushConnection
-    ) throws(ProviderTokenFault) -> VerifiedSender {
-        let authorization = bytes.extracting((head.authorization ?? .empty).bounds)
+    mutating func verified(_ push: borrowing PushContext) throws(ProviderTokenFault) -> VerifiedSender {
+        let authorization = push.bytes.extracting((push.head.authorization ?? .empty).bounds)
         self.forgetTokensOfOldKeys()
         if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
+        let connection = push.state
         if let fault = connection.refusal(of: authorization, generation: self.generation) { throw fault }
         guard !connection.refusedCredentials.isExhausted else {
             throw ProviderTokenFault(
@@ -361,9 +327,10 @@ extension RejectionAnswer {
     }
 
     /// With a sentence about the head, where the fault has none of its own.
-    init(_ fault: ProviderTokenFault, about head: PushRequestHead, in bytes: Span<UInt8>) {
+    fileprivate init(_ fault: ProviderTokenFault, about push: borrowing PushContext) {
         let own = fault.sentence.isEmpty ? nil : fault.sentence
-        self.init(fault.rejection, detail: own ?? PushAdvice.sentence(about: fault.rejection, head, in: bytes))
+        let advice = own ?? PushAdvice.sentence(about: fault.rejection, push.head, in: push.bytes)
+        self.init(fault.rejection, detail: advice)
     }
 }
 
@@ -409,30 +376,22 @@ extension PushJudge {
 
     /// Whom the record is for.
     private mutating func destination(
-        _ push: ValidatedPush,
+        of push: ValidatedPush,
+        _ token: BatchTokens.Token?,
         _ app: ServedApps.App,
         _ bytes: Span<UInt8>
     ) throws(RejectionAnswer) -> JudgedPush.Destination {
-        guard case .device(let range) = push.target else { return .app }
-        if try self.isBound(push.type, app) { return .host }
-        // An unknown token where the app accepts those: logged like any push, and matches nothing.
-        let digits = bytes.extracting(range.bounds)
-        let token = DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])
-        return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: token)))
-    }
-
-    /// Whether the token stands for a host or control; false if it is unknown and the app accepts that.
-    private mutating func isBound(_ type: PushType, _ app: ServedApps.App) throws(RejectionAnswer) -> Bool {
-        switch self.directory.find(self.token, of: app.number, into: &self.place) {
+        guard case .device(let range) = push.target, let token else { return .app }
+        switch self.deviceTokens.find(token, of: app.number, in: self.directory, into: &self.room) {
         case .bound(let isOfApp):
             guard isOfApp else { throw Self.ofAnotherApp }
-            guard (type == .controls) == (self.place.instance != nil) else {
+            guard (push.type == .controls) == (self.room.instance != nil) else {
                 let whose =
-                    type == .controls
+                    push.type == .controls
                     ? "a host's, which takes no controls pushes" : "a control's, which takes no others"
                 throw RejectionAnswer(.deviceTokenNotForTopic, detail: "the push token is \(whose)")
             }
-            return true
+            return .host(exchange(&self.room, with: HostPlace()))
         case .removed(let isOfApp, let reason, let at):
             guard isOfApp else { throw Self.ofAnotherApp }
             throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
@@ -440,7 +399,9 @@ extension PushJudge {
             guard app.acceptsUnknownTokens else {
                 throw RejectionAnswer(.badDeviceToken, detail: "no host is registered with this push token")
             }
-            return false
+            // Logged like any push, and matches nothing.
+            let token = DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? [])
+            return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: token)))
         }
     }
 

@@ -1,5 +1,5 @@
 package import Engine
-package import HTTP2
+import HTTP2
 import Synchronization
 import Telemetry
 package import Tracing
@@ -76,12 +76,13 @@ extension GatewayTracing {
     private static let headerName = Array(SpanTracer.header.utf8)
 
     /// The span of a push that has just come, nil if its trace is not recorded.
-    package func begin(_ request: RequestBatch.Request, in batch: borrowing RequestBatch) -> TracedSpan? {
-        let bytes = batch.bytes.span
+    ///
+    /// - Parameter fields: Its header fields, which lie in `bytes`.
+    func begin(_ fields: Swift.Span<RequestBatch.Field>, in bytes: Swift.Span<UInt8>) -> TracedSpan? {
         var header: String?
         var isTwice = false
-        for index in request.fields {
-            let field = batch.fields[Int(index)]
+        for index in fields.indices {
+            let field = fields[index]
             guard field.name.length == Self.headerName.count,
                 Self.isHeader(bytes.extracting(field.name.indices))
             else { continue }

@@ -2,7 +2,7 @@ import HTTP2
 import NIOCore
 import TLS
 
-/// The one channel handler of a client's connection: TLS and HTTP/2, and who waits for which stream.
+/// The one channel handler of a client's connection: TLS and HTTP/2. It carries out what ``HTTP2ClientMachine`` decides.
 final class HTTP2ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -32,28 +32,20 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private let peer: String
     private let authority: String
     private let configuration: HTTP2ClientConfiguration
-    /// Fulfilled by the server's SETTINGS; nil afterwards.
-    private var ready: EventLoopPromise<Void>?
+    private let ready: EventLoopPromise<Void>
+    private var machine = HTTP2ClientMachine<Completion>()
     private var handshakeDeadline: Scheduled<Void>?
     private var context: ChannelHandlerContext?
-    private var pending: [Int32: Completion] = [:]
     private var liveness: Liveness
     private var livenessTask: Scheduled<Void>?
     /// Told what changes while the connection lives.
     var onChange: ((Change) -> Void)?
     private var pings: [UInt64: EventLoopPromise<Void>] = [:]
     private var lastPing: UInt64 = 0
-    private var isReading = false
-    private var isHandshaking = true
     private var noRequests = RequestBatch()
     private var responses = ResponseBatch()
     private var events: [HTTP2Event] = []
     private var output: [UInt8] = []
-    /// Streams that the server takes at once.
-    private(set) var streamsMax = 0
-    /// Why the connection takes no more requests.
-    private(set) var reason: HTTPTransportError?
-    private(set) var isClosedByOwner = false
 
     /// - Parameter eventLoop: of the channel that the handler is added to, at once.
     init(
@@ -82,7 +74,17 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         self.liveness = Liveness(configuration, now: eventLoop.now)
     }
 
+    /// Streams that the server takes at once.
+    var streamsMax: Int { self.machine.streamsMax }
+    /// Why the connection takes no more requests.
+    var reason: HTTPTransportError? { self.machine.reason }
+    var isClosedByOwner: Bool { self.machine.isClosedByOwner }
     var isUsable: Bool { self.context != nil && self.reason == nil }
+
+    private var isOpen: Bool {
+        if case .ended = self.machine.state { return false }
+        return self.context != nil
+    }
 
     private var second: UInt32 {
         UInt32(truncatingIfNeeded: self.eventLoop.now.uptimeNanoseconds / 1_000_000_000)
@@ -126,7 +128,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.isReading = true
+        self.machine.readBegan()
         if self.liveness.heard(at: self.eventLoop.now) { self.watch() }
         let ciphertext = self.unwrapInboundIn(data)
         do {
@@ -141,7 +143,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.isReading = false
+        self.machine.readEnded()
         self.flush()
         context.fireChannelReadComplete()
     }
@@ -158,11 +160,8 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private func receive(_ ciphertext: ByteBuffer, _ context: ChannelHandlerContext) throws {
         try self.tls.receive(ciphertext.readableBytesUInt8Span)
         guard self.tls.state == .ready else { return }
-        if self.isHandshaking {
-            self.isHandshaking = false
-            guard self.tls.negotiatedProtocol == "h2" else {
-                throw TLSError(.noApplicationProtocol, "no protocol chosen")
-            }
+        if self.machine.handshakeCompleted(), self.tls.negotiatedProtocol != "h2" {
+            throw TLSError(.noApplicationProtocol, "no protocol chosen")
         }
         var plaintext = context.channel.allocator.buffer(capacity: TLSSession.recordBytesMax)
         while true {
@@ -188,7 +187,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private func deliver() {
         self.session.takeResponses(into: &self.responses)
         for response in self.responses.responses {
-            guard let completion = self.pending.removeValue(forKey: response.streamID) else { continue }
+            guard let completion = self.machine.ended(response.streamID) else { continue }
             guard !response.isTooLarge else {
                 self.session.cancel(response.streamID)
                 completion(
@@ -221,9 +220,9 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         for event in events {
             switch event {
             case .settings(let streamsMax):
-                self.streamsMax = Int(streamsMax)
+                let isReady = self.machine.settled(streamsMax: Int(streamsMax))
                 self.onChange?(.streamsMax(self.streamsMax))
-                self.becomeReady()
+                if isReady { self.becomeReady() }
             case .streamClosed(let streamID, let code):
                 self.closedStream(streamID, code)
             case .pingAcknowledged(let payload):
@@ -244,13 +243,11 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         )
         self.onChange?(.goAway)
         self.stopTaking(error)
-        for streamID in self.pending.keys.filter({ $0 > last }).sorted() {
-            self.pending.removeValue(forKey: streamID)?(.failure(error))
-        }
+        for completion in self.machine.refused(above: last) { completion(.failure(error)) }
     }
 
     private func closedStream(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-        self.pending.removeValue(forKey: streamID)?(
+        self.machine.ended(streamID)?(
             .failure(
                 HTTPTransportError(
                     .streamReset(code),
@@ -262,10 +259,8 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     }
 
     private func becomeReady() {
-        guard let ready else { return }
-        self.ready = nil
         self.handshakeDeadline?.cancel()
-        ready.succeed()
+        self.ready.succeed()
         self.watch()
     }
 
@@ -280,13 +275,13 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         _ request: HTTPClientRequest,
         _ completion: @escaping Completion
     ) throws(HTTPTransportError) -> Int32 {
-        if let reason = self.reason {
+        if let reason = self.machine.reason {
             throw HTTPTransportError(reason.code, reason.message, isUnprocessed: true)
         }
-        guard self.pending.count < self.configuration.requestsMax else {
+        guard self.machine.waitingCount < self.configuration.requestsMax else {
             throw HTTPTransportError(
                 .queueFull,
-                "\(self.pending.count) requests to \(self.peer) wait already",
+                "\(self.machine.waitingCount) requests to \(self.peer) wait already",
                 isUnprocessed: true
             )
         }
@@ -307,8 +302,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
             self.stopTaking(error)
             throw error
         }
-        self.pending[streamID] = completion
-        if self.pending.count == 1 {
+        if self.machine.began(completion, on: streamID) {
             self.liveness.began(at: self.eventLoop.now)
             self.watch()
         }
@@ -351,14 +345,14 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
 
     /// Resets the stream of a request and ends it with an error.
     func giveUp(_ streamID: Int32, _ error: HTTPTransportError) {
-        guard let completion = self.pending.removeValue(forKey: streamID) else { return }
+        guard let completion = self.machine.ended(streamID) else { return }
         self.session.cancel(streamID)
         self.flush()
         completion(.failure(error))
     }
 
     func ping() -> EventLoopFuture<Void> {
-        guard self.context != nil else {
+        guard self.isOpen else {
             return self.eventLoop.makeFailedFuture(
                 HTTPTransportError(.connectionClosed, "the connection to \(self.peer) has closed")
             )
@@ -372,7 +366,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     }
 
     func flush() {
-        guard !self.isReading, let context else { return }
+        guard !self.machine.isReading, let context else { return }
         var output: [UInt8] = []
         swap(&output, &self.output)
         defer { swap(&output, &self.output) }
@@ -406,8 +400,8 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
 
     /// Looks again when there is something to notice.
     private func watch() {
-        guard self.ready == nil, self.context != nil else { return }
-        let due = self.liveness.nextLook(hasRequests: !self.pending.isEmpty)
+        guard self.machine.isWatched, self.context != nil else { return }
+        let due = self.liveness.nextLook(hasRequests: self.machine.waitingCount > 0)
         if self.livenessTask != nil, self.liveness.scheduled <= due { return }
         self.livenessTask?.cancel()
         self.liveness.scheduled = due
@@ -418,7 +412,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private func look() {
         self.livenessTask = nil
         guard let context else { return }
-        switch self.liveness.look(at: self.eventLoop.now, hasRequests: !self.pending.isEmpty) {
+        switch self.liveness.look(at: self.eventLoop.now, hasRequests: self.machine.waitingCount > 0) {
         case .later:
             break
         case .ping:
@@ -437,35 +431,36 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     }
 
     private func handshakeTimedOut() {
-        guard self.ready != nil, let context else { return }
+        guard self.machine.isAwaited, let context else { return }
         self.failed(HTTPTransportError(.timeout, "\(self.peer) did not complete TLS and HTTP/2 SETTINGS in time"))
         context.close(promise: nil)
     }
 
     // MARK: The end
 
-    /// No more requests; the first reason is kept, since it explains the others.
+    /// No more requests.
     private func stopTaking(_ error: HTTPTransportError) {
-        guard self.reason == nil else { return }
-        self.reason = error
-        self.handshakeDeadline?.cancel()
-        self.ready?.fail(error)
-        self.ready = nil
+        if let stop = self.machine.drain(error) { self.stopped(stop, error) }
+    }
+
+    private func stopped(_ stop: HTTP2ClientMachine<Completion>.Stop, _ error: HTTPTransportError) {
+        if stop == .notReady {
+            self.handshakeDeadline?.cancel()
+            self.ready.fail(error)
+        }
         self.onChange?(.draining)
     }
 
     /// Fails everything that waits.
-    private func failed(_ error: HTTPTransportError) {
-        self.stopTaking(error)
+    private func failed(_ error: HTTPTransportError, byOwner: Bool = false) {
+        guard let end = self.machine.end(error, byOwner: byOwner) else { return }
+        if let stop = end.stop { self.stopped(stop, error) }
         self.livenessTask?.cancel()
-        let reason = self.reason ?? error
-        let pending = self.pending
-        self.pending = [:]
-        for streamID in pending.keys.sorted() {
-            pending[streamID]?(.failure(HTTPTransportError(reason.code, reason.message)))
+        for completion in end.requests {
+            completion(.failure(HTTPTransportError(end.reason.code, end.reason.message)))
         }
         for ping in self.pings.values {
-            ping.fail(reason)
+            ping.fail(end.reason)
         }
         self.pings = [:]
     }
@@ -487,8 +482,8 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
 
     func close() {
         guard let context else { return }
-        self.isClosedByOwner = true
-        self.failed(HTTPTransportError(.connectionClosed, "the connection to \(self.peer) was closed by this side"))
+        let error = HTTPTransportError(.connectionClosed, "the connection to \(self.peer) was closed by this side")
+        self.failed(error, byOwner: true)
         guard self.tls.state == .ready else { return context.close(promise: nil) }
         self.session.goAway()
         self.flush()

@@ -13,6 +13,7 @@ final class HostSide {
     /// Set at once; it outlives this.
     weak var driver: LoadDriver?
     var dialer: LoadDialer?
+    private var machine = HostStreamsMachine(count: 0, asksQuestions: false)
     private var streams: [HostStream] = []
     private var inquirer: LoadConnection?
     private var times = PushTimes()
@@ -24,13 +25,11 @@ final class HostSide {
     private var groups: [Int64: [Shown]] = [:]
     private var number: Int64 = 0
     private var inquiries: PushInquiries
-    private var opening = 0
     private var whenOpen: EventLoopPromise<Void>?
     /// When a reload came last that is one of this run's pushes; 0 before. Others may come before any push was decided.
     private var lastReload: Int64 = 0
     /// Connections with requests that have not gone.
     private var written: [LoadConnection] = []
-    private var isClosing = false
     private var reloaded: RequestTemplate?
     private var acknowledged: RequestTemplate?
     private var asking: RequestTemplate?
@@ -47,8 +46,6 @@ final class HostSide {
 
     /// Acknowledgements in one request.
     private static let groupMax = 500
-    /// Streams that connect at once.
-    private static let dialsMax = 64
     /// Without a reload for so long, none is on its way.
     private static let quietAfter: Int64 = 500_000_000
 
@@ -91,118 +88,80 @@ final class HostSide {
         let reader = EventStreamReader(run: self.run)
         self.streams = (0..<self.scenario.hosts.streams).map { HostStream(host: $0, reader: reader) }
         if self.scenario.hosts.followsApp { self.streams.append(HostStream(host: nil, reader: reader)) }
-        self.opening = self.streams.count
+        self.machine = HostStreamsMachine(count: self.streams.count, asksQuestions: self.scenario.followed > 0)
         self.whenOpen = promise
-        if self.scenario.followed > 0 {
-            self.opening += 1
-            self.dialInquirer()
-        }
-        if self.opening == 0 { promise.succeed() }
-        self.nextDial = min(Self.dialsMax, self.streams.count)
-        for index in 0..<self.nextDial { self.dial(index) }
+        self.perform { $0.open(&$1) }
         return promise.futureResult
     }
 
-    private func dialInquirer() {
-        self.inquirer = self.dialer?.dial(.push, index: self.streams.count, streams: 100, owner: self) {
-            [weak self] reason in
-            self?.lostInquirer(reason)
+    /// Tells the machine what happened, and does what it makes of that.
+    private func perform(
+        at now: Int64 = MonotonicTime.now,
+        _ event: (inout HostStreamsMachine, inout [HostStreamsMachine.Action]) -> Void
+    ) {
+        var actions: [HostStreamsMachine.Action] = []
+        event(&self.machine, &actions)
+        for action in actions {
+            switch action {
+            case .connect(let index): self.dial(index)
+            case .connectSoon(let index): self.dialSoon(index)
+            case .drop(let index):
+                let old = self.streams[index].connection
+                self.streams[index].connection = nil
+                old?.drop()
+            case .allOpen: self.whenOpen?.succeed()
+            case .giveUp(let reason):
+                self.whenOpen?.fail(LoadError("the gateway's event streams cannot be read: \(reason)"))
+            case .countLost: self.driver?.tally.lostConnections += 1
+            case .cameBack(let again):
+                guard let driver else { continue }
+                let intended = driver.instant(again.intended)
+                driver.tally.answered(again.load, intended: intended, at: driver.instant(now))
+            case .stayedAway(let again, let reason):
+                guard let driver else { continue }
+                let failure = LoadTally.Failure(status: 0, reason: reason)
+                driver.tally.failed(again.load, failure, intended: driver.instant(again.intended))
+            }
         }
     }
 
-    /// The connection for questions has gone: it comes again, as those of the loads do.
-    private func lostInquirer(_ reason: String) {
-        self.inquirer = nil
-        guard !self.isClosing else { return }
-        if self.whenOpen != nil { return self.giveUp(reason) }
-        self.reconnectSoon { $0.dialInquirer() }
+    /// Connects a stream, or what asks questions.
+    private func dial(_ index: Int) {
+        let isInquirer = index == self.streams.count
+        let connection = self.dialer?.dial(
+            isInquirer ? .push : .host,
+            index: index,
+            streams: isInquirer ? 100 : 1000,
+            owner: self
+        ) { [weak self] reason in
+            if isInquirer { self?.inquirer = nil }
+            self?.perform { $0.lost(index, reason, &$1) }
+        }
+        if isInquirer { self.inquirer = connection } else { self.streams[index].connection = connection }
     }
 
     /// Connects again after a tenth of a second, unless the run is over by then.
-    private func reconnectSoon(_ dial: @escaping (HostSide) -> Void) {
+    private func dialSoon(_ index: Int) {
         guard let eventLoop = self.dialer?.eventLoop else { return }
-        let bound = NIOLoopBound((self, dial), eventLoop: eventLoop)
-        eventLoop.scheduleTask(in: .milliseconds(100)) {
-            let (side, dial) = bound.value
-            if !side.isClosing { dial(side) }
-        }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.scheduleTask(in: .milliseconds(100)) { bound.value.perform { $0.connectNow(index, &$1) } }
     }
 
-    private var nextDial = 0
-
-    private func dial(_ index: Int) {
-        self.streams[index].isAsked = false
-        self.streams[index].connection = self.dialer?.dial(.host, index: index, streams: 1000, owner: self) {
-            [weak self] reason in
-            self?.lost(index, reason)
-        }
-    }
-
-    private func begun(_ index: Int, at now: Int64) {
-        if let again = self.streams[index].reconnecting, let driver {
-            self.streams[index].reconnecting = nil
-            driver.tally.answered(again.load, intended: driver.instant(again.intended), at: driver.instant(now))
-            return
-        }
-        guard self.whenOpen != nil else { return }
-        self.opened()
-        if self.nextDial < self.streams.count {
-            self.nextDial += 1
-            self.dial(self.nextDial - 1)
-        }
-    }
-
-    private func opened() {
-        self.opening -= 1
-        if self.opening == 0 {
-            self.whenOpen?.succeed()
-            self.whenOpen = nil
-        }
-    }
-
-    private func giveUp(_ reason: String) {
-        guard let promise = self.whenOpen else { return }
-        self.whenOpen = nil
-        promise.fail(LoadError("the gateway's event streams cannot be read: \(reason)"))
-    }
-
-    /// A stream has gone: it connects again soon, as hosts do.
-    private func lost(_ index: Int, _ reason: String) {
-        guard !self.isClosing else { return }
-        if self.whenOpen != nil { return self.giveUp(reason) }
-        if self.streams[index].reconnecting == nil { self.driver?.tally.lostConnections += 1 }
-        self.reconnectSoon { $0.dial(index) }
-    }
-
-    /// How many streams are looked at for one that is not connecting again already.
-    private static let reconnectTries = 64
-
-    /// Drops a stream as a network does, and connects again at once: one that is not connecting again from the last time, from
-    /// `first` on, where there is one near.
+    /// Drops a stream as a network does, and connects again at once.
     func reconnect(_ first: Int, load: Int, intended: Int64) {
         let count = self.scenario.hosts.streams
-        let near = (0..<min(count, Self.reconnectTries)).lazy.map { (first + $0) % count }
-        let index = near.first { self.streams[$0].reconnecting == nil } ?? first
-        if let again = self.streams[index].reconnecting {
-            // Twice at once: the first attempt did not come to its end.
-            self.failed(again, "dropped again")
-        }
-        self.streams[index].reconnecting = (load, intended)
-        let old = self.streams[index].connection
-        self.streams[index].connection = nil
-        old?.drop()
-        self.dial(index)
+        let again = HostStreamsMachine.Again(load: load, intended: intended)
+        self.perform { $0.reconnect(first, among: count, again, &$1) }
     }
 
-    private func failed(_ again: (load: Int, intended: Int64), _ reason: String) {
-        guard let driver else { return }
-        let failure = LoadTally.Failure(status: 0, reason: reason)
-        driver.tally.failed(again.load, failure, intended: driver.instant(again.intended))
+    /// Whether a connection is the one that is used now, and not one that was dropped.
+    private func isCurrent(_ connection: LoadConnection) -> Bool {
+        guard connection.index < self.streams.count else { return connection === self.inquirer }
+        return self.streams[connection.index].connection === connection
     }
 
     private func ask(_ index: Int, on connection: LoadConnection) {
-        guard let target = self.dialer?.target, !self.streams[index].isAsked else { return }
-        self.streams[index].isAsked = true
+        guard let target = self.dialer?.target else { return }
         let path =
             self.streams[index].host.map { "/v1/hosts/\(self.scene.token($0))/events" }
             ?? "/v1/apps/\(self.scenario.app)/events"
@@ -310,18 +269,13 @@ final class HostSide {
     /// first one nothing does.
     func isQuiet(_ now: Int64) -> Bool {
         self.prompt.isEmpty && self.slow.isEmpty && self.groups.isEmpty && self.inquiries.isEmpty
-            && !self.streams.contains { $0.reconnecting != nil }
+            && self.machine.isQuiet
             && (self.streams.isEmpty || (self.lastReload > 0 && now - self.lastReload > Self.quietAfter))
     }
 
     func close() {
-        self.isClosing = true
-        for stream in self.streams {
-            if let again = stream.reconnecting {
-                self.failed(again, "not back in time")
-            }
-            stream.connection?.close()
-        }
+        self.perform { $0.close(&$1) }
+        for stream in self.streams { stream.connection?.close() }
         // What was asked for and not told until the end counts as later than all that was.
         if let driver {
             for inquiry in self.inquiries.open {
@@ -341,20 +295,24 @@ final class HostSide {
 
 extension HostSide: LoadConnectionOwner {
     func connectionOpened(_ connection: LoadConnection) {
-        if connection === self.inquirer {
-            if self.whenOpen == nil { self.driver?.pump() } else { self.opened() }
-            return
+        guard self.isCurrent(connection) else { return }
+        let isOpening = self.machine.isOpening
+        var isAsked = false
+        self.perform { isAsked = $0.connected(connection.index, &$1) }
+        if isAsked {
+            self.ask(connection.index, on: connection)
+        } else if !isOpening {
+            self.driver?.pump()
         }
-        self.ask(connection.index, on: connection)
     }
 
     func connection(_ connection: LoadConnection, received batch: borrowing ResponseBatch, at now: Int64) {
         for index in batch.pieces.indices {
             let piece = batch.pieces[index]
-            guard connection.index < self.streams.count,
-                self.streams[connection.index].connection === connection
-            else { continue }
-            if !self.streams[connection.index].reader.hasBegun { self.begun(connection.index, at: now) }
+            guard connection.index < self.streams.count, self.isCurrent(connection) else { continue }
+            if !self.streams[connection.index].reader.hasBegun {
+                self.perform(at: now) { $0.begun(connection.index, &$1) }
+            }
             self.notices.removeAll(keepingCapacity: true)
             let bytes = batch.bytes.span.extracting(piece.bytes.indices)
             self.streams[connection.index].reader.read(bytes, into: &self.notices)
@@ -366,9 +324,7 @@ extension HostSide: LoadConnectionOwner {
             switch Purpose(rawValue: exchange.load) {
             case .stream:
                 // It has ended, or was refused.
-                if response.status != 200, self.whenOpen != nil {
-                    self.giveUp("status \(response.status)")
-                }
+                if response.status != 200 { self.perform { $0.refused("status \(response.status)", &$1) } }
                 connection.close()
             case .acknowledgement:
                 self.shown(exchange.number, response, batch, at: now)
@@ -478,14 +434,12 @@ extension HostSide: LoadConnectionOwner {
 
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
         for exchange in waiting { self.forget(exchange) }
+        guard self.isCurrent(connection) else { return }
         if connection === self.inquirer {
-            self.lostInquirer(reason)
-            return
+            self.inquirer = nil
+        } else {
+            self.streams[connection.index].connection = nil
         }
-        guard connection.index < self.streams.count, self.streams[connection.index].connection === connection else {
-            return
-        }
-        self.streams[connection.index].connection = nil
-        self.lost(connection.index, reason)
+        self.perform { $0.lost(connection.index, reason, &$1) }
     }
 }

@@ -4,8 +4,4 @@ struct HostStream {
     let host: Int?
     var connection: LoadConnection?
     var reader: EventStreamReader
-    /// Of a stream that connects again because a load says so: when it was meant to.
-    var reconnecting: (load: Int, intended: Int64)?
-    /// Whether its request is out.
-    var isAsked = false
 }

@@ -146,15 +146,8 @@ extension PushJudge {
         at now: Instant
     ) -> (answer: String, detail: String?) {
         do throws(RejectionAnswer) {
-            let judged = try self.judge(
-                request.head,
-                in: request.bytes.span,
-                body: request.body,
-                isTooLarge: isTooLarge,
-                on: connection,
-                at: now
-            )
-            return ("200 \(judged.summary(request, self.place))", nil)
+            let judged = try self.judge(request, isTooLarge: isTooLarge, on: connection, at: now)
+            return ("200 \(judged.summary(request))", nil)
         } catch {
             let timestamp = error.status == 410 ? error.timestamp.map { " \($0.milliseconds)" } ?? "" : ""
             return ("\(error.status) \(error.rejection.rawValue)\(timestamp)", error.detail)
@@ -164,10 +157,10 @@ extension PushJudge {
 
 extension JudgedPush {
     /// App, type and destination, and every part that the sender gave.
-    fileprivate func summary(_ request: PushRequestBytes, _ place: HostPlace) -> String {
+    fileprivate func summary(_ request: PushRequestBytes) -> String {
         var words = ["\(self.app.bundle.rawValue.split(separator: ".").last ?? "")", self.push.type.name]
         switch self.destination {
-        case .host:
+        case .host(let place):
             words.append(place.hostID.rawValue)
             if let instance = place.instanceID { words.append("/ \(instance)") }
         case .unknownHost(let host):
