@@ -94,7 +94,7 @@ import Testing
         #expect(waiting.level == "good")
         #expect(waiting.text == "9 of 1,000 widgets are behind, none for more than 15 min.")
         #expect(waiting.why == "8 wait for their budgets, 1 is paused")
-        #expect(waiting.link == "#/instances/-///behind/")
+        #expect(waiting.link == "#/instances?state=behind")
 
         #expect(try await self.verdict(Self.row(50, late: 0, 0)).word == "Fresh")
         let catchingUp = try await self.verdict(Self.row(51, late: 0, 0))
@@ -114,7 +114,7 @@ import Testing
             missed.why
                 == "51 wait for a timeline provider in trouble, 5 wait for their budgets, 2 are on hosts that are away, 2 more"
         )
-        #expect(missed.link == "#/instances/-///behind/900s")
+        #expect(missed.link == "#/instances?state=behind&olderThan=900s")
         #expect(try await self.verdict(Self.row(100, late: 100, 2)).word == "Getting old")
         #expect(try await self.verdict(Self.row(101, late: 101, 2.02)).word == "Stale")
         let old = try await self.verdict(Self.row(101, late: 101, 2.02, oldest: 90_000))

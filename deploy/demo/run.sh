@@ -81,7 +81,8 @@ told=(--ca "$demo/certs/ca.pem" --token "$demo/token" --key "$demo/certs/provide
 if [ -n "${PICTURES:-}" ]; then
     start_page
     trap 'kill "$provider_pid" "$page_pid" 2>/dev/null || true; stop' EXIT
-    .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" --folder "$PICTURES"
+    .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" \
+        --provider-pid "$provider_pid" --folder "$PICTURES"
     exit
 fi
 
