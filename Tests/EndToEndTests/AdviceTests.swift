@@ -134,6 +134,42 @@ import Testing
         #expect(Set(known) == Set(named.split(separator: ", ").map(String.init)))
     }
 
+    private struct Mark: Decodable, Equatable {
+        let at: String
+        let kind: String
+        let text: String
+    }
+
+    @Test func `charts are marked where something happened`() async throws {
+        let minutes = ["10:00", "10:01", "10:02", "10:30", "10:31", "10:41"].map {
+            #"{"at": "2026-11-25T\#($0):00Z", "unavailable": 0}"#
+        }
+        let outage = #"{"at": "2026-11-25T10:42:00Z", "unavailable": 7}"#
+        let what = """
+            {"startedAt": "2026-11-25T10:40:30Z",
+             "config": {"loadedAt": "2026-11-25T10:41:50Z", "result": "loaded"},
+             "targets": [{"name": "The upstream of a.b", "since": "2026-11-25T10:41:55Z"}],
+             "audited": {"requests": [
+               {"at": "2026-11-25T10:41:40Z", "caller": "night", "path": "/v1/orders", "status": 200,
+                "body": "{\\"action\\":\\"pause\\",\\"of\\":{\\"app\\":\\"a.b\\",\\"kind\\":\\"k\\"}}"}]}}
+            """
+        let marks = try await self.run(
+            "marksOf(\(what), [\((minutes + [outage]).joined(separator: ","))], 60)",
+            as: [Mark].self
+        )
+        #expect(marks.map(\.kind) == ["start", "start", "order", "configuration", "outage", "outage"], "\(marks)")
+        #expect(
+            marks[0].at == "2026-11-25T10:29:00.000Z"
+                && marks[0].text.hasPrefix("The gateway was started; it was away since ")
+        )
+        #expect(marks[1].text == "The gateway was started." && marks[2].text == "Paused k of a.b by night.")
+        #expect(
+            marks[3].text == "The configuration was read: loaded."
+                && marks[4].text == "The upstream of a.b began to fail."
+        )
+        #expect(marks[5].text == "7 pushes were answered 503.")
+    }
+
     private func advice(_ stats: String) async throws -> [Advice] {
         try await self.run("advice({ stats: \(stats) })", as: [Advice].self)
     }
@@ -143,12 +179,16 @@ import Testing
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try #"{"type": "module"}"#.write(toFile: "\(folder)/package.json", atomically: true, encoding: .utf8)
-        for file in ["advice.js", "numbers.js"] {
+        for file in try FileManager.default.contentsOfDirectory(
+            atPath: "\(TestGateway.root)/Sources/DashboardPage/Page"
+        )
+        where file.hasSuffix(".js") && file != "main.js" {
             let page = "\(TestGateway.root)/Sources/DashboardPage/Page/\(file)"
             try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
         }
         let script = """
             import { advice, behindReasons, freshness, pauseText } from "./advice.js";
+            import { marksOf } from "./flow.js";
             console.log(JSON.stringify(\(expression)));
             """
         try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)

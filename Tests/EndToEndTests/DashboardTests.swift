@@ -421,6 +421,17 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a list that has not looked at everything does not say that there is nothing`() async throws {
+        let gateway = try await TestGateway.start()
+        let reports = try await Self.reports(gateway, ["looking"])
+        #expect(Self.complaints(reports) == [])
+        let meanwhile = try #require(reports.compactMap { $0["meanwhile"] as? String }.first)
+        #expect(meanwhile.contains("Still looking: 0 found so far.") && !meanwhile.contains("No widget is like that."))
+        let after = try #require(reports.compactMap { $0["after"] as? String }.first)
+        #expect(after.contains("No widget is like that.") && !after.contains("Still looking"))
+        await gateway.stop()
+    }
+
     // MARK: Changing something
 
     @Test func `an order says what it will do, does it after the yes, and is shown`() async throws {

@@ -144,18 +144,6 @@ export function choice(options, value = "") {
   return h("select", {}, options.map(([name, title]) => h("option", { value: name, selected: name === value }, title)));
 }
 
-/// Two or more buttons of which one is pressed.
-export function segments(label, options, value, change) {
-  const buttons = options.map(([name, title]) => h("button", {
-    type: "button", "aria-pressed": String(name === value),
-    on: { click: () => {
-      for (const [index, [other]] of options.entries()) buttons[index].setAttribute("aria-pressed", String(other === name));
-      change(name);
-    } },
-  }, title));
-  return h("div", { class: "segments", role: "group", "aria-label": label }, buttons);
-}
-
 /// A time in a column: its zone and year are told to whoever points at it.
 export const when = (instant) => (instant === undefined || instant === null ? ""
   : h("time", { datetime: new Date(ms(instant)).toISOString(), title: stamp(instant) }, brief(instant)));

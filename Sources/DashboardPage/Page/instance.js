@@ -11,7 +11,9 @@ const isPush = (cause) => cause === "push" || cause === "appRequest" || cause ==
 
 /// Of what waits for one widget, which may be thousands of pushes.
 const shownMax = 20;
-const decisionsMax = 200;
+const decisionsMax = 100;
+/// Of the sentences about how it stands, of which each push that waits has one.
+const summaryMax = 6;
 
 export function one(context, id) {
   const where = `/v1/instances/${instancePath(id)}`;
@@ -21,7 +23,9 @@ export function one(context, id) {
   const waiting = tile("Waiting", "for a reload");
   const out = tile("On its way", "not acknowledged yet");
   const verdict = h("p", { class: "said" });
-  const story = h("div", { class: "story" });
+  const story = h("div", { class: "view" });
+  const storyCard = card("What the log says", { note: "the last 24 hours" }, story);
+  storyCard.hidden = true;
   const tell = h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Read the log: what happened in 24 hours");
   const what = h("div");
   const budget = h("div");
@@ -52,8 +56,9 @@ export function one(context, id) {
   ], "Nothing was decided yet.");
   const element = h("div", { class: "view" },
     h("div", { class: "columns" },
-      card("Why it is as it is", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell), story),
+      card("Why it is as it is", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell)),
       card("Its day", { note }, strip.element)),
+    storyCard,
     card("Decisions", { note: "newest first" }, decisions.element),
     h("div", { class: "columns" }, card("What waits", { note: rest }, pending.element), card("On its way", outstanding.element)),
     h("div", { class: "columns three" }, card("The widget", what), card("Budget", budget), card("Timeline", timeline)),
@@ -62,6 +67,7 @@ export function one(context, id) {
   /// Asks the log, which takes a while.
   async function ask() {
     tell.disabled = true;
+    storyCard.hidden = false;
     story.replaceChildren(h("p", { class: "soft", role: "status" }, "Reading the log…"));
     try {
       showStory(story, await gateway.get(`${where}/why?since=24h`));
@@ -140,15 +146,27 @@ function standing(data) {
   return said;
 }
 
-/// What the log says that happened to it, also pushes that did not match it, and why.
+/// What the log says that happened to it, and which pushes were not for it.
 function showStory(story, data) {
   const steps = table("What happened, newest first", [
     { title: "At", cell: (row) => when(row.at) },
-    { title: "What", wide: true, cell: (row) => h("span", {}, row.what, h("span", { class: "soft block" }, (row.unmatched ?? row.why ?? "").toString())) },
+    { title: "What", wide: true, cell: (row) => row.what },
     { title: "Then", wide: true, cell: (row) => (row.decisions ?? []).map((one) => `${one.outcome}: ${one.words ?? one.reason}`).join("; ") },
   ], "Nothing happened to it.");
-  steps.set([...data.steps].reverse());
-  story.replaceChildren(h("ul", { class: "will" }, data.summary.map((line) => h("li", {}, line))), steps.element);
+  steps.set(data.steps.slice(-shownMax).reverse());
+  const { count: missed, by, newest } = data.misses;
+  const misses = table("Pushes that were not for it", [
+    { title: "At", cell: (row) => when(row.at) },
+    { title: "Push", cell: (row) => pushLink(row.push.id) },
+    { title: "Failed", wide: true, cell: (row) => row.conditions.filter((one) => one.holds === false)
+      .map((one) => `${one.name}: wanted ${JSON.stringify(one.wanted ?? null)}, found ${JSON.stringify(one.found ?? null)}`).join("; ") },
+  ], "Every push to its app was for it.");
+  misses.set(newest.slice(-shownMax).reverse());
+  const rest = data.summary.length - summaryMax;
+  story.replaceChildren(
+    h("ul", { class: "will" }, data.summary.slice(0, summaryMax).map((line) => h("li", {}, line)), rest > 0 && h("li", { class: "soft" }, `and ${count(rest)} more that wait`)),
+    h("h3", {}, `What happened${data.steps.length > shownMax ? `, the last ${shownMax} of ${count(data.steps.length)}` : ""}`), steps.element,
+    h("h3", {}, `Pushes to its app that were not for it: ${count(missed)}${missed ? ` (${Object.entries(by).map(([name, number]) => `${name} ${count(number)}`).join(", ")})` : ""}`), misses.element);
 }
 
 function dayChart() {

@@ -30,12 +30,14 @@ export const live = {
     try {
       await follow(types, (type, value) => {
         alive();
-        if (type === "sample") keepSample(value);
-        else this.notes = [...this.notes, { type, at: value.at ?? new Date().toISOString(), value }].slice(-notesMax);
         if (!this.isOn) {
           this.isOn = true;
+          // What came since it was asked for is not known.
+          forgetHistory();
           changed(null);
         }
+        if (type === "sample") keepSample(value);
+        else this.notes = [...this.notes, { type, at: value.at ?? new Date().toISOString(), value }].slice(-notesMax);
         heard(type, value);
       }, AbortSignal.any([asking.signal, inner.signal]));
     } catch (error) {

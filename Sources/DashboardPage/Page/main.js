@@ -133,9 +133,8 @@ async function listen() {
       context.changed();
     }
   }, (fault) => {
-    if (live.isOn) say("live", "Live");
-    else if (fault instanceof Refused && fault.status !== 401) say("live", "Asking");
-    // It ended: whether the gateway is away is seen by asking.
+    // It began, and what is kept of the seconds has no gap then; or it ended, and whether the gateway is away is seen by asking.
+    if (fault instanceof Refused && fault.status !== 401) say("live", "Asking");
     else look();
   });
 }

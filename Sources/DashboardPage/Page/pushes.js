@@ -1,6 +1,6 @@
 // Pushes: the newest, those that are like this, and trying one out.
 
-import { badge, card, choice, field, fill, h, instanceLink, link, meter, outcomeBadge, pushLink, to, when } from "./elements.js";
+import { badge, card, choice, field, fill, h, instanceLink, meter, outcomeBadge, pushLink, when } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { byApp, byKind, bySender, filters, searched } from "./lists.js";
 import { count, outcomes, percent } from "./numbers.js";

@@ -4,7 +4,7 @@ import { actions, logLevel, readConfiguration } from "./actions.js";
 import { badge, card, facts, h, table, tile, tiles, when } from "./elements.js";
 import { changeText } from "./flow.js";
 import { gateway } from "./gateway.js";
-import { bytes, count, duration, moment, ms } from "./numbers.js";
+import { bytes, count, duration, ms } from "./numbers.js";
 
 export const title = "System";
 

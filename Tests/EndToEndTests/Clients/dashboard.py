@@ -2,7 +2,7 @@
 
     dashboard.py --url https://localhost:9443 --shots folder tour now budget instances/host-1:scores-0
     dashboard.py --url … numbers | texts now system | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
-    dashboard.py --url … find TEXT… | filter VIEW NAME=VALUE… | act VIEW BUTTON [FIELD=VALUE…] | follow | asks SECONDS
+    dashboard.py --url … find TEXT… | filter VIEW NAME=VALUE… | act VIEW BUTTON [FIELD=VALUE…] | follow | looking | asks
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -333,6 +333,24 @@ def follow(page: Dashboard, options: argparse.Namespace) -> None:
     say(told=True, history=page.ask("window.asked.filter((one) => one.startsWith('/v1/history?step=second')).length"))
 
 
+def looking(page: Dashboard, options: argparse.Namespace) -> None:
+    """A list whose first pages are empty, as of a long search, and whose end is empty, too."""
+    page.view("now")
+    page.ask("""void (window.go = null, window.fetch = ((before) => async (where, ...more) => {
+      if (!String(where).startsWith('/v1/instances?')) return before(where, ...more);
+      const isEnd = String(where).includes('cursor=');
+      if (isEnd) await new Promise((done) => { window.go = done; });
+      return Response.json({asOf: new Date().toISOString(), positions: [], instances: [], ...(isEnd ? {} : {next: '0.1'})});
+    })(window.fetch))""")
+    page.ask("void (location.hash = '#/instances?state=exhausted')")
+    page.wait("window.go !== null")
+    page.wait("/Still looking/.test(document.getElementById('main').innerText)")
+    say(meanwhile=page.ask("document.getElementById('main').innerText"))
+    page.ask("void window.go()")
+    page.wait("document.getElementById('main').dataset.shown === 'instances'")
+    say(after=page.ask("document.getElementById('main').innerText"))
+
+
 def asks(page: Dashboard, options: argparse.Namespace) -> None:
     """Says what the page asked for between one time that it looked anew and the time after the next."""
     page.view("now")
@@ -350,7 +368,7 @@ def main() -> None:
     parser.add_argument("--shots", type=pathlib.Path)
     parser.add_argument("--strict", action="store_true", help="trust only the certificates that this user's browser trusts")
     jobs = {"tour": tour, "numbers": numbers, "texts": texts, "dry-run": dry_run, "locked": locked, "arrival": arrival,
-            "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "asks": asks}
+            "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks}
     parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
