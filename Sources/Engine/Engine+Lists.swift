@@ -191,6 +191,12 @@ extension Engine {
         }
     }
 
+    /// A host as lists have it; nil if it is not registered here.
+    package func hostSummary(_ key: HostKey) -> HostSummary? {
+        guard let slot = self.registry.findHost(key), self.registry[slot].isRegistered else { return nil }
+        return self.summary(ofHost: slot)
+    }
+
     private func summary(ofHost slot: HostNumber) -> HostSummary {
         let row = self.registry[slot]
         return HostSummary(

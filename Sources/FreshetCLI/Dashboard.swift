@@ -1,20 +1,25 @@
 import ArgumentParser
+import Foundation
 
 /// `freshet dashboard`
 struct Dashboard: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the address of the dashboard, for a browser.",
+        abstract: "Print the address of the dashboard, for a browser, or open it.",
         discussion: """
             The operator's token stands in it once, behind the #, which browsers send to nobody. The page keeps the token for as \
             long as its tab is open, and takes it out of the address. Whoever has the address is an operator: open it, and do not \
             hand it on.
 
-              freshet dashboard --data /var/lib/freshet
+            --open hands the address to xdg-open, where other users of this machine may see it for a moment.
 
-            Exit codes: 0 printed, 64 wrong usage.
+              freshet dashboard --data /var/lib/freshet
+              freshet dashboard --open
+
+            Exit codes: 0 printed or opened, 1 no browser could be opened, 64 wrong usage.
             """
     )
 
+    @Flag(help: "Open it in this user's browser instead.") var open = false
     @OptionGroup var gateway: OperatorOptions
 
     func run() throws {
@@ -22,8 +27,47 @@ struct Dashboard: ParsableCommand {
         guard let token = try access.operatorToken() else {
             // A gateway that is open, or knows a certificate, wants none.
             Output.standardError("\(access.advice(nil)). The page asks for the token if the gateway wants one.")
-            return print("\(access.url)/")
+            return try self.show("\(access.url)/")
         }
-        print("\(access.url)/#token=\(token.text.percentEncoded)")
+        try self.show("\(access.url)/#token=\(token.text.percentEncoded)")
+    }
+
+    private func show(_ address: String) throws {
+        guard self.open else { return print(address) }
+        #if os(macOS)
+        let opener = "open"
+        #else
+        let opener = "xdg-open"
+        #endif
+        let status: Int32
+        do {
+            status = try OtherProgram.run(opener, [address])
+        } catch {
+            Output.standardError("\(opener) could not be run (\(error)); without --open the address is printed")
+            throw ExitCode.failure
+        }
+        guard status == 0 else {
+            Output.standardError("\(opener) ended with \(status); without --open the address is printed")
+            throw ExitCode.failure
+        }
+    }
+}
+
+/// Programs of the system.
+enum OtherProgram {
+    /// Runs one that the PATH has, with this terminal.
+    ///
+    /// - Returns: Its exit code; 127 if there is no such program.
+    static func run(_ name: String, _ arguments: [String], isQuiet: Bool = false) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [name] + arguments
+        if isQuiet {
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+        }
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
     }
 }

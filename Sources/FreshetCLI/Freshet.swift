@@ -16,7 +16,7 @@ struct Freshet: AsyncParsableCommand {
         version: FreshetVersion.current,
         subcommands: [
             Init.self, Doctor.self, Health.self,
-            Serve.self, CheckConfig.self, DefaultConfig.self, Schema.self, Certs.self, Token.self,
+            Serve.self, CheckConfig.self, DefaultConfig.self, Schema.self, Certs.self, Trust.self, Token.self,
             Send.self,
             Import.self,
             Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self,

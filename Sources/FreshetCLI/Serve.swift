@@ -71,6 +71,7 @@ struct Serve: AsyncParsableCommand {
             storage: self.storage(configuration),
             archive: try self.archive("timelines.sqlite", configuration, logger),
             auditArchive: try self.archive("audit.sqlite", configuration, logger),
+            samplesArchive: try self.archive("samples.sqlite", configuration, logger),
             operatorToken: operatorToken,
             history: self.history(configuration),
             clock: clock,
@@ -120,7 +121,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// What is kept beside the log: the content of timelines, and who changed what.
+    /// What is kept beside the log: the content of timelines, who changed what, samples for charts.
     private func archive(_ name: String, _ configuration: GatewayConfiguration, _ logger: Logger) throws
         -> any RecordArchive
     {

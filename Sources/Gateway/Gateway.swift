@@ -41,6 +41,7 @@ package final class Gateway: Service {
     /// What is in force of the configuration.
     let settings: LiveSettings
     private let archive: any RecordArchive
+    private let samplesArchive: any RecordArchive
     let audit: OperatorAudit
     private let operatorToken: OperatorTokenFile?
     let feed: OperatorFeed
@@ -93,6 +94,7 @@ package final class Gateway: Service {
     ///   - storage: Measures what all that takes of the disk; nil where it takes none.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
+    ///   - samplesArchive: Where minutes and hours for charts are kept; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
     ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
@@ -110,6 +112,7 @@ package final class Gateway: Service {
         storage: StorageWatch.Measure? = nil,
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
+        samplesArchive: any RecordArchive = MemoryArchive(),
         operatorToken: OperatorTokenFile? = nil,
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
@@ -151,6 +154,7 @@ package final class Gateway: Service {
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
+        self.samplesArchive = samplesArchive
         self.operatorToken = operatorToken
         let opening = history ?? { JournalHistory(journal) }
         self.history = HistoryQuestions(
@@ -237,7 +241,8 @@ package final class Gateway: Service {
             counters: self.counters,
             senderLimits: self.senderLimits,
             streams: self.streams,
-            feed: self.feed
+            feed: self.feed,
+            history: GatewayHistory(archive: self.samplesArchive, now: self.clock.now(), logger: self.logger)
         )
         let reloading = ConfigurationReload(
             self.settings,

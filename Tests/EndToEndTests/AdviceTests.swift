@@ -94,7 +94,7 @@ import Testing
         #expect(waiting.level == "good")
         #expect(waiting.text == "9 of 1,000 widgets are behind, none for more than 15 min.")
         #expect(waiting.why == "8 wait for their budgets, 1 is paused")
-        #expect(waiting.link == "#/instances/-///behind/")
+        #expect(waiting.link == "#/instances?state=behind")
 
         #expect(try await self.verdict(Self.row(50, late: 0, 0)).word == "Fresh")
         let catchingUp = try await self.verdict(Self.row(51, late: 0, 0))
@@ -114,7 +114,7 @@ import Testing
             missed.why
                 == "51 wait for a timeline provider in trouble, 5 wait for their budgets, 2 are on hosts that are away, 2 more"
         )
-        #expect(missed.link == "#/instances/-///behind/900s")
+        #expect(missed.link == "#/instances?state=behind&olderThan=900s")
         #expect(try await self.verdict(Self.row(100, late: 100, 2)).word == "Getting old")
         #expect(try await self.verdict(Self.row(101, late: 101, 2.02)).word == "Stale")
         let old = try await self.verdict(Self.row(101, late: 101, 2.02, oldest: 90_000))
@@ -132,6 +132,42 @@ import Testing
         let document = try String(contentsOfFile: "\(TestGateway.root)/docs/openapi.yaml", encoding: .utf8)
         let named = try #require(document.firstMatch(of: /BehindReason:\n[^\[]*?enum: \[([^\]]+)\]/)).output.1
         #expect(Set(known) == Set(named.split(separator: ", ").map(String.init)))
+    }
+
+    private struct Mark: Decodable, Equatable {
+        let at: String
+        let kind: String
+        let text: String
+    }
+
+    @Test func `charts are marked where something happened`() async throws {
+        let minutes = ["10:00", "10:01", "10:02", "10:30", "10:31", "10:41"].map {
+            #"{"at": "2026-11-25T\#($0):00Z", "unavailable": 0}"#
+        }
+        let outage = #"{"at": "2026-11-25T10:42:00Z", "unavailable": 7}"#
+        let what = """
+            {"startedAt": "2026-11-25T10:40:30Z",
+             "config": {"loadedAt": "2026-11-25T10:41:50Z", "result": "loaded"},
+             "targets": [{"name": "The upstream of a.b", "since": "2026-11-25T10:41:55Z"}],
+             "audited": {"requests": [
+               {"at": "2026-11-25T10:41:40Z", "caller": "night", "path": "/v1/orders", "status": 200,
+                "body": "{\\"action\\":\\"pause\\",\\"of\\":{\\"app\\":\\"a.b\\",\\"kind\\":\\"k\\"}}"}]}}
+            """
+        let marks = try await DashboardRules.run(
+            "marksOf(\(what), [\((minutes + [outage]).joined(separator: ","))], 60)",
+            as: [Mark].self
+        )
+        #expect(marks.map(\.kind) == ["start", "start", "order", "configuration", "outage", "outage"], "\(marks)")
+        #expect(
+            marks[0].at == "2026-11-25T10:29:00.000Z"
+                && marks[0].text.hasPrefix("The gateway was started; it was away since ")
+        )
+        #expect(marks[1].text == "The gateway was started." && marks[2].text == "Paused k of a.b by night.")
+        #expect(
+            marks[3].text == "The configuration was read: loaded."
+                && marks[4].text == "The upstream of a.b began to fail."
+        )
+        #expect(marks[5].text == "7 pushes were answered 503.")
     }
 
     private func advice(_ stats: String) async throws -> [Advice] {

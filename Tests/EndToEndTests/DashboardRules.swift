@@ -8,12 +8,16 @@ enum DashboardRules {
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try #"{"type": "module"}"#.write(toFile: "\(folder)/package.json", atomically: true, encoding: .utf8)
-        for file in ["advice.js", "numbers.js"] {
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: "\(TestGateway.root)/Sources/DashboardPage/Page"
+        )
+        for file in files where file.hasSuffix(".js") && file != "main.js" {
             let page = "\(TestGateway.root)/Sources/DashboardPage/Page/\(file)"
             try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
         }
         let script = """
             import { advice, behindReasons, freshness, pauseText } from "./advice.js";
+            import { marksOf } from "./flow.js";
             console.log(JSON.stringify(\(expression)));
             """
         try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)

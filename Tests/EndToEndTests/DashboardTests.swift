@@ -7,7 +7,7 @@ import Testing
 @Suite struct DashboardTests {
     /// The views of an empty gateway, and of any.
     private static let views = [
-        "now", "budget", "instances", "pushes", "senders", "upstreams", "hosts", "forecast", "system",
+        "now", "instances", "hosts", "pushes", "senders", "apps", "upstreams", "forecast", "system",
     ]
     /// Where the pictures of each run are kept.
     private static let pictures = "\(TestGateway.root)/.build/dashboard"
@@ -15,9 +15,10 @@ import Testing
     private static func browser(
         _ gateway: TestGateway,
         _ job: [String],
-        shots: String? = nil
+        shots: String? = nil,
+        token: String? = nil
     ) throws -> Command {
-        let token = gateway.operatorToken.map { "#token=\($0)" } ?? ""
+        let token = (token ?? gateway.operatorToken).map { "#token=\($0)" } ?? ""
         let pictures = shots.map { ["--shots", "\(Self.pictures)/\($0)"] } ?? []
         return try Command(
             TestGateway.python,
@@ -34,9 +35,10 @@ import Testing
     private static func reports(
         _ gateway: TestGateway,
         _ job: [String],
-        shots: String? = nil
+        shots: String? = nil,
+        token: String? = nil
     ) async throws -> [[String: Any]] {
-        let result = try await Self.browser(gateway, job, shots: shots).wait()
+        let result = try await Self.browser(gateway, job, shots: shots, token: token).wait()
         try #require(result.status == 0, "\(result.errors.suffix(4000))")
         return result.output.split(separator: "\n").compactMap { Self.object(String($0)) }
     }
@@ -119,7 +121,11 @@ import Testing
                 "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
             ]
         )
-        let views = Self.views + ["instances/com.example.scores%2Fhost-1:scores-0", "pushes/\(first)"]
+        let views =
+            Self.views + [
+                "instances/com.example.scores%2Fhost-1:scores-0", "hosts/com.example.scores/host-1", "pushes/\(first)",
+                "apps?app=com.example.scores&kind=scores",
+            ]
         let reports = try await Self.reports(gateway, ["tour"] + views, shots: "busy")
         load.terminate()
         _ = await load.wait()
@@ -162,7 +168,7 @@ import Testing
         try await Self.register(gateway, hosts: 6, bearer: bearer)
         let reports = try await Self.reports(
             gateway,
-            ["texts", "now", "instances/-///behind", "instances/-///behind/15m"]
+            ["texts", "now", "instances?state=behind", "instances?state=behind&olderThan=15m"]
         )
         #expect(Self.complaints(reports) == [])
         #expect(reports.allSatisfy { $0["violations"] as? [String] ?? [] == [] })
@@ -170,14 +176,14 @@ import Testing
         try #require(texts.count == 3)
         #expect(texts[0].contains("12 of 12 widgets are behind, none for more than 15 min."), "\(texts[0])")
         #expect(texts[0].contains("Catching up") && texts[0].contains("12 are on hosts that are away."))
-        #expect(texts[0].contains("Which kinds are behind") && texts[0].contains("6 of 6 behind"))
+        #expect(texts[0].contains("Kinds") && texts[0].contains("6 of 6 behind"))
         #expect(texts[1].contains("is on a host that is away") && texts[1].contains("host-6:scores-0"))
         #expect(texts[2].contains("No widget is like that."))
         for number in 1...6 {
             try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
         }
         let after = try await Self.reports(gateway, ["texts", "now"]).compactMap { $0["text"] as? String }.joined()
-        #expect(after.contains("All 12 widgets show what they should.") && !after.contains("Which kinds are behind"))
+        #expect(after.contains("All 12 widgets show what they should.") && after.contains("none behind"))
         await gateway.stop()
     }
 
@@ -357,6 +363,153 @@ import Testing
         await gateway.stop()
     }
 
+    // MARK: Finding
+
+    @Test func `one box finds hosts, tokens, widgets, pushes, kinds and views, by keyboard`() async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 8, bearer: bearer)
+        let push = try await Self.push(gateway, "seahawks", bearer: bearer)
+        let app = TestGateway.app
+        let wanted =
+            [
+                ("host-7", "Host", "#/hosts/\(app)/host-7"),
+                (TestGateway.token(3), "Host", "#/hosts/\(app)/host-3"),
+                ("host-5:scores-0", "Widget", "#/instances/\(app)/host-5:scores-0"),
+                ("\(app)/host-5:scores-0", "Widget", "#/instances/\(app)/host-5:scores-0"),
+                (push, "Push", "#/pushes/\(push)"),
+                ("score", "App", "#/apps?app=\(app)"),
+                ("syst", "View", "#/system"),
+                ("no-such-thing", nil, nil),
+            ] as [(String, String?, String?)]
+        let reports = try await Self.reports(gateway, ["find"] + wanted.map(\.0))
+        #expect(Self.complaints(reports) == [])
+        for (text, type, address) in wanted {
+            let report = try #require(reports.first { $0["text"] as? String == text })
+            #expect((report["found"] as? [[String]])?.first?.first == type, "\(report)")
+            #expect(report["led"] as? String == address, "\(report)")
+            #expect(report["violations"] as? [String] == [], "\(report)")
+        }
+        let kinds = try #require(reports.first { $0["text"] as? String == "score" }?["found"] as? [[String]])
+        #expect(kinds.contains { $0.first == "Kind" && $0.dropFirst().first == "scores" })
+        await gateway.stop()
+    }
+
+    @Test func `lists are filtered by what there is to choose from, and the keyboard stays`() async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 8, bearer: bearer)
+        _ = try await Self.push(gateway, "seahawks", bearer: bearer)
+        let pushes = try await Self.reports(
+            gateway,
+            [
+                "filter", "pushes", "app=\(TestGateway.app)", "kind=scores", "sender=\(TestGateway.team)",
+                "outcome=expired",
+            ]
+        )
+        #expect(Self.complaints(pushes) == [])
+        let steps = pushes.filter { $0["filter"] != nil }
+        #expect(steps.map { $0["rows"] as? Int } == [1, 1, 1, 0])
+        #expect(steps.map { $0["kept"] as? String } == ["app", "kind", "sender", "outcome"].map { "filter-\($0)" })
+        #expect((steps.last?["text"] as? String)?.contains("No push of those that are listed is like that.") == true)
+        #expect((steps.last?["address"] as? String)?.contains("app=\(TestGateway.app)") == true)
+        let widgets = try await Self.reports(gateway, ["filter", "instances", "kind=scores", "state=exhausted"])
+        let rows = widgets.filter { $0["filter"] != nil }
+        #expect(rows.first?["rows"] as? Int ?? 0 > 7)
+        #expect(rows.last?["rows"] as? Int == 0)
+        #expect((rows.last?["text"] as? String)?.contains("No widget is like that.") == true)
+        await gateway.stop()
+    }
+
+    @Test func `a list that has not looked at everything does not say that there is nothing`() async throws {
+        let gateway = try await TestGateway.start()
+        let reports = try await Self.reports(gateway, ["looking"])
+        #expect(Self.complaints(reports) == [])
+        let meanwhile = try #require(reports.compactMap { $0["meanwhile"] as? String }.first)
+        #expect(meanwhile.contains("Still looking: 0 found so far.") && !meanwhile.contains("No widget is like that."))
+        let after = try #require(reports.compactMap { $0["after"] as? String }.first)
+        #expect(after.contains("No widget is like that.") && !after.contains("Still looking"))
+        await gateway.stop()
+    }
+
+    // MARK: Changing something
+
+    @Test func `an order says what it will do, does it after the yes, and is shown`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 4, bearer: bearer)
+        let view = "apps?app=\(TestGateway.app)&kind=scores"
+        func orders() async throws -> [[String: Any]] {
+            try await gateway.curl("GET", "\(gateway.opsURL)/v1/orders").json["orders"] as? [[String: Any]] ?? []
+        }
+        let paused = try await Self.reports(gateway, ["act", view, "Pause", "For=900"], shots: "actions")
+        #expect(Self.complaints(paused) == [])
+        let told = try #require(paused.first)
+        let text = try #require(told["told"] as? String)
+        #expect(text.contains("Pause scores of \(TestGateway.app)") && text.contains("POST /v1/orders"), "\(text)")
+        #expect(text.contains("Pushes are accepted and wait") && text.contains("It ends by itself at "), "\(text)")
+        #expect(told["inside"] as? Bool == true && told["violations"] as? [String] == [], "\(told)")
+        #expect(
+            paused.contains {
+                ($0["result"] as? String)?.hasPrefix("Paused: ") == true && $0["level"] as? String == "good"
+            }
+        )
+        let after = try #require(paused.first { $0["paused"] != nil })
+        #expect((after["paused"] as? String)?.contains("Paused: scores of \(TestGateway.app)") == true, "\(after)")
+        #expect((after["marks"] as? String)?.contains("Paused scores of \(TestGateway.app)") == true, "\(after)")
+        #expect(try await orders().count == 1)
+
+        let resumed = try await Self.reports(gateway, ["act", view, "Resume"])
+        #expect(resumed.contains { ($0["result"] as? String)?.hasPrefix("Resumed: ") == true })
+        #expect(try await orders().isEmpty)
+
+        let granted = try await Self.reports(gateway, ["act", view, "Grant", "Reloads each=7"])
+        #expect((granted.first?["told"] as? String)?.contains("7 times more") == true)
+        #expect(granted.contains { ($0["result"] as? String)?.hasPrefix("Granted to ") == true })
+        let instance = "\(gateway.opsURL)/v1/instances/\(TestGateway.app)/host-1:scores-0"
+        let budget = try await gateway.curl("GET", instance).json["budget"] as? [String: Any]
+        #expect(budget?["allowance"] as? Int ?? 0 > 7)
+
+        let levels = try await Self.reports(gateway, ["act", "system", "http", "Level=debug"])
+        #expect(levels.contains { $0["result"] as? String == "Set: http writes from debug on." })
+        let read = try await Self.reports(gateway, ["act", "system", "Read the configuration"])
+        #expect((read.first?["told"] as? String)?.contains("It is taken whole or not at all") == true)
+        #expect(read.contains { ($0["result"] as? String)?.hasPrefix("Read: loaded.") == true }, "\(read)")
+        await gateway.stop()
+    }
+
+    @Test func `who may only read is told why there are no actions`() async throws {
+        let token = "a-token-that-may-read-only"
+        let gateway = try await TestGateway.start(environment: ["FRESHET_OPS_TOKENS": "\(token) read night"])
+        let reports = try await Self.reports(gateway, ["act", "apps?app=\(TestGateway.app)", "Pause"], token: token)
+        let refused = reports.compactMap { $0["refused"] as? String }.joined()
+        #expect(refused.contains("night may read; pause, cancel what waits, grant reloads needs write."), "\(reports)")
+        await gateway.stop()
+    }
+
+    // MARK: Being told
+
+    @Test func `the page is told what happens, and asks little`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 4, bearer: bearer)
+        let browser = try Self.browser(gateway, ["follow"])
+        var lines: [String] = []
+        for await line in browser.lines {
+            lines.append(line)
+            if Self.object(line)?["step"] as? String == "ready" {
+                _ = try await Self.push(gateway, "bears", bearer: bearer)
+            }
+        }
+        #expect(await browser.wait().status == 0, "\(lines.suffix(20))")
+        let told = try #require(lines.compactMap { Self.object($0) }.first { $0["told"] != nil })
+        #expect(told["history"] as? Int == 0, "seconds come as events")
+        let asked = try await Self.reports(gateway, ["asks"]).compactMap { $0["asked"] as? [String] }.joined()
+        #expect(!asked.isEmpty && asked.count <= 24, "in twenty seconds: \(asked)")
+        #expect(!asked.contains { $0.contains("step=second") })
+        await gateway.stop()
+    }
+
     // MARK: When something is missing
 
     @Test func `the page says when the gateway is away, and goes on when it is back`() async throws {
@@ -417,6 +570,38 @@ import Testing
         for address in reports.compactMap({ $0["address"] ?? $0["again"] }) {
             #expect((address as? String)?.contains(token) == false, "\(address)")
         }
+        await gateway.stop()
+    }
+
+    @Test func `a browser opens the page without a warning once its user trusts the development CA`() async throws {
+        let gateway = try await TestGateway.start()
+        let home = try TestGateway.makeFolder()
+        func trust(_ more: [String], path: String? = nil) async throws -> Command.Result {
+            let variables = ["HOME=\(home)"] + (path.map { ["PATH=\($0)"] } ?? [])
+            let verb = [TestGateway.program, "trust", "\(gateway.folder)/certs/ca.pem"] + more
+            return try await Command.run("/usr/bin/env", variables + verb)
+        }
+        func isOpened(within seconds: Int) async throws -> Bool {
+            let script = "\(TestGateway.root)/Tests/EndToEndTests/Clients/dashboard.py"
+            let token = try #require(gateway.operatorToken)
+            let ask = [
+                "HOME=\(home)", TestGateway.python, script, "--strict", "--seconds", "\(seconds)", "--url",
+                "\(gateway.opsURL)/#token=\(token)",
+            ]
+            return try await Command.run("env", ask + ["arrival"]).status == 0
+        }
+        let without = try await trust([], path: home)
+        #expect(without.status == 1 && without.errors.contains("install libnss3-tools"), "\(without)")
+        #expect(try await !isOpened(within: 2))
+        // Twice changes nothing.
+        for _ in 1...2 {
+            let told = try await trust([])
+            #expect(told.status == 0, "\(told)")
+        }
+        #expect(try await isOpened(within: 600))
+        #expect(try await trust(["--remove"]).status == 0)
+        #expect(try await !isOpened(within: 2))
+        #expect(try await trust(["--remove"]).status == 1)
         await gateway.stop()
     }
 

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import HTTPTransport
 import IntentMatching
+import Journaling
 import TestSupport
 import Testing
 import WidgetModel
@@ -205,5 +206,77 @@ import WidgetModel
         #expect(history.samples(.second, limit: 600).count == 600)
         #expect(history.samples(.minute, limit: 1440).count == 33)
         #expect((history.recentFreshness()?.length ?? .zero) <= .minutes(6))
+    }
+
+    @Test func `a host is found by its id and by its token`() async throws {
+        let scene = try await Self.settled()
+        func found(_ query: String) async throws -> [String] {
+            let answer = try await scene.send("GET", "/v1/hosts?\(query)")
+            #expect(answer.status == 200 && answer.json["next"] == nil)
+            return Self.rows(answer.json["hosts"]).map { Self.text($0["host"]) }
+        }
+        #expect(try await found("host=host-7") == ["host-7"])
+        #expect(try await found("host=host-7&app=\(Sports.app)") == ["host-7"])
+        #expect(try await found("host=host-7&app=com.example.none") == [])
+        #expect(try await found("host=host-99") == [])
+        let key = HostKey(app: Sports.app, id: "host-7")
+        let token = try #require(try await scene.scene.log.ask(key) { $0.host(key)?.tokens.first?.hex })
+        #expect(try await found("token=\(token)") == ["host-7"])
+        #expect(try await found("token=\(token)&host=host-8") == [])
+        #expect(try await found("token=ff") == [])
+        #expect(try await scene.send("GET", "/v1/hosts?token=xyz").status == 400)
+    }
+
+    /// A history that has taken so many minutes of ten pushes each, from an instant on.
+    private static func history(_ archive: MemoryArchive, from: Instant, minutes: Int) -> GatewayHistory {
+        let history = GatewayHistory(archive: archive, now: from)
+        var totals = GatewayTotals(at: from)
+        history.add(totals)
+        for _ in 0..<minutes {
+            totals.at = totals.at + .minutes(1)
+            totals.accepted += 10
+            totals.outcomes[.reloaded] += 3
+            totals.outcomes[.deferred] += 1
+            totals.freshness.record(.seconds(2))
+            history.add(totals)
+        }
+        history.write()
+        return history
+    }
+
+    @Test func `minutes and hours outlive the process, as far as charts reach`() {
+        let archive = MemoryArchive()
+        let start = Instant(milliseconds: 3_600_000 * 400_000)
+        let before = Self.history(archive, from: start, minutes: 150)
+        let hours = before.samples(.hour, limit: 720)
+        #expect(hours.map(\.accepted) == [600, 600, 300])
+        #expect(hours.map { $0.outcomes[.reloaded] } == [180, 180, 90])
+        // What waits is what waits at the end.
+        #expect(hours.map { $0.outcomes[.deferred] } == [60, 120, 150])
+        #expect(hours.map(\.freshness.count) == [60, 60, 30])
+
+        let again = GatewayHistory(archive: archive, now: start + .minutes(151))
+        #expect(again.samples(.second, limit: 600).isEmpty)
+        #expect(again.samples(.minute, limit: 1440) == before.samples(.minute, limit: 1440))
+        #expect(again.samples(.hour, limit: 720) == hours)
+        // The hour that was not over goes on.
+        let later = Self.history(archive, from: start + .minutes(170), minutes: 20)
+        #expect(later.samples(.hour, limit: 720).map(\.accepted) == [600, 600, 400, 100])
+
+        let nextDay = GatewayHistory(archive: archive, now: start + .hours(26))
+        #expect(nextDay.samples(.minute, limit: 1440).count == 51)
+        #expect(nextDay.samples(.hour, limit: 720).count == 4)
+        let nextMonth = GatewayHistory(archive: archive, now: start + .days(31))
+        #expect(nextMonth.samples(.minute, limit: 1440).isEmpty && nextMonth.samples(.hour, limit: 720).isEmpty)
+        // A clock that was set back knows of no later day.
+        #expect(GatewayHistory(archive: archive, now: start).samples(.minute, limit: 1440).isEmpty)
+    }
+
+    @Test func `of a sample that is damaged nothing is taken`() throws {
+        let sample = GatewaySample(from: GatewayTotals(at: Sports.start), to: GatewayTotals(at: Sports.start))
+        #expect(try GatewaySample(bytes: sample.bytes) == sample)
+        for length in 0..<sample.bytes.count {
+            #expect(throws: ByteFault.self) { try GatewaySample(bytes: Array(sample.bytes.prefix(length))) }
+        }
     }
 }

@@ -1,13 +1,16 @@
-"""Renews the pictures of the README: the dashboard and the host page, of a gateway that the demo has played with and goes on using.
+"""Renews the pictures of the README and the docs: the dashboard of a gateway that is empty, on a quiet day, in a burst and in an
+incident, and the host page, of a gateway that the demo has played with and goes on using.
 
-Chromium takes them while one push after the other comes and every reload is acknowledged, so what they show has happened.
+Chromium takes them while pushes come and reloads are acknowledged, so what they show has happened.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -22,17 +25,29 @@ from dashboard import Dashboard  # noqa: E402
 PAGE_APP = "com.example.page"
 #: Pushes until the dashboard's charts have something to show.
 PUSHES = 600
+#: Pushes of a quiet day, two a second, each to another host.
+QUIET = 90
 
 
 class Night(demo.Demo):
-    """The demo's day, and then a night with many games."""
+    """A quiet day, the demo's, and then a night with many games, in which a timeline provider dies."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__(options)
         #: Signals that are on their way.
         self.signals: set[asyncio.Task] = set()
 
+    async def register(self) -> None:
+        await asyncio.to_thread(self.picture_dashboard, "empty", "light")
+        await super().register()
+
     async def play(self) -> bool:
+        await self.drained()
+        for number in range(QUIET):
+            await self.to_host(number * self.options.hosts // QUIET)
+            await asyncio.sleep(0.5)
+        await self.drained()
+        await asyncio.to_thread(self.picture_dashboard, "quiet", "light")
         adds_up = await super().play()
         self.pushes.clear()
         load = asyncio.create_task(self.games())
@@ -40,8 +55,10 @@ class Night(demo.Demo):
             while len(self.pushes) < PUSHES:
                 load.done() and load.result()
                 await asyncio.sleep(0.5)
-            await asyncio.to_thread(self.picture_dashboard)
+            await asyncio.to_thread(self.picture_dashboard, "burst", "light")
             await self.picture_page()
+            await self.provider_dies()
+            await asyncio.to_thread(self.picture_dashboard, "incident", "dark")
         finally:
             load.cancel()
             await asyncio.gather(load, return_exceptions=True)
@@ -56,6 +73,32 @@ class Night(demo.Demo):
         self.signals.add(task)
         task.add_done_callback(self.signals.discard)
 
+    async def to_host(self, number: int) -> None:
+        headers = {**self.bearer, "apns-push-type": "widgets", "apns-topic": f"{demo.APP}.push-type.widgets", "apns-priority": "10"}
+        answer = await self.push.post(f"/3/device/{demo.host_token(number)}", headers=headers, json={"aps": {"content-changed": True}})
+        assert answer.status_code == 200, answer.text
+
+    async def provider_dies(self) -> None:
+        """Until the gateway says so; meanwhile an operator has paused the characters."""
+        os.kill(self.options.provider_pid, signal.SIGTERM)
+        order = {"action": "pause", "of": {"app": PAGE_APP, "kind": "character"}}
+        (await self.ops.post("/v1/orders", json=order)).raise_for_status()
+        while True:
+            await self.score_page()
+            answer = await self.ops.get("/v1/providers")
+            if any(one["health"]["state"] == "inTrouble" for one in answer.json()["providers"]):
+                return
+            await asyncio.sleep(1)
+
+    async def score_page(self) -> None:
+        about = {"kind": "scores", "match": {"team": ["seahawks"]}}
+        answer = await self.push.post(
+            f"/v1/apps/{PAGE_APP}/pushes",
+            headers={**self.bearer, "apns-id": str(uuid.uuid4()), "apns-priority": "10"},
+            json={"aps": {"content-changed": True}, "freshet": about},
+        )
+        assert answer.status_code == 200, answer.text
+
     async def games(self) -> None:
         """Scores of games that go on, some ten a second: urgent ones, paced ones, and repeats of what is shown."""
         luck = random.Random(1)
@@ -66,7 +109,7 @@ class Night(demo.Demo):
             await self.targeted("score", {"team": [team]}, luck.choice([5, 10]), f"{team}:{scores[team]}")
             await asyncio.sleep(luck.uniform(0.02, 0.15))
 
-    def picture_dashboard(self) -> None:
+    def picture_dashboard(self, name: str, scheme: str) -> None:
         token = pathlib.Path(self.options.operator_token).read_text().strip()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             browser = Dashboard("chromium", profile)
@@ -74,10 +117,11 @@ class Night(demo.Demo):
                 browser.open(f"https://localhost:{self.options.ops_port}/#token={token}")
                 # Until it has taken the token out of its address, and shows a view.
                 browser.wait("document.getElementById('main')?.dataset.shown !== undefined")
-                browser.show("wide", "light")
+                browser.show("wide", scheme)
                 browser.view("now")
+                browser.wait("document.getElementById('status').innerText.trim() === 'Live'")
                 browser.wait_for_drawing()
-                browser.keep_picture(self.options.folder / "dashboard.png")
+                browser.keep_picture(self.options.folder / f"dashboard-{name}.png")
             finally:
                 browser.close()
 
@@ -91,12 +135,7 @@ class Night(demo.Demo):
                 await asyncio.to_thread(self.open_page, browser, before)
                 game["us"] += 7
                 self.options.state.write_text(json.dumps(state))
-                answer = await self.push.post(
-                    f"/v1/apps/{PAGE_APP}/pushes",
-                    headers={**self.bearer, "apns-id": str(uuid.uuid4()), "apns-priority": "10"},
-                    json={"aps": {"content-changed": True}, "freshet": {"kind": "scores", "match": {"team": ["seahawks"]}}},
-                )
-                assert answer.status_code == 200, answer.text
+                await self.score_page()
                 await asyncio.to_thread(browser.wait, self.shows(after))
                 await asyncio.to_thread(browser.picture, self.options.folder / "host-page.png", "wide", "light")
             finally:
@@ -116,6 +155,7 @@ def main() -> int:
     parser = demo.options(__doc__)
     parser.add_argument("--page", required=True, help="the host page's address, with what it is told")
     parser.add_argument("--state", required=True, type=pathlib.Path, help="what the page's timeline provider tells")
+    parser.add_argument("--provider-pid", required=True, type=int, help="the timeline provider, which is ended for the picture of an incident")
     parser.add_argument("--folder", required=True, type=pathlib.Path, help="where the pictures go")
     told = parser.parse_args()
 

@@ -81,7 +81,8 @@ told=(--ca "$demo/certs/ca.pem" --token "$demo/token" --key "$demo/certs/provide
 if [ -n "${PICTURES:-}" ]; then
     start_page
     trap 'kill "$provider_pid" "$page_pid" 2>/dev/null || true; stop' EXIT
-    .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" --folder "$PICTURES"
+    .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" \
+        --provider-pid "$provider_pid" --folder "$PICTURES"
     exit
 fi
 
@@ -100,8 +101,10 @@ The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
   export FRESHET_CONTEXTS=$demo/contexts.yaml PATH=$(dirname "$program"):\$PATH
   freshet status
   freshet instances show com.example.scores/phone-1:scores-1
-  freshet dashboard
   freshet send --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
+
+The dashboard, in a browser on this machine (freshet trust .demo/certs/ca.pem lets it do so without a warning):
+  $(FRESHET_CONTEXTS="$demo/contexts.yaml" "$program" dashboard)
 
 A host to look at, in a browser on this machine (open https://localhost:$host once before and accept its certificate):
   $page_url

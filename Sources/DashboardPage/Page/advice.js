@@ -31,8 +31,8 @@ export function behindText(row, most = 3) {
 }
 
 /// Where those that are behind are listed: those that are late, if there are any.
-export const behindLink = (row, seconds, app = "", kind = "") =>
-  `#/instances/-/${encodeURIComponent(app)}/${encodeURIComponent(kind)}/behind/${row.late > 0 ? `${seconds}s` : ""}`;
+export const behindLink = (row, seconds, app = "", kind = "") => `#/instances?${new URLSearchParams(Object.entries(
+  { app, kind, state: "behind", olderThan: row.late > 0 ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
 
 /// Whether widgets show what they should, judged by what is behind against the goal: a level, a word, a sentence, why, and where to look.
 export function freshness(stats) {
@@ -62,7 +62,7 @@ export function seen(stats) {
   const all = stats.reloads?.freshness ?? {};
   const isRecent = all.recent?.shown > 0;
   const numbers = isRecent ? all.recent : all;
-  const span = isRecent ? `in the last ${duration((all.recent.seconds ?? 300) * 1000)}` : "since the start";
+  const span = isRecent ? `in ${duration(Math.round((all.recent.seconds ?? 300) / 60) * 60_000)}` : "since the start";
   return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host said what it shows" };
 }
 
@@ -108,8 +108,17 @@ export function healthText(health) {
   return `${answer} at ${moment(last.at)}${held}`;
 }
 
+/// Upstreams, webhooks and timeline providers that have only failed for a while: `{ name, since, health }`.
+export function targetsInTrouble(places, providers) {
+  return [
+    ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
+    ...(places?.webhooks ?? []).map((one) => [`The webhook of ${one.app}`, one.health]),
+    ...(providers ?? []).map((one) => [`The timeline provider of ${one.kind} of ${one.app}`, one.health]),
+  ].filter(([, health]) => health?.state === "inTrouble").map(([name, health]) => ({ name, since: health.troubleSince, health }));
+}
+
 const view = {
-  budget: ["#/budget", "Budget"], senders: ["#/senders", "Senders"], upstreams: ["#/upstreams", "Providers"],
+  budget: ["#/apps", "Apps"], senders: ["#/senders", "Senders"], upstreams: ["#/upstreams", "Providers"],
   hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], forecast: ["#/forecast", "Forecast"],
 };
 
@@ -155,13 +164,7 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   for (const one of flooding) {
     add("warn", `${one.team} has its share of undecided work in the log: what it sends beyond is answered 503.`, "Its pushes should be narrower or fewer, or fairness.undecided is too small.", view.senders);
   }
-  const targets = [
-    ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
-    ...(places?.webhooks ?? []).map((one) => [`The webhook of ${one.app}`, one.health]),
-    ...(providers ?? []).map((one) => [`The timeline provider of ${one.kind} of ${one.app}`, one.health]),
-  ];
-  for (const [name, health] of targets) {
-    if (health?.state !== "inTrouble") continue;
+  for (const { name, health } of targetsInTrouble(places, providers)) {
     const waiting = health.waiting > 0 ? ` ${count(health.waiting)} ${health.waiting === 1 ? "waits" : "wait"}, the oldest for ${duration(health.oldestWaitingSeconds * 1000)}.` : "";
     add("bad", `${name} has only failed since ${moment(health.troubleSince)}.`, `It said: ${healthText(health)}.${waiting}`, view.upstreams);
   }

@@ -1,7 +1,7 @@
 // Charts by Chart.js where the machine has it, and the same numbers as a table always.
 
 import { fill, h, newID } from "./elements.js";
-import { count } from "./numbers.js";
+import { count, day, minute, ms, stamp, time } from "./numbers.js";
 
 let Chart = null;
 const drawn = new Set();
@@ -26,16 +26,56 @@ export const hasCharts = () => Chart !== null;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const tableRowsMax = 48;
-const seconds = [1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+const seconds = [1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000];
 
 /// Whole minutes, hours or the like between two times, in the reader's own time zone.
 function timeTicks(from, until, countMax) {
-  const step = 1000 * (seconds.find((one) => (until - from) / 1000 / one <= countMax) ?? 86_400);
+  const step = 1000 * (seconds.find((one) => (until - from) / 1000 / one <= countMax) ?? 864_000);
   const zone = new Date(from).getTimezoneOffset() * 60_000;
   const ticks = [];
-  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= until; at += step) ticks.push({ value: at });
+  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= until; at += step) ticks.push({ value: at, step });
   return ticks;
 }
+
+/// What stands at a mark: the day where one begins, else the time.
+function tickText(at, step) {
+  const date = new Date(at);
+  if (date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0) return day(at);
+  return step < 60_000 ? time(at) : minute(at);
+}
+
+/// Upright lines where something happened that is not in the numbers: `{ at, kind, text }`.
+const markLines = {
+  id: "marks",
+  afterDatasetsDraw(chart) {
+    const { ctx, chartArea: area, scales } = chart;
+    ctx.save();
+    ctx.lineWidth = 1;
+    for (const mark of chart.$marks ?? []) {
+      const x = scales.x.getPixelForValue(ms(mark.at));
+      if (x < area.left || x > area.right) continue;
+      ctx.strokeStyle = ctx.fillStyle = colour(markColours[mark.kind]);
+      ctx.setLineDash([4, 3]);
+      ctx.beginPath();
+      ctx.moveTo(x, area.top);
+      ctx.lineTo(x, area.bottom);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      ctx.beginPath();
+      ctx.moveTo(x - 5, area.top - 1);
+      ctx.lineTo(x + 5, area.top - 1);
+      ctx.lineTo(x, area.top + 7);
+      ctx.fill();
+    }
+    ctx.restore();
+  },
+};
+
+export const markColours = { start: "--soft", configuration: "--exempt", order: "--coalesced", outage: "--failed" };
+
+/// A number beside a narrow scale.
+const shortly = (value) => shortNumber.format(value);
+const shortNumber = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 /// A chart with its legend and its table.
 ///
@@ -46,9 +86,11 @@ function timeTicks(from, until, countMax) {
 /// - `format`: how a position and a value are written, and a mark, where it is shorter than its position.
 /// - `isTime`: whether positions are milliseconds; else they are marked as they are.
 /// - `logTicks`: the marks of a logarithmic scale, null for a linear one.
+/// - `panels`: the titles of vertical scales, one above the other, each for the series of its place.
 /// - `scales`: other vertical scales than one.
-export function chart(title, { kind = "line", format = {}, height = 220, isTime = true, logTicks = null, xTitle = "", scales = null, legend = true } = {}) {
-  const writeX = format.x ?? String;
+/// - `marks` of what is drawn: where something happened, see `markLines`.
+export function chart(title, { kind = "line", format = {}, height = 220, isTime = true, logTicks = null, xTitle = "", scales = null, panels = null, legend = true } = {}) {
+  const writeX = format.x ?? (isTime ? stamp : String);
   const writeY = format.y ?? count;
   const canvas = h("canvas", { role: "img", "aria-label": title });
   const holder = h("div", { class: "canvas", style: { height: `${height}px` } }, canvas);
@@ -80,7 +122,7 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
   }
 
   function datasets() {
-    return data.series.map((series) => {
+    return data.series.map((series, index) => {
       const own = colour(series.colour);
       return {
         label: series.name, type: series.kind ?? kind,
@@ -89,8 +131,8 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
         backgroundColor: (series.kind ?? kind) === "bar" ? own : series.fill ? `${own}2b` : own,
         borderWidth: (series.kind ?? kind) === "bar" ? 0 : 2, pointBackgroundColor: own, borderDash: series.dash ?? [],
         fill: series.fill ?? false, stepped: series.stepped ?? false, spanGaps: false, showLine: series.line ?? true,
-        pointRadius: series.points ?? 0, pointHitRadius: 8, tension: 0.25 * (series.stepped ? 0 : 1),
-        stack: series.stack, yAxisID: series.axis ?? "y", borderRadius: 3, borderSkipped: "start",
+        pointRadius: series.points ?? 0, pointHitRadius: 8, tension: 0,
+        stack: series.stack, yAxisID: series.axis ?? (panels ? `panel${index}` : "y"), borderRadius: 3, borderSkipped: "start",
         barPercentage: series.width ?? 0.92, categoryPercentage: 1, order: series.order ?? 0,
       };
     });
@@ -104,7 +146,7 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
     const x = {
       // Columns at the ends get room by the distance of marks, which says nothing where marks are given.
       type: "linear", min: first, max: last, offset: data.ticks ? false : undefined, grid: { display: false, drawBorder: false }, bounds: "data",
-      ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (value) => (format.tick ?? writeX)(value) },
+      ticks: { ...ticks, autoSkip: false, maxRotation: 0, callback: (value, index, marks) => (format.tick ? format.tick(value) : isTime ? tickText(value, marks[index].step) : writeX(value)) },
       afterBuildTicks: (axis) => {
         const marks = data.ticks ?? data.x;
         const every = Math.ceil(marks.length / (marksMax + 2));
@@ -134,8 +176,20 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
           },
         },
       },
-      scales: { x, ...(scales ? scales({ grid, ticks, colour }) : { y }) },
+      scales: { x, ...(panels ? stacked(grid, ticks) : scales ? scales({ grid, ticks, colour }) : { y }) },
     };
+  }
+
+  /// Scales one above the other, the first one on top.
+  function stacked(grid, ticks) {
+    return Object.fromEntries(panels.map((text, index) => [`panel${index}`, {
+      type: "linear", position: "left", stack: "panels", stackWeight: 1, weight: panels.length - index, beginAtZero: true,
+      suggestedMax: 1, grid, ticks: { ...ticks, maxTicksLimit: 3, precision: 0, callback: shortly },
+      title: { display: true, text, color: ticks.color, font: { size: 11 } },
+      // A lower scale leaves its top mark to the upper one's zero; all labels are equally wide, so that nothing moves.
+      afterBuildTicks: (axis) => { if (index > 0 && axis.ticks.length > 1) axis.ticks.pop(); },
+      afterFit: (axis) => { axis.width = 64; },
+    }]));
   }
 
   const self = {
@@ -154,15 +208,18 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
       if (!canvas.isConnected) return requestAnimationFrame(() => { if (canvas.isConnected) self.draw(); });
       self.draw();
     },
+    /// What it comes to, for those who do not see it.
+    say(text) { canvas.setAttribute("aria-label", `${title}. ${text}`); },
     draw() {
       if (instance) {
-        instance.data.datasets = datasets();
         instance.options = options();
-        instance.update("none");
       } else {
-        instance = new Chart(canvas, { type: kind, data: { datasets: datasets() }, options: options() });
+        instance = new Chart(canvas, { type: kind, data: { datasets: [] }, options: options(), plugins: [markLines] });
         drawn.add(self);
       }
+      instance.$marks = data.marks;
+      instance.data.datasets = datasets();
+      instance.update("none");
     },
     recolour() { if (instance) self.draw(); },
     close() {

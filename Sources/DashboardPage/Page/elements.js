@@ -1,6 +1,6 @@
 // Making elements. Text is always set as text, never as markup.
 
-import { count, meanings, outcomes, percent } from "./numbers.js";
+import { because, brief, count, meanings, ms, outcomes, percent, stamp } from "./numbers.js";
 
 /// An element: `h("a", { href, class: "x", on: { click } }, "text", child)`.
 export function h(tag, properties = {}, ...children) {
@@ -34,7 +34,7 @@ export function card(title, ...children) {
   const id = newID("card");
   const note = children[0]?.note ? children.shift().note : null;
   return h("section", { class: "card", "aria-labelledby": id },
-    h("div", { class: "card-head" }, h("h2", { id }, title), note && h("p", { class: "soft" }, note)), children);
+    h("div", { class: "card-head" }, h("h2", { id }, title), note && h("div", { class: "soft" }, note)), children);
 }
 
 /// One number with what it is. `set(value, level)` changes it.
@@ -53,7 +53,7 @@ export function tile(label, hint) {
 
 export const tiles = (...all) => h("dl", { class: "tiles" }, all.map((one) => one.element));
 
-/// A table. Columns are `{ title, cell(row), number?, wide? }`; a cell is text or an element.
+/// A table. Columns are `{ title, cell(row), number?, wide?, long? }`; a cell is text or an element, a long one is cut to its line.
 export function table(caption, columns, empty) {
   const body = h("tbody", { role: "rowgroup" });
   const nothing = h("p", { class: "empty" }, empty ?? "Nothing yet.");
@@ -61,7 +61,8 @@ export function table(caption, columns, empty) {
     h("table", { role: "table" },
       h("caption", { class: "hidden" }, caption),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((column) =>
-        h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, column.title)))),
+        (column.title ? h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, column.title)
+          : h("td", { role: "columnheader", "aria-label": column.about ?? "More" }))))),
       body),
     nothing);
   return {
@@ -71,7 +72,8 @@ export function table(caption, columns, empty) {
       element.firstChild.hidden = rows.length === 0;
       fill(body, rows.map((row) => h("tr", { role: "row" }, columns.map((column) => {
         const content = column.cell(row);
-        return h("td", { role: "cell", "data-label": column.title, class: column.number ? "number" : column.wide ? "wide" : null },
+        const names = [column.number && "number", column.wide && "wide", column.long && "long"].filter(Boolean).join(" ");
+        return h("td", { role: "cell", "data-label": column.title || null, class: names || null },
           content === undefined || content === null || content === "" ? "–" : content);
       }))));
     },
@@ -142,30 +144,36 @@ export function choice(options, value = "") {
   return h("select", {}, options.map(([name, title]) => h("option", { value: name, selected: name === value }, title)));
 }
 
-/// Two or more buttons of which one is pressed.
-export function segments(label, options, value, change) {
-  const buttons = options.map(([name, title]) => h("button", {
-    type: "button", "aria-pressed": String(name === value),
-    on: { click: () => {
-      for (const [index, [other]] of options.entries()) buttons[index].setAttribute("aria-pressed", String(other === name));
-      change(name);
-    } },
-  }, title));
-  return h("div", { class: "segments", role: "group", "aria-label": label }, buttons);
+/// A time in a column: its zone and year are told to whoever points at it.
+export const when = (instant) => (instant === undefined || instant === null ? ""
+  : h("time", { datetime: new Date(ms(instant)).toISOString(), title: stamp(instant) }, brief(instant)));
+
+/// The address of a view: of one thing, or of a list with what it is filtered by.
+export function to(view, places = [], query = {}) {
+  const items = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const path = [view, ...places.map(encodeURIComponent)].join("/");
+  return `#/${path}${items.length ? `?${new URLSearchParams(items)}` : ""}`;
 }
+
+/// A link that keeps the keyboard's place while what is around it is drawn anew.
+export const link = (href, text, more = {}) => h("a", { href, "data-key": href, ...more }, text);
+
+/// What is not known, in the place of a whole view.
+export const gone = (text, back) => h("p", { class: "card empty" }, text, " ", back);
 
 /// Why a decision was made, in words.
 export function reason(row, write) {
-  const words = [row.reason.replace(/([A-Z])/g, " $1").toLowerCase()];
-  if (row.exemption && row.exemption !== row.reason) words[0] = `${words[0] === "exempt" ? "exempt" : `${words[0]}, exempt`}: ${row.exemption}`;
+  const words = [because[row.reason] ?? row.reason];
+  if (row.exemption && row.exemption !== row.reason) words.push(`exempt: ${row.exemption}`);
   if (row.until) words.push(`until ${write(row.until)}`);
   return words.join(", ");
 }
 
-/** The path of an instance's address, `<app>/<host>:<instance>`: the app is a segment of its own. */
+/// The path of an instance's address, `<app>/<host>:<instance>`: the app is a segment of its own.
 export const instancePath = (id) => {
   const slash = id.indexOf("/");
   return `${encodeURIComponent(id.slice(0, slash))}/${encodeURIComponent(id.slice(slash + 1))}`;
 };
-export const instanceLink = (id) => h("a", { href: `#/instances/${encodeURIComponent(id)}`, class: "id" }, id);
-export const pushLink = (id) => h("a", { href: `#/pushes/${id}`, class: "id", title: id }, id ? `${id.slice(0, 8)}…` : "");
+export const instanceLink = (id, text = id) => link(to("instances", [id]), text, { class: "id" });
+export const hostLink = (app, host, text = host) => link(to("hosts", [app, host]), text, { class: "id" });
+export const pushLink = (id) => (id ? link(to("pushes", [id]), `${id.slice(0, 8)}…`, { class: "id short", title: id }) : "");

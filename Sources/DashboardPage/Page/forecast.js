@@ -1,30 +1,23 @@
 // Timelines that ask for the same instant, and how their reloads are spread.
 
-import { missing, notCounted } from "./budget.js";
+import { missing, notCounted } from "./apps.js";
 import { chart } from "./charts.js";
-import { card, h, table, tile, tiles } from "./elements.js";
-import { count, minute, moment, ms, rate, time } from "./numbers.js";
+import { card, h, table, tile, tiles, when as at } from "./elements.js";
+import { count, moment, ms, rate } from "./numbers.js";
 
 export const title = "Forecast";
-export const interval = 5000;
 
 export function open(context) {
   const asked = tile("Peak asked for", "timeline reloads in one second, next hour");
   const planned = tile("Peak after smoothing", "in one second, next hour");
   const less = tile("Smaller by");
   const hour = chart("Timeline reloads a second, the next hour", {
-    format: { x: minute, y: rate }, height: 320,
-    // Each with a scale of its own, one above the other: what is left after smoothing would be a flat line beside the peaks.
-    scales: ({ grid, ticks }) => Object.fromEntries([["asked", "asked for"], ["planned", "planned"]].map(([name, text], index) => [name, {
-      type: "linear", position: "left", stack: "hour", stackWeight: 1, weight: 2 - index, beginAtZero: true, suggestedMax: 1, grid,
-      ticks: { ...ticks, maxTicksLimit: 4, precision: 0 },
-      // The lower scale leaves its top mark to the upper one's zero.
-      afterBuildTicks: (axis) => { if (index === 1) axis.ticks.pop(); }, title: { display: true, text, color: ticks.color, font: { size: 11 } },
-    }])),
+    // What is left after smoothing would be a flat line beside the peaks.
+    format: { y: rate }, height: 300, panels: ["asked for", "planned"],
   });
-  const past = chart("Timeline reloads issued", { format: { x: time, y: rate }, height: 180, legend: false });
+  const past = chart("Timeline reloads issued", { format: { y: rate }, height: 180, legend: false });
   const largest = table("Instants that most timelines ask for", [
-    { title: "At", cell: (row) => h("time", { datetime: row.at }, moment(row.at)) },
+    { title: "At", cell: (row) => at(row.at) },
     { title: "Widgets", number: true, cell: (row) => count(row.asked) },
   ], "No timeline asks for anything in the next hour.");
   const when = h("span");
@@ -40,7 +33,7 @@ export function open(context) {
       if (!data) return missing(element, "/v1/forecast");
       notCounted(counting, data);
       if (!data.survey) return;
-      when.textContent = `before and after smoothing, counted at ${time(data.survey.until)}`;
+      when.textContent = `before and after smoothing, counted at ${moment(data.survey.until)}`;
       asked.set(count(data.askedPeak));
       planned.set(count(data.plannedPeak));
       less.set(data.askedPeak > 0 && data.plannedPeak > 0 ? `${rate(data.askedPeak / data.plannedPeak)} ×` : "–");
@@ -50,8 +43,8 @@ export function open(context) {
         x: data.buckets.map((_, index) => from + index * width * 1000),
         summary: data.askedPeak > 0 ? `Timelines ask for up to ${count(data.askedPeak)} reloads in one second; at most ${count(data.plannedPeak)} are planned in one.` : "No timeline asks for a reload in the next hour.",
         series: [
-          { name: "Asked for", values: data.buckets.map((bucket) => bucket.asked / width), colour: "--deferred", fill: true, stepped: true, axis: "asked" },
-          { name: "Planned", values: data.buckets.map((bucket) => bucket.planned / width), colour: "--accent", fill: true, stepped: true, axis: "planned" },
+          { name: "Asked for", values: data.buckets.map((bucket) => bucket.asked / width), colour: "--deferred", fill: true, stepped: true },
+          { name: "Planned", values: data.buckets.map((bucket) => bucket.planned / width), colour: "--accent", fill: true, stepped: true },
         ],
       });
       largest.set(data.largest ?? []);

@@ -1,63 +1,71 @@
-// Where widgets live: who is connected, who does not confirm, who was cut off.
+// Where widgets live: who is connected, who does not acknowledge, who was cut off.
 
-import { badge, card, choice, field, h, table, tile, tiles } from "./elements.js";
+import { badge, card, h, hostLink, tile, tiles, to, when } from "./elements.js";
 import { gateway, path } from "./gateway.js";
-import { count, moment } from "./numbers.js";
+import { one } from "./host.js";
+import { byApp, filters, searched } from "./lists.js";
+import { count } from "./numbers.js";
 
 export const title = "Hosts";
-export const interval = 5000;
 
 export function open(context) {
-  const [app = "", connected = ""] = context.place;
+  const [app, host] = context.place;
+  return host ? one(context, app, host) : list(context);
+}
+
+const streams = [["", "Any"], ["true", "Has its own open"], ["false", "Has none open"]];
+
+/// Whether it hears of reloads at once.
+export const connection = (row) => {
+  if (row.delivery !== "stream") return badge(`by ${row.delivery}`);
+  return row.connected ? badge(row.streams > 1 ? `${count(row.streams)} streams` : "own stream", "good") : badge("no stream of its own");
+};
+
+/// What exempts it from charges, and what slows it down.
+export const condition = (row) => {
+  const all = [row.isInLowPower && badge("low power", "warn"), row.isInStandBy && badge("StandBy"), ...(row.exemptions ?? []).map((name) => badge(name, "good"))].filter(Boolean);
+  return all.length ? h("span", { class: "badges" }, all) : "";
+};
+
+function list(context) {
+  const { app, connected } = context.query;
   const all = tile("Hosts", "registered");
-  const streams = tile("Event streams", "open now");
-  const cut = tile("Cut off", "read too slowly");
-  const gaps = tile("Gaps", "came back too late to resume");
-  const unconfirmed = tile("Not confirmed", "reloads no host acknowledged in time");
-  const outstanding = tile("On their way", "reloads not confirmed yet");
-  let rows = [];
-  let next = null;
-  const list = table("Hosts", [
-    { title: "Host", wide: true, cell: (row) => h("span", {}, h("b", { class: "id" }, row.host), h("span", { class: "soft block" }, row.app)) },
-    { title: "Delivery", cell: (row) => row.delivery },
-    { title: "Connected", cell: (row) => (row.connected ? badge(row.connected === true || row.connected === 1 ? "connected" : `${count(row.connected)} streams`, "good") : row.delivery === "stream" ? badge("away") : "–") },
-    { title: "Widgets", number: true, cell: (row) => count(row.instances) },
-    { title: "On their way", number: true, cell: (row) => count(row.outstanding) },
-    { title: "Registered", cell: (row) => moment(row.registeredAt) },
-    { title: "Now", cell: (row) => [row.isInLowPower && badge("low power", "warn"), row.isInStandBy && badge("StandBy"), ...(row.exemptions ?? []).map((name) => badge(name, "good"))].filter(Boolean).reduce((span, one) => { span.append(one, " "); return span; }, h("span")) },
-  ], "No host has registered yet.");
-  const more = h("button", { type: "button", hidden: true, on: { click: () => load() } }, "More");
-  const where = (cursor) => path("/v1/hosts", { app, connected, cursor, limit: 50 });
-  async function load() {
-    const page = await gateway.get(where(next));
-    rows = [...rows, ...page.hosts];
-    next = page.next;
-    list.set(rows);
-    more.hidden = !next;
-  }
-  const appField = h("input", { value: app, spellcheck: "false", autocomplete: "off" });
-  const stateField = choice([["", "Any"], ["true", "Connected"], ["false", "Away"]], connected);
-  const filter = h("form", { class: "inline", on: { submit: (event) => { event.preventDefault(); location.hash = `#/hosts/${encodeURIComponent(appField.value.trim())}/${stateField.value}`; } } },
-    field("App", appField), field("Stream", stateField), h("button", { type: "submit" }, "Filter"));
+  const open = tile("Event streams", "open, of hosts and apps");
+  const outstanding = tile("On their way", "reloads, not acknowledged yet");
+  const unconfirmed = tile("Not acknowledged", "reloads, in time, since the start");
+  const cut = tile("Cut off", "streams read too slowly");
+  const gaps = tile("Too late", "came back and had missed reloads");
+  const found = searched(context, {
+    caption: "Hosts", member: "hosts", nothing: app || connected ? "No host is like that." : "No host has registered yet.",
+    columns: [
+      { title: "Host", wide: true, cell: (row) => h("span", {}, hostLink(row.app, row.host), h("span", { class: "soft aside" }, row.app)) },
+      { title: "Reached", cell: connection },
+      { title: "Widgets", number: true, cell: (row) => h("a", { href: to("instances", [], { app: row.app, host: row.host }), "data-key": `widgets-${row.app}/${row.host}`, "aria-label": `${count(row.instances)} widgets of ${row.host}` }, count(row.instances)) },
+      { title: "On their way", number: true, cell: (row) => count(row.outstanding) },
+      { title: "Registered", cell: (row) => when(row.registeredAt) },
+      { title: "Lease ends", cell: (row) => when(row.leaseEnds) },
+      { title: "Now", cell: condition },
+    ],
+    where: (cursor, limit) => path("/v1/hosts", { app, connected, cursor, limit }),
+  });
+  const bar = filters(context, "hosts", [byApp, { name: "connected", label: "Stream", options: streams }]);
   return {
-    element: h("div", { class: "view" }, tiles(all, streams, outstanding, unconfirmed, cut, gaps), card("Hosts", filter, list.element, more)),
+    element: h("div", { class: "view" }, tiles(all, open, outstanding, unconfirmed, cut, gaps),
+      card("Hosts", { note: "a host without a stream of its own may be served by its app's" }, bar, found.element)),
     subtitle: "Where widgets live",
+    get interval() { return found.interval; },
     async ask(signal) {
-      const [stats, page] = await Promise.all([gateway.get("/v1/stats", signal), context.optional(where(), signal)]);
+      const [stats, page] = await Promise.all([gateway.get("/v1/stats", signal), found.ask(signal)]);
       return { stats, page };
     },
     show({ stats, page }) {
       all.set(count(stats.registry.hosts));
-      streams.set(count(stats.http.eventStreams));
+      open.set(count(stats.http.eventStreams));
       cut.set(count(stats.http.eventStreamsCutOff), stats.http.eventStreamsCutOff > 0 ? "warn" : "");
       gaps.set(count(stats.http.eventStreamGaps));
       unconfirmed.set(count(stats.reloads.unacknowledged));
       outstanding.set(count(stats.reloads.outstanding));
-      if (!page || rows.length > page.hosts.length) return;
-      rows = page.hosts;
-      next = page.next;
-      list.set(rows);
-      more.hidden = !next;
+      found.show(page);
     },
   };
 }

@@ -1,205 +1,213 @@
-// One widget: its day, its budget, every decision and why. Without one: finding it.
+// One widget: why it is as it is, its day, its budget, every decision.
 
-import { chart } from "./charts.js";
 import { behindReasons } from "./advice.js";
-import { badge, card, choice, facts, field, h, instanceLink, instancePath, outcomeBadge, pushLink, reason, spent, table, tile, tiles } from "./elements.js";
-import { gateway, path, Refused } from "./gateway.js";
-import { count, duration, minute, moment, ms } from "./numbers.js";
-
-export const title = "Instances";
-export const interval = 5000;
-
-export function open(context) {
-  const [id] = context.place;
-  return id && id !== "-" ? one(context, id) : list(context);
-}
-
-const states = [["", "Any"], ["waiting", "Waiting"], ["behind", "Behind"], ["outstanding", "Reload on its way"], ["exhausted", "Nothing left"], ["visible", "Visible"], ["orphaned", "Orphaned"]];
-
-function list(context) {
-  const [, app = "", kind = "", wanted = "", olderThan = ""] = context.place;
-  // An age is that of what is behind.
-  const state = olderThan ? "behind" : wanted;
-  let rows = [];
-  let next = null;
-  const appField = h("input", { value: app, spellcheck: "false", autocomplete: "off" });
-  const kindField = h("input", { value: kind, spellcheck: "false", autocomplete: "off" });
-  const stateField = choice(states, state);
-  const ageField = h("input", { value: olderThan, placeholder: "15m", pattern: "[0-9]+[smhd]", title: "A length of time, as 15m or 24h", spellcheck: "false", autocomplete: "off" });
-  const idField = h("input", { placeholder: "app/host:instance", spellcheck: "false", autocomplete: "off", required: true });
-  const find = h("form", { class: "inline", on: { submit: (event) => { event.preventDefault(); location.hash = `#/instances/${encodeURIComponent(idField.value.trim())}`; } } },
-    field("Instance", idField), h("button", { type: "submit", class: "primary" }, "Show"));
-  const filter = h("form", { class: "inline", on: { submit: (event) => {
-    event.preventDefault();
-    location.hash = `#/instances/-/${[appField, kindField, stateField, ageField].map((input) => encodeURIComponent(input.value.trim())).join("/")}`;
-  } } }, field("App", appField), field("Kind", kindField), field("State", stateField), field("Behind for", ageField), h("button", { type: "submit" }, "Filter"));
-  const found = table("Widgets", [
-    { title: "Instance", wide: true, cell: (row) => instanceLink(row.id) },
-    { title: "Kind", cell: (row) => h("span", {}, row.kind, h("span", { class: "soft block" }, row.family)) },
-    { title: "Spent", cell: (row) => (row.allowance ? spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`, row.charged >= row.allowance ? "warn" : "") : "no limit") },
-    { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
-    { title: "On its way", number: true, cell: (row) => count(row.outstanding) },
-    { title: "Last reload", cell: (row) => moment(row.lastReload) },
-    { title: "Behind", wide: true, cell: (row) => (row.behind ? h("span", {}, behindReasons[row.behind]?.[0] ?? row.behind,
-      h("span", { class: "soft block" }, `for ${duration(Math.max(0, Date.now() - ms(row.behindSince)))}`)) : "no") },
-    { title: "", cell: (row) => h("span", {}, row.isVisible ? badge("visible", "good") : "", row.pushEnabled === false ? badge("no pushes") : "", row.isOrphaned ? badge("orphaned", "warn") : "") || " " },
-  ], "No widget is like that.");
-  const more = h("button", { type: "button", hidden: true, on: { click: () => load(next) } }, "More");
-  const element = h("div", { class: "view" }, card("Find", find, filter), card("Widgets", found.element, more));
-  const query = (cursor) => path("/v1/instances", { app, kind, state, olderThan, cursor, limit: 50 });
-  async function load(cursor) {
-    const page = await gateway.get(query(cursor));
-    rows = [...rows, ...page.instances];
-    next = page.next;
-    found.set(rows);
-    more.hidden = !next;
-  }
-  return {
-    element,
-    subtitle: "Widgets on hosts, and what their budgets allow",
-    ask: (signal) => context.optional(query(), signal),
-    show(data) {
-      if (!data) return found.set([]);
-      if (rows.length > data.instances.length) return;
-      rows = data.instances;
-      next = data.next;
-      found.set(rows);
-      more.hidden = !next;
-    },
-  };
-}
+import { actions, cancel, grant } from "./actions.js";
+import { chart } from "./charts.js";
+import { badge, card, facts, gone, h, hostLink, instancePath, link, outcomeBadge, pushLink, reason, table, tile, tiles, when } from "./elements.js";
+import { gateway, Refused } from "./gateway.js";
+import { because, count, duration, moment, ms } from "./numbers.js";
 
 const isPush = (cause) => cause === "push" || cause === "appRequest" || cause === "appIntent";
 
 /// Of what waits for one widget, which may be thousands of pushes.
-const shownMax = 50;
+const shownMax = 20;
+const decisionsMax = 100;
+/// Of the sentences about how it stands, of which each push that waits has one.
+const summaryMax = 6;
 
-function one(context, id) {
-  const shown = tile("Left now");
-  const charged = tile("Charged", "in this window");
-  const waiting = tile("Waiting", "causes that wait for a reload");
-  const next = tile("Next reload", "when something waits");
+export function one(context, id) {
+  const where = `/v1/instances/${instancePath(id)}`;
+  const [app, address] = [id.slice(0, id.indexOf("/")), id.slice(id.indexOf("/") + 1)];
+  const left = tile("Left now", "reloads in this window");
+  const charged = tile("Charged", " ");
+  const waiting = tile("Waiting", "for a reload");
+  const out = tile("On its way", "not acknowledged yet");
+  const verdict = h("p", { class: "said" });
+  const story = h("div", { class: "view" });
+  const storyCard = card("What the log says", { note: "the last 24 hours" }, story);
+  storyCard.hidden = true;
+  const tell = h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Read the log: what happened in 24 hours");
   const what = h("div");
   const budget = h("div");
   const timeline = h("div");
-  const note = h("p", { class: "soft" });
+  const note = h("span");
   const rest = h("span");
-  const strip = chart("The last 24 hours", {
-    height: 300, format: { x: minute }, xTitle: "",
-    scales: ({ grid, ticks }) => ({
-      tracks: {
-        type: "linear", position: "left", stack: "day", stackWeight: 2, min: -1, max: 1, offset: true, grid: { ...grid, drawTicks: false },
-        ticks: { ...ticks, stepSize: 1, callback: (value) => ({ 1: "Timeline", "-1": "Pushes" })[value] ?? "" },
-      },
-      y: { type: "linear", position: "left", stack: "day", stackWeight: 3, beginAtZero: true, grid, ticks: { ...ticks, maxTicksLimit: 5, precision: 0 }, title: { display: true, text: "left", color: ticks.color, font: { size: 11 } } },
-    }),
-  });
+  const strip = dayChart();
   const pending = table("What waits", [
     { title: "Cause", cell: (row) => row.cause },
-    { title: "Push", cell: (row) => (row.push ? pushLink(row.push) : "") },
+    { title: "Push", cell: (row) => pushLink(row.push) },
     { title: "Priority", number: true, cell: (row) => count(row.priority) },
-    { title: "Not before", cell: (row) => moment(row.notBefore) },
-    { title: "Expires", cell: (row) => moment(row.expiresAt) },
+    { title: "Not before", cell: (row) => when(row.notBefore) },
+    { title: "Expires", cell: (row) => when(row.expiresAt) },
   ], "Nothing waits.");
+  const outstanding = table("Reloads on their way", [
+    { title: "Reload", wide: true, cell: (row) => h("code", {}, row.id) },
+    { title: "Issued", cell: (row) => when(row.issuedAt) },
+    { title: "Causes", cell: (row) => (row.causes ?? []).join(", ") },
+    { title: "Pushes", number: true, cell: (row) => count(row.pushes) },
+  ], "No reload is on its way.");
   const decisions = table("Decisions, newest first", [
-    { title: "At", cell: (row) => h("time", { datetime: row.at }, moment(row.at)) },
+    { title: "At", cell: (row) => when(row.at) },
     { title: "Cause", cell: (row) => row.cause },
     { title: "Outcome", cell: (row) => outcomeBadge(row.outcome) },
     { title: "Why", wide: true, cell: (row) => reason(row, moment) },
-    { title: "Push", cell: (row) => (row.push ? pushLink(row.push) : "") },
-    { title: "Position", number: true, cell: (row) => count(row.position) },
+    { title: "Push", cell: (row) => pushLink(row.push) },
+    { title: "Log position", number: true, cell: (row) => count(row.position) },
   ], "Nothing was decided yet.");
   const element = h("div", { class: "view" },
-    tiles(shown, charged, waiting, next),
-    card("Its day", { note }, strip.element),
-    h("div", { class: "columns" }, card("Budget", budget), card("Timeline", timeline)),
-    card("What waits", { note: rest }, pending.element), card("Decisions", { note: "newest first" }, decisions.element),
-    card("The widget", what));
+    h("div", { class: "columns" },
+      card("Why it is as it is", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell)),
+      card("Its day", { note }, strip.element)),
+    storyCard,
+    card("Decisions", { note: "newest first" }, decisions.element),
+    h("div", { class: "columns" }, card("What waits", { note: rest }, pending.element), card("On its way", outstanding.element)),
+    h("div", { class: "columns three" }, card("The widget", what), card("Budget", budget), card("Timeline", timeline)),
+    card("Actions", actions(context, "write", [grant({ instance: id }, 1), cancel({ instance: id })])));
+
+  /// Asks the log, which takes a while.
+  async function ask() {
+    tell.disabled = true;
+    storyCard.hidden = false;
+    story.replaceChildren(h("p", { class: "soft", role: "status" }, "Reading the log…"));
+    try {
+      showStory(story, await gateway.get(`${where}/why?since=24h`));
+    } catch (error) {
+      story.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+    }
+    tell.disabled = false;
+  }
+
   return {
     element,
-    title: id,
-    subtitle: h("a", { href: "#/instances" }, "All instances"),
+    title: address,
+    subtitle: h("span", {}, app, " · ", hostLink(app, address.slice(0, address.lastIndexOf(":"))), " · ", link("#/instances", "All widgets")),
     charts: [strip],
     async ask(signal) {
       try {
-        return await gateway.get(`/v1/instances/${instancePath(id)}`, signal);
+        return await gateway.get(`${where}?decisions=${decisionsMax}`, signal);
       } catch (error) {
         if (error instanceof Refused && (error.status === 404 || error.status === 400)) return { gone: error.message };
         throw error;
       }
     },
     show(data) {
-      if (data.gone) return element.replaceChildren(h("p", { class: "card empty" }, data.gone));
+      if (data.gone) return element.replaceChildren(gone(`${data.gone}.`, link("#/instances", "All widgets")));
       const window = data.budget;
-      const left = Math.max(0, window.allowance - window.charged);
-      shown.set(count(left), left === 0 ? "warn" : "");
+      left.set(count(Math.max(0, window.allowance - window.charged)), window.charged >= window.allowance ? "warn" : "");
       charged.set(`${count(window.charged)} of ${count(window.allowance)}`);
+      charged.hint(`until ${moment(window.windowEnd)}`);
       waiting.set(count(data.pendingCount));
-      next.set(data.decidesAt ? moment(data.decidesAt) : "–");
+      out.set(count(data.outstanding.length));
+      verdict.replaceChildren(...standing(data));
       what.replaceChildren(facts([
-        ["App", data.app], ["Kind", data.kind], ["Family", data.family],
-        ["Configuration", h("code", {}, JSON.stringify(data.configuration))], ["Tags", (data.tags ?? []).join(", ")],
-        ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "" : data.isVisible ? "yes" : "no"],
-        ["Waits for", data.waitsFor ?? ""], ["Behind since", data.behindSince ? moment(data.behindSince) : ""],
-        ["Shows the entry of", data.shownEntry ? moment(data.shownEntry) : ""], ["Configured", `${count(data.generation)} times`],
-        ["Orphaned", data.isOrphaned ? "yes: it does not fit its kind's schema" : ""],
+        ["Kind", data.kind], ["Family", data.family], ["Configuration", h("code", {}, JSON.stringify(data.configuration))], ["Tags", data.tags.join(", ")],
+        ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "not said" : data.isVisible ? "yes" : "no"],
+        ["Shows the entry of", data.shownEntry ? when(data.shownEntry) : ""], ["Generation", count(data.generation)], ["Orphaned", data.isOrphaned ? badge("yes", "warn") : "no"],
       ]));
       budget.replaceChildren(facts([
-        ["Policy", window.policy], ["Window", `${moment(window.windowStart)} to ${moment(window.windowEnd)}`],
-        ["Of it pushes may use", count(window.pushAllowance)], ["Pushes used", count(window.pushesCharged)],
-        ["At once at most", count(window.burst)], ["Then one in", duration(window.intervalSeconds * 1000)],
-        ["Views a day", String(Math.round(window.viewsPerDay * 10) / 10)], ["Exempt reloads", count(window.exemptReloads)],
-        ["Reloads the host made", count(window.observedReloads)], ["Brought along by pushes for siblings", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
-        ["Exempt now", window.exemption ?? ""], ["A push of priority 10 may", atOrNow(window.nextConforming.priority10)],
-        ["A push of priority 5 may", atOrNow(window.nextConforming.priority5)], ["The timeline may", atOrNow(window.nextConforming.policy)],
+        ["Policy", window.policy], ["Window from", when(window.windowStart)], ["to", when(window.windowEnd)],
+        ["Pushes may use", count(window.pushAllowance)], ["Pushes used", count(window.pushesCharged)], ["At once at most", count(window.burst)],
+        ["Then one in", duration(window.intervalSeconds * 1000)], ["Views a day", String(Math.round(window.viewsPerDay * 10) / 10)],
+        ["Exempt reloads", count(window.exemptReloads)], ["Reloads the host made", count(window.observedReloads)],
+        ["Reloads along with other widgets", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
+        ["Exempt now", window.exemption ?? ""], ["A push of priority 10 may", soon(window.nextConforming.priority10)],
+        ["A push of priority 5 may", soon(window.nextConforming.priority5)], ["The timeline may", soon(window.nextConforming.policy)],
       ]));
       timeline.replaceChildren(data.timeline ? facts([
-        ["Entries", count(data.timeline.entries)], ["From", moment(data.timeline.firstDate)], ["To", moment(data.timeline.lastDate)],
+        ["Entries", count(data.timeline.entries)], ["From", when(data.timeline.firstDate)], ["To", when(data.timeline.lastDate)],
         ["Then", typeof data.timeline.policy === "string" ? data.timeline.policy : `after ${moment(data.timeline.policy.after)}`],
-        ["Asked again", data.timeline.nextRequest ? moment(data.timeline.nextRequest) : "not by itself"],
-        ["Came", moment(data.timeline.receivedAt)],
+        ["Asked again", data.timeline.nextRequest ? when(data.timeline.nextRequest) : "not by itself"],
+        ["Came", when(data.timeline.receivedAt)],
         ["Peculiar", data.timeline.findings.length ? data.timeline.findings.map((finding) => finding.message).join("; ") : "nothing"],
       ]) : h("p", { class: "empty" }, "No timeline has come yet."));
       pending.set(data.pending.slice(0, shownMax));
-      rest.textContent = data.pendingCount > shownMax ? `and ${count(data.pendingCount - shownMax)} more` : "";
+      rest.textContent = data.pendingCount > shownMax ? `the first ${shownMax} of ${count(data.pendingCount)}` : "";
+      outstanding.set(data.outstanding);
       decisions.set(data.decisions);
       showDay(strip, note, data);
     },
   };
 }
 
-const atOrNow = (instant) => (ms(instant) <= Date.now() ? "reload now" : `reload at ${moment(instant)}`);
+const soon = (instant) => (ms(instant) <= Date.now() ? "reload now" : h("span", {}, "reload at ", when(instant)));
+
+/// What it comes to, in sentences: is it behind, what is out, what waits and for what.
+function standing(data) {
+  const said = [];
+  if (data.behindSince) {
+    said.push(badge("behind", "warn"), ` It has not shown what it should since ${moment(data.behindSince)}, for ${duration(Math.max(0, Date.now() - ms(data.behindSince)))}. `);
+    const why = behindReasons[data.behind]?.[0];
+    if (why) said.push(`It ${why}. `);
+  } else said.push(badge("as it should be", "good"), " It shows what it should. ");
+  const oldest = data.outstanding[0];
+  if (oldest?.issuedAt) said.push(`${data.outstanding.length === 1 ? "A reload is" : `${count(data.outstanding.length)} reloads are`} on the way, the oldest since ${moment(oldest.issuedAt)}; the host has not acknowledged it. `);
+  if (data.waitsFor) said.push(`Why what waits is not reloaded now: ${because[data.waitsFor] ?? data.waitsFor}${data.decidesAt ? `; decided at ${moment(data.decidesAt)}` : ""}. `);
+  if (data.budget.lastReload) said.push(`Its last reload was at ${moment(data.budget.lastReload)}.`);
+  return said;
+}
+
+/// What the log says that happened to it, and which pushes were not for it.
+function showStory(story, data) {
+  const steps = table("What happened, newest first", [
+    { title: "At", cell: (row) => when(row.at) },
+    { title: "What", wide: true, cell: (row) => row.what },
+    { title: "Then", wide: true, cell: (row) => (row.decisions ?? []).map((one) => `${one.outcome}: ${one.words ?? one.reason}`).join("; ") },
+  ], "Nothing happened to it.");
+  steps.set(data.steps.slice(-shownMax).reverse());
+  const { count: missed, by, newest } = data.misses;
+  const misses = table("Pushes that were not for it", [
+    { title: "At", cell: (row) => when(row.at) },
+    { title: "Push", cell: (row) => pushLink(row.push.id) },
+    { title: "Failed", wide: true, cell: (row) => row.conditions.filter((one) => one.holds === false)
+      .map((one) => `${one.name}: wanted ${JSON.stringify(one.wanted ?? null)}, found ${JSON.stringify(one.found ?? null)}`).join("; ") },
+  ], "Every push to its app was for it.");
+  misses.set(newest.slice(-shownMax).reverse());
+  const rest = data.summary.length - summaryMax;
+  story.replaceChildren(
+    h("ul", { class: "will" }, data.summary.slice(0, summaryMax).map((line) => h("li", {}, line)), rest > 0 && h("li", { class: "soft" }, `and ${count(rest)} more that wait`)),
+    h("h3", {}, `What happened${data.steps.length > shownMax ? `, the last ${shownMax} of ${count(data.steps.length)}` : ""}`), steps.element,
+    h("h3", {}, `Pushes to its app that were not for it: ${count(missed)}${missed ? ` (${Object.entries(by).map(([name, number]) => `${name} ${count(number)}`).join(", ")})` : ""}`), misses.element);
+}
+
+function dayChart() {
+  return chart("The last 24 hours", {
+    height: 230, xTitle: "",
+    scales: ({ grid, ticks }) => ({
+      tracks: {
+        type: "linear", position: "left", stack: "day", stackWeight: 2, min: -1, max: 1, offset: true, grid: { ...grid, drawTicks: false },
+        ticks: { ...ticks, stepSize: 1, callback: (value) => ({ 1: "Timeline", "-1": "Pushes" })[value] ?? "" },
+      },
+      y: { type: "linear", position: "left", stack: "day", stackWeight: 3, beginAtZero: true, grid, ticks: { ...ticks, maxTicksLimit: 4, precision: 0 }, title: { display: true, text: "left", color: ticks.color, font: { size: 11 } } },
+    }),
+  });
+}
 
 /// The day as a strip: reloads by the timeline above, by pushes below, and what was left of the budget under them.
 function showDay(strip, note, data) {
   const ledger = data.ledger.entries;
   const until = ms(data.ledger.until);
   const from = ms(data.ledger.from);
-  note.textContent = `24 hours until ${minute(until)}${data.ledger.isWhole === false ? "; older decisions are no longer kept" : ""}`;
+  note.textContent = `24 hours until ${moment(until)}${data.ledger.isWhole === false ? "; older decisions are not kept any more" : ""}`;
   const day = ledger.filter((entry) => ms(entry.at) >= from);
   const x = [from, ...day.map((entry) => ms(entry.at)), until];
-  const pad = (values) => [null, ...values, null];
-  const of = (test) => pad(day.map((entry) => {
-    if (!test(entry)) return null;
-    return isPush(entry.cause) ? -1 : 1;
-  }));
+  const of = (test) => [null, ...day.map((entry) => (test(entry) ? (isPush(entry.cause) ? -1 : 1) : null)), null];
   const allowance = data.budget.allowance;
   // What was left is known for the present window only.
   const level = day.map((entry) => entry.left ?? null);
   const start = ms(data.budget.windowStart);
   const first = level.find((value) => value !== null);
   const values = [day.length === 0 ? allowance - data.budget.charged : first === undefined ? null : Math.min(allowance, first + 1), ...level, Math.max(0, allowance - data.budget.charged)];
-  const name = (value) => (value === 1 ? "by the timeline" : "by a push");
+  const dots = { axis: "tracks", points: 4, line: false, format: (value) => (value === 1 ? "not by a push" : "by a push") };
   const charged = day.filter((entry) => entry.charged).length;
   const pushes = day.filter((entry) => isPush(entry.cause)).length;
   strip.set({
     x, min: from, max: until,
-    summary: `${count(day.length)} reloads: ${count(day.length - pushes)} by the timeline, ${count(pushes)} by pushes; ${count(charged)} charged.${start > from ? ` The present window opened at ${minute(start)}.` : ""}`,
+    summary: `${count(day.length)} reloads, ${count(pushes)} of them by pushes; ${count(charged)} charged.${start > from ? ` The present window opened at ${moment(start)}.` : ""}`,
     series: [
-      { name: "Charged", values: of((entry) => entry.charged && !entry.collateral), colour: "--reloaded", axis: "tracks", points: 4, format: name, line: false },
-      { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", axis: "tracks", points: 4, format: name, line: false },
-      { name: "Along with a sibling", values: of((entry) => entry.collateral), colour: "--coalesced", axis: "tracks", points: 4, format: name, line: false },
-      { name: "Observed", values: of((entry) => !entry.charged && !entry.exemption && !entry.collateral), colour: "--unchanged", axis: "tracks", points: 4, format: name, line: false },
+      { name: "Charged", values: of((entry) => entry.charged && !entry.collateral), colour: "--reloaded", ...dots },
+      { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", ...dots },
+      { name: "With another widget", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
+      { name: "By the host itself", values: of((entry) => !entry.charged && !entry.exemption && !entry.collateral), colour: "--unchanged", ...dots },
       { name: "Left of the budget", values, colour: "--accent", fill: true, stepped: true },
     ],
   });

@@ -1,22 +1,27 @@
-// The page: which view is shown, asking again and again, and saying so when the gateway does not answer.
+// The page: which view is shown, what it is told and asks for, and saying so when the gateway does not answer.
 
+import { pauseText } from "./advice.js";
+import { actions, resume } from "./actions.js";
 import { loadCharts } from "./charts.js";
 import { field, h } from "./elements.js";
 import { Away, forgetHistory, gateway, operator, Refused } from "./gateway.js";
-import { pauseText } from "./advice.js";
-import { duration, time } from "./numbers.js";
-import * as budget from "./budget.js";
+import { live } from "./live.js";
+import { duration, moment, stamp } from "./numbers.js";
+import { startSearch } from "./search.js";
+import * as apps from "./apps.js";
 import * as forecast from "./forecast.js";
 import * as hosts from "./hosts.js";
-import * as instance from "./instance.js";
+import * as instances from "./instances.js";
 import * as now from "./now.js";
-import * as push from "./push.js";
+import * as pushes from "./pushes.js";
 import * as senders from "./senders.js";
 import * as system from "./system.js";
 import * as upstreams from "./upstreams.js";
 
-const views = { now, budget, instances: instance, pushes: push, senders, upstreams, hosts, forecast, system };
+const views = { now, instances, hosts, pushes, senders, apps, upstreams, forecast, system };
 const waits = [1, 2, 4, 8, 15, 30];
+/// What events do not tell is asked for every ten seconds; without events, more often.
+const often = { live: 10_000, alone: 5000 };
 
 const at = (id) => document.getElementById(id);
 const main = at("main");
@@ -28,6 +33,8 @@ const state = { view: null, name: "", isLocked: false, seen: null, failures: 0, 
 
 /// What views may ask of the page.
 const context = {
+  place: [],
+  query: {},
   /// A route that this gateway may not have: null then, and not asked again.
   async optional(where, signal) {
     const route = where.split("?")[0];
@@ -40,16 +47,30 @@ const context = {
       return null;
     }
   },
-  /// What changes slowly, asked for every five seconds at most.
-  async sometimes(where, signal) {
+  /// What changes slowly, asked for every so many seconds at most.
+  async sometimes(where, signal, seconds = 25) {
     const kept = memory.get(where);
-    if (kept && Date.now() - kept.at < 5000) return kept.value;
+    if (kept && Date.now() - kept.at < seconds * 1000) return kept.value;
     const value = await this.optional(where, signal);
     memory.set(where, { at: Date.now(), value });
     return value;
   },
+  /// Who asks, and what it may do.
+  session() { return this.sometimes("/v1/session", undefined, 600); },
+  /// The same, as far as it is known already.
+  who: () => memory.get("/v1/session")?.value,
+  /// The names that there are, to choose from.
+  async known() {
+    const [one, other] = await Promise.all([this.sometimes("/v1/apps"), this.sometimes("/v1/senders")]);
+    return { apps: one?.apps ?? [], senders: other?.senders ?? [] };
+  },
+  views: () => [...at("views").children].map((link) => ({ title: link.textContent, href: link.getAttribute("href") })),
   again() { look(); },
-  place: [],
+  /// Something was changed: what was kept is not so any more.
+  changed() {
+    memory.clear();
+    look();
+  },
 };
 
 function say(level, text) {
@@ -68,7 +89,7 @@ async function look() {
   const asking = new AbortController();
   state.asking = asking;
   try {
-    const [data, orders] = await Promise.all([view.ask(asking.signal), context.sometimes("/v1/orders", asking.signal)]);
+    const [data, orders] = await Promise.all([view.ask(asking.signal), context.sometimes("/v1/orders", asking.signal, 9)]);
     if (asking.signal.aborted) return;
     showOrders(orders?.orders ?? []);
     answered(view, data);
@@ -80,22 +101,51 @@ async function look() {
 
 function answered(view, data) {
   state.failures = 0;
-  state.seen = { at: Date.now(), asOf: data?.stats?.asOf ?? data?.asOf };
   state.nextTry = null;
+  sawAt(data?.stats?.asOf ?? data?.asOf);
   view.show(data);
   main.dataset.shown = state.name;
   main.dataset.shows = String(Number(main.dataset.shows ?? 0) + 1);
   main.classList.remove("old");
   at("banner").hidden = true;
-  say("live", "Live");
-  at("asof").textContent = state.seen.asOf ? `as of ${time(state.seen.asOf)}` : "";
-  state.timer = setTimeout(look, view.interval);
+  state.timer = setTimeout(look, view.interval ?? (live.isOn ? often.live : often.alone));
+  say("live", live.isOn ? "Live" : "Asking");
+  if (!live.asking) listen();
+}
+
+function sawAt(instant) {
+  state.seen = { at: Date.now(), asOf: instant ?? state.seen?.asOf };
+  at("asof").textContent = state.seen.asOf ? stamp(state.seen.asOf) : "";
+}
+
+/// Follows what happens, as far as this operator may know it.
+async function listen() {
+  const session = await context.session().catch(() => null);
+  const types = ["sample", "configuration", "partition", ...(session?.scopes.includes("admin") ? ["order"] : [])];
+  live.start(types, (type, value) => {
+    if (type === "sample") {
+      // While the page waits for the gateway, a sample says that it is back.
+      if (state.nextTry) return look();
+      if (!state.seen) return;
+      sawAt(value.at);
+      state.view.sample?.(value);
+    } else {
+      context.changed();
+    }
+  }, (fault) => {
+    // It began, and what is kept of the seconds has no gap then; or it ended, and whether the gateway is away is seen by asking.
+    if (fault instanceof Refused && fault.status !== 401) say("live", "Asking");
+    else look();
+  });
 }
 
 /// What is paused is said above every view: a pause that was forgotten looks like a fault of something else.
 function showOrders(orders) {
+  const words = JSON.stringify(orders);
+  if (at("orders").dataset.words === words) return;
+  at("orders").dataset.words = words;
   at("orders").hidden = orders.length === 0;
-  at("orders").replaceChildren(...orders.map((order) => h("p", {}, pauseText(order))));
+  at("orders").replaceChildren(...orders.map((order) => h("div", {}, h("p", {}, pauseText(order)), actions(context, "write", [resume(order.of)]))));
 }
 
 function missed(error) {
@@ -119,7 +169,7 @@ function missed(error) {
   at("banner").hidden = false;
   const reason = error instanceof Refused ? error.message : error instanceof Away ? "The gateway does not answer."
     : "This page cannot show what the gateway answers; the console has the reason.";
-  const text = state.seen ? `${reason} What is shown here is from ${time(state.seen.at)}.` : `${reason} Nothing is known yet.`;
+  const text = state.seen ? `${reason} What is shown here is from ${moment(state.seen.at)}.` : `${reason} Nothing is known yet.`;
   if (at("banner-text").textContent !== text) at("banner-text").textContent = text;
   say("away", "Away");
   tick();
@@ -138,7 +188,8 @@ function tick() {
 function route() {
   const hash = location.hash || "#/now";
   if (!hash.startsWith("#/")) return;
-  const [name, ...rest] = hash.slice(2).split("/").map(decodeURIComponent);
+  const [places, query = ""] = hash.slice(2).split("?");
+  const [name, ...rest] = places.split("/").map(decodeURIComponent);
   const module = views[name];
   if (!module) {
     location.replace("#/now");
@@ -151,28 +202,28 @@ function route() {
       at("views").scrollLeft = link.offsetLeft - (at("views").clientWidth - link.offsetWidth) / 2;
     } else link.removeAttribute("aria-current");
   }
+  // A filter that was changed keeps the keyboard.
+  const key = name === state.name ? document.activeElement?.dataset.key : null;
   for (const chart of state.view?.charts ?? []) chart.close();
-  context.place = rest;
-  state.seen = null;
-  state.failures = 0;
-  state.nextTry = null;
-  state.name = name;
+  Object.assign(context, { place: rest, query: Object.fromEntries(new URLSearchParams(query)) });
+  Object.assign(state, { seen: null, failures: 0, nextTry: null, name, isLocked: false });
   main.dataset.shown = "";
   at("banner").hidden = true;
-  const opened = module.open(context);
-  state.view = { interval: module.interval ?? 5000, ...opened };
+  const opened = module.open({ ...context });
+  state.view = opened;
   at("title").textContent = opened.title ?? module.title;
   at("subtitle").replaceChildren(opened.subtitle ?? "");
   document.title = `${opened.title ?? module.title} · Freshet`;
-  state.isLocked = false;
   main.classList.remove("old");
   main.replaceChildren(opened.element);
+  if (key) [...main.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key)?.focus({ preventScroll: true });
   look();
 }
 
 /// The token is asked for once a tab; it is kept by this tab only.
 function askToken(fault) {
   clearTimeout(state.timer);
+  live.stop();
   state.isLocked = true;
   say("waiting", "Locked");
   at("banner").hidden = true;
@@ -210,16 +261,19 @@ addEventListener("hashchange", () => {
   route();
 });
 at("banner-retry").addEventListener("click", () => look());
+at("status").addEventListener("click", () => look());
 document.addEventListener("visibilitychange", () => {
-  // A page that nobody sees asks nothing.
+  // A page that is not looked at asks nothing.
   if (document.hidden) {
     clearTimeout(state.timer);
     state.asking?.abort();
+    live.stop();
   } else look();
 });
 setInterval(tick, 1000);
 operator.takeFrom(location);
 await loadCharts();
 document.documentElement.dataset.tables = String(!globalThis.Chart);
+startSearch(context);
 route();
 sayVersion();

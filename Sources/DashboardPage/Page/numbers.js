@@ -2,9 +2,14 @@
 
 const whole = new Intl.NumberFormat("en");
 const one = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const shortClock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const written = (options) => new Intl.DateTimeFormat("en-GB", options);
+const hms = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+const clock = written(hms);
+const shortClock = written({ hour: "2-digit", minute: "2-digit" });
+const dayOnly = written({ day: "numeric", month: "short" });
+const dayOfYear = written({ day: "numeric", month: "short", year: "numeric" });
+const zoned = written({ day: "numeric", month: "short", ...hms, timeZoneName: "short" });
+const complete = written({ day: "numeric", month: "short", year: "numeric", ...hms, timeZoneName: "short" });
 
 export const unknown = "–";
 
@@ -49,19 +54,28 @@ export function bytes(value) {
 
 export const ms = (instant) => (typeof instant === "number" ? instant : Date.parse(instant));
 
+/// A time of day, where the date stands beside it or is that of now.
 export const time = (instant) => (instant === undefined || instant === null ? unknown : clock.format(ms(instant)));
 export const minute = (instant) => shortClock.format(ms(instant));
+export const day = (instant) => dayOnly.format(ms(instant));
 
-/// A time of today, or the day with it.
+/// Half a year ahead or ago, the year matters more than the minute.
+const isFar = (instant) => Math.abs(ms(instant) - Date.now()) > 15_552_000_000;
+
+/// A time with its date and zone, for a sentence.
 export function moment(instant) {
   if (instant === undefined || instant === null) return unknown;
-  const date = new Date(ms(instant));
-  const isToday = date.toDateString() === new Date().toDateString();
-  if (isToday) return clock.format(date);
-  // Half a year ahead or ago, the year matters more than the minute.
-  if (Math.abs(date - Date.now()) > 15_552_000_000) return `${day.format(date)} ${date.getFullYear()}`;
-  return `${day.format(date)}, ${shortClock.format(date)}`;
+  return isFar(instant) ? dayOfYear.format(ms(instant)) : zoned.format(ms(instant));
 }
+
+/// The same without the zone, for a column.
+export function brief(instant) {
+  if (instant === undefined || instant === null) return unknown;
+  return isFar(instant) ? dayOfYear.format(ms(instant)) : `${day(instant)}, ${time(instant)}`;
+}
+
+/// All of it: date, year, time and zone.
+export const stamp = (instant) => complete.format(ms(instant));
 
 /// Outcomes in the order of a push's life; each has a colour of its name.
 export const outcomes = [
@@ -82,4 +96,17 @@ export const meanings = {
   failed: "no reload came of it",
   removed: "the widget or its host has gone",
   cancelled: "taken back",
+};
+
+/// Why a decision came out as it did, by the gateway's word for it.
+export const because = {
+  conforms: "the budget allows it", exempt: "not charged", pace: "the pace of its budget", minimumInterval: "too soon after another reload",
+  allowance: "nothing left in its window", notBefore: "not before a later time", joinsPolicy: "joins a timeline reload that is due",
+  waitsForAnother: "waits for another reload", exemptInterval: "too soon after another free reload", joined: "joined another reload",
+  collapseID: "a later push took its place", sameDigest: "shows this content already", expiration: "its time was over first",
+  instanceRemoved: "the widget has gone", hostRemoved: "the host has gone", acknowledged: "the host has reloaded it",
+  unacknowledged: "not acknowledged in time", refused: "the host refused it", pendingLimit: "too many wait for it already",
+  hidden: "held until it is seen", systemChange: "the system has just reloaded it", paused: "paused", cancelled: "taken back",
+  collateral: "along with another widget of its token", collateralOver: "along with another widget of its token, over its budget",
+  notPushEnabled: "takes no pushes", otherEnvironment: "its token is of APNs' other environment", lowPower: "its host is in low power",
 };

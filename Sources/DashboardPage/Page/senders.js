@@ -1,20 +1,30 @@
 // What each sender costs, and what it brings.
 
-import { badge, card, h, spent, table, tile, tiles } from "./elements.js";
+import { actions, holding } from "./actions.js";
+import { badge, card, choice, field, h, link, spent, table, tile, tiles, to } from "./elements.js";
 import { gateway } from "./gateway.js";
 import { count, percent } from "./numbers.js";
 
 export const title = "Senders";
-export const interval = 5000;
 
-export function open() {
+export function open(context) {
   const all = tile("Reloads charged", "by all senders");
   const exempt = tile("Without a charge", "the app was open, music played, …");
   const unchanged = tile("Unchanged", "matched, and shown already");
-  const along = tile("Along with others", "reloads of widgets a push was not about");
+  const along = tile("With other widgets", "reloads a push was not about");
   let charged = 0;
+  let named = "";
+  const team = choice([]);
+  team.dataset.key = "team";
+  const change = h("div");
+  const offer = () => {
+    const isPaused = paused.has(team.value);
+    change.replaceChildren(team.value ? actions(context, "write", holding({ sender: team.value }, { isPaused })) : "");
+  };
+  let paused = new Set();
+  team.addEventListener("change", offer);
   const senders = table("Senders, the most expensive first", [
-    { title: "Sender", wide: true, cell: (row) => h("b", {}, row.team) },
+    { title: "Sender", wide: true, cell: (row) => h("span", {}, link(to("pushes", [], { sender: row.team }), row.team), " ", row.paused ? badge("paused", "warn") : "") },
     { title: "Share", cell: (row) => spent(row.reloadsCharged, charged, percent(row.reloadsCharged, charged)) },
     { title: "Charged", number: true, cell: (row) => count(row.reloadsCharged) },
     { title: "Exempt", number: true, cell: (row) => count(row.reloadsExempt) },
@@ -23,11 +33,13 @@ export function open() {
     { title: "Matched", number: true, cell: (row) => count(row.matched) },
     { title: "Unchanged", number: true, cell: (row) => h("span", {}, percent(row.unchanged, row.matched), " ", row.unchangedShare >= 0.5 ? badge("high", "warn") : "") },
     { title: "Ended at once", number: true, cell: (row) => count(row.endedAtOnce) },
-    { title: "Along", number: true, cell: (row) => h("span", { title: "charged, and over their budget" }, `${count(row.collateral)} + ${count(row.collateralOver)}`) },
+    { title: "With others", number: true, cell: (row) => count(row.collateral) },
+    { title: "Over their budget", number: true, cell: (row) => count(row.collateralOver) },
   ], "No sender has pushed yet.");
   return {
     element: h("div", { class: "view" }, tiles(all, exempt, unchanged, along), card("Senders", { note: "the most expensive first" }, senders.element,
-      h("p", { class: "soft note" }, "Along: reloads that a push to a device token brings to the token's other widgets; the second number were over their budget."))),
+      h("p", { class: "soft note" }, "With others: reloads that a push to a device token brings to the token's other widgets, charged, and over their budget. Numbers are since the log began.")),
+      card("Actions", h("div", { class: "filters" }, field("Sender", team)), change)),
     subtitle: "What their pushes cost, and what they bring",
     ask: (signal) => gateway.get("/v1/senders", signal),
     show(data) {
@@ -37,6 +49,14 @@ export function open() {
       exempt.set(count(sum("reloadsExempt")));
       unchanged.set(percent(sum("unchanged"), sum("matched")));
       along.set(count(sum("collateral") + sum("collateralOver")));
+      paused = new Set(data.senders.filter((one) => one.paused).map((one) => one.team));
+      const names = JSON.stringify([data.senders.map((one) => one.team), [...paused]]);
+      if (names !== named) {
+        named = names;
+        const chosen = team.value;
+        team.replaceChildren(...data.senders.map((one) => h("option", { value: one.team, selected: one.team === chosen }, one.team)));
+        offer();
+      }
       senders.set([...data.senders].sort((left, right) => right.reloadsCharged - left.reloadsCharged));
     },
   };

@@ -1,11 +1,12 @@
 // The gateway itself: partitions, listeners, limits that were met, configuration.
 
-import { badge, card, facts, h, table, tile, tiles } from "./elements.js";
+import { actions, logLevel, readConfiguration } from "./actions.js";
+import { badge, card, facts, h, table, tile, tiles, when } from "./elements.js";
+import { changeText } from "./flow.js";
 import { gateway } from "./gateway.js";
-import { bytes, count, duration, moment, ms } from "./numbers.js";
+import { bytes, count, duration, ms } from "./numbers.js";
 
 export const title = "System";
-export const interval = 5000;
 
 const pairs = (object) => Object.entries(object ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none";
 
@@ -16,7 +17,7 @@ const diskFacts = (disk) => [
   ["Room", bytes(disk.roomBytes)], ["Reserve beside it", bytes(disk.reserveBytes)], ["Free on the file system", bytes(disk.freeBytes)],
   ["Log", bytes(disk.logBytes)], ["Write-ahead log", bytes(disk.writeAheadLogBytes)], ["Snapshots", bytes(disk.snapshotBytes)],
   ["Timelines, audit log", bytes(disk.archiveBytes)], ["The log grows by", disk.growthPerDayBytes === undefined ? "" : `${bytes(disk.growthPerDayBytes)} a day`],
-  ["Last backup", disk.lastBackup === undefined ? "none that is known" : moment(disk.lastBackup)],
+  ["Last backup", disk.lastBackup === undefined ? "none that is known" : when(disk.lastBackup)],
   ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`],
 ];
 
@@ -29,6 +30,16 @@ const memoryFacts = (memory) => [
   ["Hosts and instances take", `about ${bytes(memory.registryBytes)}`],
   ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for instances, ${count(memory.refused.memory)} for memory`],
 ];
+
+/// What reading the configuration again would change, in sentences.
+function differences(diff) {
+  if (!diff) return [];
+  const changes = diff.changes ?? [];
+  if (diff.faults?.length) return [`It will be refused: ${diff.faults.map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")}.`];
+  if (changes.length === 0) return ["Nothing in it is different from what is in force."];
+  const orphans = diff.orphaned ? [`${count(diff.orphaned)} widgets fit no kind any more.`] : [];
+  return [...changes.slice(0, 8).map((one) => `${one.key}: ${JSON.stringify(one.from ?? null)} becomes ${JSON.stringify(one.to ?? null)}${one.takesRestart ? "; takes a restart" : ""}.`), ...orphans];
+}
 
 const most = (number, max) => (max === undefined ? count(number) : `${count(number)} of ${count(max)}`);
 
@@ -73,26 +84,49 @@ export function open(context) {
   const rejected = h("div");
   const signedIn = h("div");
   const changes = table("Last changes", [
-    { title: "When", cell: (row) => moment(row.at) },
+    { title: "When", cell: (row) => when(row.at) },
     { title: "Who", cell: (row) => h("b", {}, row.caller) },
-    { title: "What", wide: true, cell: (row) => `${row.method} ${row.path}` },
+    { title: "What", wide: true, cell: (row) => h("span", {}, changeText(row), h("span", { class: "soft block" }, `${row.method} ${row.path}`)) },
+    { title: "From", cell: (row) => row.remoteAddress },
     { title: "Answer", number: true, cell: (row) => count(row.status) },
   ]);
   // Only for those who may ask for it.
+  let difference = null;
+  let overridden = {};
+  const reading = h("div", {}, actions(context, "admin", [readConfiguration(() => differences(difference))]));
+  const logLevels = table("Log levels", [
+    { title: "Messages of", cell: (row) => h("b", {}, row.subsystem) },
+    { title: "From", cell: (row) => h("span", {}, row.level, " ", row.level === row.configured ? "" : badge(`configured: ${row.configured}`, "warn")) },
+    { title: "Written", number: true, cell: (row) => count(row.written) },
+    { title: "Not written again", number: true, cell: (row) => count(row.repeated) },
+    { title: "Change", cell: (row) => (isAdmin ? actions(context, "admin", [{ ...logLevel(row.subsystem, row.level, overridden), label: `${row.subsystem}…` }]) : "needs admin") },
+  ]);
+  let isAdmin = false;
+  let levelsShown = "";
   const audit = card("Last changes", { note: "by operators, the newest first" }, changes.element);
   audit.hidden = true;
   return {
     element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
-      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), card("Signed in", signedIn), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
+      h("div", { class: "columns" }, card("Configuration", configuration, reading), card("Do the numbers add up", books)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), h("div", { class: "columns" }, card("Log levels", logLevels.element), card("Signed in", signedIn)), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
     subtitle: "The gateway itself",
     async ask(signal) {
       const [stats, version, parts, config, session] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
-        context.optional("/v1/partitions", signal), context.optional("/v1/config", signal), context.sometimes("/v1/session", signal)]);
+        context.optional("/v1/partitions", signal), context.optional("/v1/config", signal), context.session()]);
       const mayAudit = session?.scopes.includes("admin") ?? false;
       const audited = mayAudit ? await context.optional("/v1/audit", signal) : null;
-      return { stats, version, parts, config, session, audited };
+      const [diff, logs] = await Promise.all([mayAudit ? context.sometimes("/v1/config/diff", signal, 9).catch(() => null) : null, context.optional("/v1/log-levels", signal)]);
+      return { stats, version, parts, config, session, audited, diff, logs };
     },
-    show({ stats, version, parts, config, session, audited }) {
+    show({ stats, version, parts, config, session, audited, diff, logs }) {
+      difference = diff;
+      isAdmin = session?.scopes.includes("admin") ?? false;
+      const levels = (logs?.subsystems ?? []);
+      overridden = Object.fromEntries(levels.filter((one) => one.level !== one.configured).map((one) => [one.subsystem, one.level]));
+      const key = JSON.stringify([isAdmin, levels.map((one) => [one.level, one.written])]);
+      if (key !== levelsShown) {
+        levelsShown = key;
+        logLevels.set(levels);
+      }
       const isReady = stats.ready ?? !stats.partitions.some((one) => one.failed);
       ready.set(isReady ? "Yes" : "No", isReady ? "good" : "bad");
       missing.textContent = (stats.missing ?? []).join("; ");
@@ -102,7 +136,7 @@ export function open(context) {
       const more = new Map((parts?.partitions ?? []).map((one) => [one.partition, one]));
       partitions.set(stats.partitions.map((one) => ({ ...more.get(one.partition), ...one })));
       listeners.set(Object.entries(stats.listeners).map(([name, counters]) => ({ name, ...counters })));
-      const may = { read: "ask", write: "give orders", admin: "administer" };
+      const may = { read: "ask", write: "give orders", admin: "change everything" };
       signedIn.replaceChildren(facts([
         ["Name", session?.name ?? ""], ["May", (session?.scopes ?? []).map((scope) => may[scope] ?? scope).join(", ")],
       ]));
@@ -124,7 +158,7 @@ export function open(context) {
       ]));
       configuration.replaceChildren(facts([
         ["Version", `${version.name} ${version.version}, engine ${version.engine}`],
-        ["Read", config?.loadedAt ? moment(config.loadedAt) : ""], ["Result", config?.result ?? ""],
+        ["Read", when(config?.loadedAt)], ["Result", config?.result ?? ""],
         ["Faults", (config?.faults ?? []).map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")],
         ["A restart is needed for", (config?.restartNeeded ?? []).join(", ")],
         ["Provider keys", count(stats.providerKeys.count)], ["Newest keys", stats.providerKeys.refusal ?? "taken"],

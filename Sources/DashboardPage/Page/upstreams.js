@@ -1,17 +1,17 @@
 // Whom the gateway asks and tells: timeline providers, upstream APNs, webhooks; and how long its certificates last.
 
 import { healthText } from "./advice.js";
-import { badge, card, facts, h, table } from "./elements.js";
+import { actions, tryNow } from "./actions.js";
+import { badge, card, facts, h, link, table, to, when } from "./elements.js";
 import { gateway } from "./gateway.js";
 import { count, duration, moment } from "./numbers.js";
 
-export const title = "Timeline providers and upstreams";
-export const interval = 5000;
+export const title = "Providers";
 
 /// How a target does, in a word.
 function state(health) {
   switch (health?.state) {
-    case "inTrouble": return h("span", {}, badge("in trouble", "bad"), h("span", { class: "soft block" }, `since ${moment(health.troubleSince)}`));
+    case "inTrouble": return h("span", {}, badge("in trouble", "bad"), h("span", { class: "soft block" }, "since ", when(health.troubleSince)));
     case "failing": return badge("failed last", "warn");
     case "well": return badge("well", "good");
     default: return badge("not asked yet");
@@ -29,7 +29,7 @@ const health = [
 
 export function open(context) {
   const providers = table("Timeline providers", [
-    { title: "Kind", wide: true, cell: (row) => h("span", {}, h("b", {}, row.kind), h("span", { class: "soft block" }, row.app)) },
+    { title: "Kind", wide: true, cell: (row) => h("span", {}, link(to("apps", [], { app: row.app, kind: row.kind }), row.kind), h("span", { class: "soft block" }, row.app)) },
     { title: "State", cell: (row) => state(row.health) },
     { title: "Requests", number: true, cell: (row) => count(row.requests) },
     { title: "Failed", number: true, cell: (row) => count(row.failedRequests) },
@@ -59,15 +59,17 @@ export function open(context) {
   const certificates = table("Certificates", [
     { title: "Listener", cell: (row) => h("b", {}, row.listener) },
     { title: "Name", cell: (row) => row.commonName },
-    { title: "Ends", cell: (row) => moment(row.notAfter) },
+    { title: "Ends", cell: (row) => when(row.notAfter) },
     { title: "Left", cell: (row) => badge(row.secondsLeft < 0 ? "ended" : duration(row.secondsLeft * 1000), row.secondsLeft < 0 ? "bad" : row.secondsLeft < 14 * 86_400 ? "warn" : "good") },
     { title: "Replaced", number: true, cell: (row) => `${count(row.replaced)} times` },
     { title: "Newest files", wide: true, cell: (row) => (row.refusal ? badge(row.refusal, "bad") : "taken") },
   ]);
+  const change = h("div");
+  let offered = "";
   return {
-    element: h("div", { class: "view" }, card("Timeline providers", providers.element), card("Upstreams and webhooks", upstreams.element),
+    element: h("div", { class: "view" }, card("Timeline providers", providers.element), card("Upstreams and webhooks", upstreams.element), card("Actions", change),
       card("What went out by HTTP", ways.element, client), card("Certificates", certificates.element)),
-    subtitle: "Health, limits, and when certificates end",
+    subtitle: "What the gateway asks and tells, and its certificates",
     async ask(signal) {
       const [stats, known, places] = await Promise.all([gateway.get("/v1/stats", signal), context.optional("/v1/providers", signal), context.optional("/v1/upstreams", signal)]);
       return { stats, known, places };
@@ -75,6 +77,16 @@ export function open(context) {
     show({ stats, known, places }) {
       providers.set(known?.providers ?? []);
       upstreams.set([...(places?.upstreams ?? []), ...(places?.webhooks ?? []).map((one) => ({ ...one, kindOf: "webhook" }))]);
+      const failing = [
+        ...(known?.providers ?? []).map((one) => [{ app: one.app, kind: one.kind }, `the provider of ${one.kind} of ${one.app}`, one.health]),
+        ...[...(places?.upstreams ?? []), ...(places?.webhooks ?? [])].map((one) => [{ app: one.app }, `what goes out for ${one.app}`, one.health]),
+      ].filter(([, , one]) => one?.state === "inTrouble" || one?.state === "failing");
+      const names = JSON.stringify(failing.map(([body]) => body));
+      if (names !== offered) {
+        offered = names;
+        change.replaceChildren(actions(context, "write", [{ ...tryNow({}, "all that failed last"), label: "Try all that failed…" },
+          ...failing.slice(0, 5).map(([body, name, one]) => ({ ...tryNow(body, name, one.waiting), label: `Try ${body.kind ?? body.app} now…` }))]));
+      }
       const sent = stats.deliveries;
       ways.set(sent ? [{ name: "APNs", ...sent.apns }, { name: "Webhooks", ...sent.webhook }] : []);
       client.replaceChildren(sent ? facts([

@@ -68,11 +68,11 @@ package struct Freshness: Hashable, Sendable {
         return counted
     }
 
-    func encode(into writer: inout ByteWriter) {
+    package func encode(into writer: inout ByteWriter) {
         writer.write(each: self.counts) { $0.write(count: $1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         self.counts = try reader.readEach { (reader) throws(ByteFault) in
             let start = reader.offset

@@ -30,7 +30,12 @@ extension OperatorRoutes {
         )
         Route(.get, "/v1/instances/{app}/{instance}", query: ["decisions", "pending"], .asks(.read, Self.instance))
         Route(.get, "/v1/instances/{app}/{instance}/why", query: ["since"], .asks(.read, Self.why))
-        Route(.get, "/v1/hosts", query: ["app", "connected", "limit", "cursor"], .asks(.read, Self.hosts))
+        Route(
+            .get,
+            "/v1/hosts",
+            query: ["app", "host", "token", "connected", "limit", "cursor"],
+            .asks(.read, Self.hosts)
+        )
         Route(.get, "/v1/hosts/{app}/{host}", .asks(.read, Self.host))
         Route(.delete, "/v1/hosts/{app}/{host}", query: ["history"], .changes(.admin, Self.eraseHost))
         Route(

@@ -69,8 +69,15 @@ extension OperatorRoutes {
         let list = try ListRequest(call, below: self.log.rowBounds)
         let app = call.query("app").map { BundleID($0) }
         let isConnected = try call.flag("connected")
-        var page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
-            engine.hosts(from: start, app: app, limit: limit, scanMax: SearchBudget.stepRows)
+        var page = ListPage<HostSummary, String>()
+        if let keys = try self.namedHosts(call, app) {
+            for key in keys {
+                if let row = try await self.log.ask(key, { $0.hostSummary(key) }) { page.rows.append(row) }
+            }
+        } else {
+            page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
+                engine.hosts(from: start, app: app, limit: limit, scanMax: SearchBudget.stepRows)
+            }
         }
         let open = Dictionary(
             zip(page.rows.map(\.host), self.traffic.streams.open(of: page.rows.map(\.host))),
@@ -81,6 +88,20 @@ extension OperatorRoutes {
             ("hosts", .array(page.rows.map { Views.summary($0, streams: open[$0.host] ?? 0) })),
             ("next", page.next.map { .string($0) }),
         ])
+    }
+
+    /// The hosts that a token or an id may be of; nil where neither is asked for.
+    private func namedHosts(_ call: OperatorCall, _ app: BundleID?) throws(Problem) -> [HostKey]? {
+        if let text = call.query("token") {
+            guard let token = DeviceToken(hex: text) else {
+                throw Problem(.badRequest, "a device token is hex, all of it", path: "token")
+            }
+            guard case .bound(let entry) = self.traffic.directory.lookup(token) else { return [] }
+            let id = call.query("host") ?? entry.host.id.rawValue
+            return entry.host.id.rawValue == id && (app ?? entry.app) == entry.app ? [entry.host] : []
+        }
+        guard let host = call.query("host") else { return nil }
+        return (app.map { [$0] } ?? self.apps.apps.map(\.bundle)).map { HostKey(app: $0, id: HostID(host)) }
     }
 
     /// `GET /v1/hosts/<app>/<host>`.

@@ -1,11 +1,12 @@
 import Engine
+import NIOPosix
 import Synchronization
 package import WidgetModel
 
 /// What is kept for operators while the gateway runs: surveys of budgets, a history of totals, the live feed.
 package final class GatewayWatch: Sendable {
     package let surveys: BudgetSurveys
-    package let history = GatewayHistory()
+    package let history: GatewayHistory
     package let feed: OperatorFeed
     package let startedAt: Instant
     private let log: CommandLog
@@ -21,7 +22,8 @@ package final class GatewayWatch: Sendable {
         senderLimits: SenderLimits,
         streams: HostStreams? = nil,
         surveys: BudgetSurveys? = nil,
-        feed: OperatorFeed = OperatorFeed(epoch: 0)
+        feed: OperatorFeed = OperatorFeed(epoch: 0),
+        history: GatewayHistory = GatewayHistory()
     ) {
         self.log = log
         self.clock = clock
@@ -29,6 +31,7 @@ package final class GatewayWatch: Sendable {
         self.senderLimits = senderLimits
         self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock, streams: streams)
         self.feed = feed
+        self.history = history
         self.startedAt = clock.now()
     }
 
@@ -56,6 +59,7 @@ package final class GatewayWatch: Sendable {
             // A partition that has stopped is told of elsewhere.
             if let totals = try? await self.totals(), let sample = self.history.add(totals) {
                 self.feed.publish(sample)
+                NIOThreadPool.singleton.submit { _ in self.history.write() }
             }
             do {
                 try await Task.sleep(for: .seconds(1))

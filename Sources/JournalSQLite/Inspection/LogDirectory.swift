@@ -122,7 +122,7 @@ extension LogDirectory {
     }
 
     /// The databases beside the log; each may have more files that begin with its name.
-    static let archives = ["timelines.sqlite", "audit.sqlite"]
+    static let archives = ["timelines.sqlite", "audit.sqlite", "samples.sqlite"]
 
     /// The names of what is in a directory, sorted.
     static func fileNames(in path: String) throws(JournalError) -> [String] {

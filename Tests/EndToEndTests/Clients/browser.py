@@ -22,14 +22,14 @@ class Browser:
     #: The longest wait for one expression.
     seconds = 600.0
 
-    def __init__(self, program: str, profile: str) -> None:
+    def __init__(self, program: str, profile: str, trusts_all: bool = True) -> None:
         from_us, to_browser = os.pipe()
         from_browser, to_us = os.pipe()
         # Chromium reads commands from descriptor 3 and writes answers to 4.
         shell = f"exec 3<&{from_us} 4>&{to_us}; exec \"$@\""
         self.process = subprocess.Popen(
             ["bash", "-c", shell, "browser", program, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--disable-dev-shm-usage", "--ignore-certificate-errors", "--no-first-run", "--hide-scrollbars",
+             "--disable-dev-shm-usage", *(["--ignore-certificate-errors"] if trusts_all else []), "--no-first-run", "--hide-scrollbars",
              "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"],
             pass_fds=[from_us, to_us], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )

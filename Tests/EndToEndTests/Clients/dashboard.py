@@ -2,6 +2,7 @@
 
     dashboard.py --url https://localhost:9443 --shots folder tour now budget instances/host-1:scores-0
     dashboard.py --url … numbers | texts now system | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
+    dashboard.py --url … find TEXT… | filter VIEW NAME=VALUE… | act VIEW BUTTON [FIELD=VALUE…] | follow | looking | asks
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -11,6 +12,7 @@ import argparse
 import importlib.resources
 import json
 import pathlib
+import re
 import tempfile
 
 from browser import Browser
@@ -45,16 +47,17 @@ def say(**line: object) -> None:
 class Dashboard(Browser):
     """The page in a browser."""
 
-    sizes = {"wide": (1360, 860, 1), "phone": (390, 844, 2)}
+    sizes = {"wide": (1440, 900, 1), "phone": (390, 844, 2)}
 
     def view(self, place: str, again: bool = True) -> None:
         """Goes to a view and waits until it has shown what the gateway says; twice, since the second time changes what is there."""
         self.ask(f"void (location.hash = {json.dumps('#/' + place)})")
-        name = place.split("/")[0]
+        name = place.split("?")[0].split("/")[0]
         self.wait(f"document.getElementById('main').dataset.shown === {json.dumps(name)}")
         if not again:
             return
         shows = self.ask("Number(document.getElementById('main').dataset.shows)")
+        self.ask("document.getElementById('status').click()")
         self.wait(f"Number(document.getElementById('main').dataset.shows) > {shows}")
 
     def picture(self, file: pathlib.Path, size: str, scheme: str) -> None:
@@ -92,25 +95,25 @@ class Dashboard(Browser):
                 found.append(f"{entry['source']}: {entry['text']} {entry.get('url', '')}")
         return found
 
-    def axe(self) -> dict:
+    def axe(self, part: str = "") -> dict:
         """What axe-core finds wrong, and of how many texts it computed the contrast. Looks at the page as it is before anybody
         uses it: a focused skip link lies over the brand. What it could not compute, since the page was being drawn, it is asked
-        again; if it never can, it is told what lies there."""
+        again; if it never can, it is told what lies there. Of a part that is open (a selector) the focus stays where it is."""
         for _ in range(10):
-            self.ask("void (document.activeElement.blur(), scrollTo(0, 0))")
+            self.ask("void scrollTo(0, 0)" if part else "void (document.activeElement.blur(), scrollTo(0, 0))")
             self.wait_for_drawing()
-            found = self.axe_once()
+            found = self.axe_once(part)
             if not any("could not be determined" in text for text in found["violations"]):
                 return found
         found["violations"].append(f"the page then: {json.dumps(self.ask(PAGE))}")
         return found
 
-    def axe_once(self) -> dict:
+    def axe_once(self, part: str = "") -> dict:
         if self.ask("typeof window.axe") != "object":
             script = importlib.resources.files("axe_core_python").joinpath("axe.min.js").read_text()
             self.call("Runtime.evaluate", expression=script)
         options = json.dumps({"runOnly": TAGS, "preload": False, "resultTypes": ["violations", "passes", "incomplete"]})
-        return self.ask(f"""axe.run(document, {options}).then((found) => ({{
+        return self.ask(f"""axe.run({json.dumps(part) if part else "document"}, {options}).then((found) => ({{
           violations: [...found.violations, ...found.incomplete.filter((one) => one.id === 'color-contrast')].map((one) => one.id + ': ' + one.nodes.slice(0, 4).map((node) => node.html.slice(0, 160)
             + ' ' + (node.any[0]?.message ?? node.all[0]?.message ?? node.none[0]?.message ?? '')).join(' | ')),
           contrasts: found.passes.find((one) => one.id === 'color-contrast')?.nodes.length ?? 0 }}))""")
@@ -146,7 +149,7 @@ def tour(page: Dashboard, options: argparse.Namespace) -> None:
             page.show(size, scheme)
             for place in options.rest:
                 page.view(place, again=(size, scheme) == ("wide", "light"))
-                name = place.replace("/", "-").replace(":", "-").replace("%3A", "-")
+                name = re.sub(r"%[0-9A-F]{2}|[^a-z0-9.]+", "-", place)
                 if options.shots:
                     page.picture(options.shots / f"{name}-{size}-{scheme}.png", size, scheme)
                 found = page.axe()
@@ -174,10 +177,12 @@ def texts(page: Dashboard, options: argparse.Namespace) -> None:
 def dry_run(page: Dashboard, options: argparse.Namespace) -> None:
     app, pattern = options.rest
     page.view("pushes")
-    label = "[...document.querySelectorAll('label')].find((one) => one.textContent === {!r})"
-    for name, text in (("App", app), ("Match", pattern)):
-        page.ask(f"void (document.getElementById({label.format(name)}.htmlFor).focus(), document.activeElement.select())")
-        page.type(text)
+    page.ask("void (document.querySelector('details.try').open = true)")
+    label = "[...document.querySelectorAll('details.try label')].find((one) => one.textContent === {!r})"
+    page.wait(f"[...document.getElementById({label.format('App')}.htmlFor).options].some((one) => one.value === {app!r})")
+    page.ask(f"void (document.getElementById({label.format('App')}.htmlFor).value = {app!r})")
+    page.ask(f"void document.getElementById({label.format('Match')}.htmlFor).focus()")
+    page.type(pattern)
     page.ask("void document.activeElement.closest('form').querySelector('button').focus()")
     page.press("Enter", 13, "\r")
     page.wait("document.getElementById('dry-matched') !== null || [...document.querySelectorAll('.fault')].some((one) => one.textContent)")
@@ -197,7 +202,8 @@ def locked(page: Dashboard, options: argparse.Namespace) -> None:
     page.type(right)
     page.press("Enter", 13, "\r")
     page.wait("document.getElementById('main').dataset.shown === 'now'")
-    say(live=page.ask("document.getElementById('status').innerText"), address=page.ask("location.href"),
+    page.wait("document.getElementById('status').innerText.trim() === 'Live'")
+    say(live=page.ask("document.getElementById('status').innerText.trim()"), address=page.ask("location.href"),
         kept=page.ask("sessionStorage.length"), stored=page.ask("localStorage.length"), cookies=page.ask("document.cookie"))
 
 
@@ -213,7 +219,7 @@ def arrival(page: Dashboard, options: argparse.Namespace) -> None:
 
 
 def tables(page: Dashboard, options: argparse.Namespace) -> None:
-    for place in ("now", "budget", "forecast"):
+    for place in ("now", "apps", "forecast"):
         page.view(place)
         say(view=place, canvases=page.ask("document.querySelectorAll('canvas').length"),
             tables=page.ask("document.querySelectorAll('figure table').length"), violations=page.axe()["violations"])
@@ -225,7 +231,7 @@ def away(page: Dashboard, options: argparse.Namespace) -> None:
     page.events.clear()
     say(step="lose")
     page.wait("!document.getElementById('banner').hidden")
-    page.wait("/from \\d\\d:\\d\\d:\\d\\d/.test(document.getElementById('banner-text').textContent)")
+    page.wait("/from .*\\d\\d:\\d\\d:\\d\\d/.test(document.getElementById('banner-text').textContent)")
     page.wait("/\\d+ s old/.test(document.getElementById('banner-next').textContent)")
     # The waits grow.
     page.wait("/in [5-9] s/.test(document.getElementById('banner-next').textContent)")
@@ -233,16 +239,126 @@ def away(page: Dashboard, options: argparse.Namespace) -> None:
         for size, scheme in (("wide", "light"), ("phone", "dark")):
             page.show(size, scheme)
             page.picture(options.shots / f"away-{size}-{scheme}.png", size, scheme)
-    say(banner=page.ask("document.getElementById('banner').innerText"), status=page.ask("document.getElementById('status').innerText"),
+    say(banner=page.ask("document.getElementById('banner').innerText"), status=page.ask("document.getElementById('status').innerText.trim()"),
         stillShown=page.ask("document.querySelectorAll('main .card').length"), violations=page.axe()["violations"])
     say(step="return")
     while page.ask("document.getElementById('banner').hidden") is not True:
         page.ask("document.getElementById('banner-retry').click()")
         page.ask("new Promise((done) => setTimeout(done, 300))")
-    page.wait("document.getElementById('status').innerText === 'Live'")
+    page.wait("document.getElementById('status').innerText.trim() === 'Live'")
     # That it does not answer is logged by the browser itself, and nothing else is.
     say(back=True, complaints=[one for one in page.complaints() if not one.startswith("network: Failed to load resource: net::")])
     page.events.clear()
+
+
+def find(page: Dashboard, options: argparse.Namespace) -> None:
+    """Types into the box that finds things, by keyboard alone; says what it offers and where the first one leads."""
+    for text in options.rest:
+        page.view("now")
+        page.ask("void document.activeElement.blur()")
+        page.press("/", 191, "/")
+        page.wait("document.activeElement.id === 'find'")
+        page.type(text)
+        page.wait("!document.getElementById('found').hidden || /Nothing/.test(document.getElementById('found-note').textContent)")
+        page.wait("!/looking/.test(document.getElementById('found-note').textContent)")
+        found = page.ask("[...document.querySelectorAll('#found [role=option]')].map((one) => [...one.children].map((part) => part.textContent))")
+        line = {"text": text, "found": found, "violations": page.axe("#search")["violations"]}
+        if found:
+            page.ask("void document.getElementById('find').focus()")
+            before = page.ask("location.hash")
+            if page.ask("document.getElementById('found').hidden"):
+                page.ask("document.getElementById('find').dispatchEvent(new Event('input'))")
+            page.wait("!document.getElementById('found').hidden && !/looking/.test(document.getElementById('found-note').textContent)")
+            page.press("Enter", 13, "\r")
+            page.wait(f"location.hash !== {json.dumps(before)}")
+            line["led"] = page.ask("decodeURIComponent(location.hash)")
+        say(**line)
+
+
+def filter_by(page: Dashboard, options: argparse.Namespace) -> None:
+    """Chooses in the filters of a view, one after the other; says what the list has then, and what can be chosen."""
+    view, *choices = options.rest
+    page.view(view)
+    for text in choices:
+        name, value = text.split("=")
+        control = f"document.querySelector('[data-key=filter-{name}]')"
+        page.wait(f"[...{control}.options].some((one) => one.value === {value!r})")
+        page.ask(f"void ({control}.focus(), {control}.value = {value!r}, {control}.dispatchEvent(new Event('change')))")
+        page.wait(f"location.hash.includes('{name}=')")
+        page.wait(f"document.getElementById('main').dataset.shown === '{view}'")
+        say(filter=text, address=page.ask("location.hash"), rows=page.ask("document.querySelectorAll('main .list tbody tr').length"),
+            kept=page.ask("document.activeElement.dataset.key ?? ''"), text=page.ask("document.querySelector('main .list').innerText"),
+            options=page.ask(f"[...{control}.options].map((one) => one.value)"))
+
+
+def act(page: Dashboard, options: argparse.Namespace) -> None:
+    """Presses a button of a view's actions, fills the dialog in, says what it says, agrees, and says what came of it."""
+    view, button, *fields = options.rest
+    page.view(view, again=False)
+    page.wait("document.querySelector('.actions')?.children.length > 0")
+    found = f"[...document.querySelectorAll('.actions button')].find((one) => one.textContent.startsWith({button!r}))"
+    if page.ask(f"{found} === undefined"):
+        say(refused=page.ask("[...document.querySelectorAll('.actions')].map((one) => one.innerText).join(' ')"))
+        return
+    page.ask(f"void {found}.focus()")
+    page.press("Enter", 13, "\r")
+    page.wait("document.querySelector('dialog[open]') !== null")
+    for text in fields:
+        name, value = text.split("=")
+        page.ask(f"""void (() => {{ const label = [...document.querySelectorAll('dialog label')].find((one) => one.textContent === {name!r});
+          const control = document.getElementById(label.htmlFor); control.value = {value!r}; control.dispatchEvent(new Event('input')); }})()""")
+    if options.shots:
+        page.wait_for_drawing()
+        page.keep_picture(options.shots / f"act-{re.sub('[^a-z]+', '-', button.lower())}.png")
+    say(told=page.ask("document.querySelector('dialog').innerText"), inside=page.ask("document.querySelector('dialog').contains(document.activeElement)"),
+        violations=page.axe("dialog")["violations"])
+    page.ask("void document.querySelector('dialog .primary').click()")
+    page.wait("['good', 'bad'].includes(document.querySelector('dialog .outcome-line').dataset.level)")
+    say(result=page.ask("document.querySelector('dialog .outcome-line').textContent"), level=page.ask("document.querySelector('dialog .outcome-line').dataset.level"))
+    page.press("Escape", 27)
+    page.wait("document.querySelector('dialog') === null")
+    page.view("now")
+    say(paused=page.ask("document.getElementById('orders').innerText"), marks=page.ask("document.querySelector('.marks').innerText"))
+
+
+def follow(page: Dashboard, options: argparse.Namespace) -> None:
+    """Shows what happens as it is told: says `ready`, and then how many pushes there were once the page has heard of one."""
+    page.view("now")
+    page.wait("document.getElementById('status').innerText.trim() === 'Live'")
+    page.ask("void (document.querySelector('.chart details').open = true, document.querySelector('.chart details').dispatchEvent(new Event('toggle')))")
+    # What was shown before is asked for; from here on the page is only told.
+    page.ask("""void (window.asked = [], window.fetch = ((before) => (where, ...more) => { window.asked.push(String(where)); return before(where, ...more); })(window.fetch))""")
+    say(step="ready")
+    page.wait("[...document.querySelectorAll('.chart tbody tr')].some((row) => Number(row.children[1].textContent) > 0)")
+    say(told=True, history=page.ask("window.asked.filter((one) => one.startsWith('/v1/history?step=second')).length"))
+
+
+def looking(page: Dashboard, options: argparse.Namespace) -> None:
+    """A list whose first pages are empty, as of a long search, and whose end is empty, too."""
+    page.view("now")
+    page.ask("""void (window.go = null, window.fetch = ((before) => async (where, ...more) => {
+      if (!String(where).startsWith('/v1/instances?')) return before(where, ...more);
+      const isEnd = String(where).includes('cursor=');
+      if (isEnd) await new Promise((done) => { window.go = done; });
+      return Response.json({asOf: new Date().toISOString(), positions: [], instances: [], ...(isEnd ? {} : {next: '0.1'})});
+    })(window.fetch))""")
+    page.ask("void (location.hash = '#/instances?state=exhausted')")
+    page.wait("window.go !== null")
+    page.wait("/Still looking/.test(document.getElementById('main').innerText)")
+    say(meanwhile=page.ask("document.getElementById('main').innerText"))
+    page.ask("void window.go()")
+    page.wait("document.getElementById('main').dataset.shown === 'instances'")
+    say(after=page.ask("document.getElementById('main').innerText"))
+
+
+def asks(page: Dashboard, options: argparse.Namespace) -> None:
+    """Says what the page asked for between one time that it looked anew and the time after the next."""
+    page.view("now")
+    page.wait("document.getElementById('status').innerText.trim() === 'Live'")
+    page.ask("""void (window.asked = [], window.fetch = ((before) => (where, ...more) => { window.asked.push(String(where)); return before(where, ...more); })(window.fetch))""")
+    shows = page.ask("Number(document.getElementById('main').dataset.shows)")
+    page.wait(f"Number(document.getElementById('main').dataset.shows) >= {shows + 2}")
+    say(asked=page.ask("window.asked"))
 
 
 def main() -> None:
@@ -250,13 +366,16 @@ def main() -> None:
     parser.add_argument("--program", default="chromium")
     parser.add_argument("--url", required=True)
     parser.add_argument("--shots", type=pathlib.Path)
+    parser.add_argument("--strict", action="store_true", help="trust only the certificates that this user's browser trusts")
     jobs = {"tour": tour, "numbers": numbers, "texts": texts, "dry-run": dry_run, "locked": locked, "arrival": arrival,
-            "tables": tables, "away": away}
+            "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks}
+    parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        page = Dashboard(options.program, profile)
+        page = Dashboard(options.program, profile, trusts_all=not options.strict)
+        page.seconds = options.seconds
         try:
             page.open(options.url)
             # Until it has taken the token out of its address, and shows a view.

@@ -1,0 +1,167 @@
+// What operators may change. Each says what will happen before it does, and what came of it.
+
+import { choice, field, h, newID } from "./elements.js";
+import { gateway, Refused } from "./gateway.js";
+import { count, moment } from "./numbers.js";
+
+/// Asks in a dialog: `{ title, will, fields, request(), done(answer), yes }`. `fields` are `[label, control, hint]`, `will()` are
+/// sentences, `request()` is `[method, path, body]`.
+function confirm({ title, will, fields = [], request, done, yes }, context) {
+  const id = newID("dialog");
+  const sentences = h("ul", { class: "will" });
+  const code = h("code");
+  const result = h("p", { class: "outcome-line", role: "status" });
+  const no = h("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel");
+  const go = h("button", { type: "submit", class: "primary" }, yes);
+  const form = h("form", { method: "dialog", on: { submit: carryOut } },
+    h("h2", { id }, title), fields.length > 0 && h("div", { class: "inline" }, fields.map(([label, control, hint]) => field(label, control, hint))),
+    h("div", {}, h("h3", {}, "What will happen"), sentences), h("p", { class: "soft sent" }, code), result, h("div", { class: "buttons" }, no, go));
+  const dialog = h("dialog", { "aria-labelledby": id, on: { close: () => dialog.remove() } }, form);
+  const write = () => {
+    sentences.replaceChildren(...will().filter(Boolean).map((text) => h("li", {}, text)));
+    const [method, where, body] = request();
+    code.textContent = `${method} ${where}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
+  };
+  async function carryOut(event) {
+    event.preventDefault();
+    if (!form.reportValidity()) return;
+    go.disabled = true;
+    result.dataset.level = "";
+    result.textContent = "Asking the gateway…";
+    try {
+      result.textContent = done(await gateway.send(...request()));
+      result.dataset.level = "good";
+      go.hidden = true;
+      no.textContent = "Close";
+      for (const [, control] of fields) control.disabled = true;
+      no.focus();
+    } catch (error) {
+      result.textContent = error instanceof Refused ? `Refused: ${refusal(error)}` : `${error.message} Whether it was done is not known; look before you try again.`;
+      result.dataset.level = "bad";
+      go.disabled = false;
+    }
+    context.changed();
+  }
+  for (const [, control] of fields) control.addEventListener("input", write);
+  write();
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+const refusal = (error) => (error.answer.faults ? error.answer.faults.map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")
+  : error.path ? `${error.path}: ${error.message}` : error.message);
+
+/// Buttons for those who may; for others the reason why there are none.
+export function actions(context, scope, all) {
+  const element = h("div", { class: "actions", role: "group", "aria-label": "Actions" });
+  const offer = (session) => {
+    if (session.scopes.includes(scope)) {
+      element.replaceChildren(...all.map(({ label, ...one }) => h("button", { type: "button", class: "small", "data-key": `act-${label}`,
+        on: { click: () => confirm(one, context) } }, label)));
+    } else {
+      element.replaceChildren(h("p", { class: "soft" }, `${session.name} may ${session.scopes.join(", ")}; ${all.map((one) => one.label.toLowerCase().replace("…", "")).join(", ")} needs ${scope}.`));
+    }
+  };
+  const known = context.who();
+  // At once where it is known, so that the keyboard stays where it was.
+  if (known) offer(known);
+  else context.session().then(offer, () => { /* The view says that the gateway is away. */ });
+  return element;
+}
+
+// MARK: Orders
+
+const lengths = [["", "Until someone resumes it"], ["900", "15 minutes"], ["3600", "1 hour"], ["21600", "6 hours"], ["86400", "24 hours"]];
+
+/// What an order is about, in words.
+export function scopeText({ app, kind, host, sender, instance, push }) {
+  if (instance) return instance;
+  if (push) return `push ${push}`;
+  if (sender) return `pushes of ${sender}`;
+  if (kind) return `${kind} of ${app}`;
+  return host ? `${host} of ${app}` : app;
+}
+
+const widgets = (number) => `${count(number)} ${number === 1 ? "widget" : "widgets"}`;
+const order = (action, of, more = {}) => ["POST", "/v1/orders", { action, of, ...more }];
+
+/// - `of`: the scope, as `POST /v1/orders` has it; `known`: how many widgets it is about, where that is known.
+export function pause(of, known) {
+  const end = choice(lengths, "3600");
+  const until = () => (end.value ? new Date(Math.ceil(Date.now() / 60_000) * 60_000 + Number(end.value) * 1000).toISOString().replace(".000Z", "Z") : undefined);
+  return {
+    label: "Pause…", yes: "Pause", title: `Pause ${scopeText(of)}`, fields: [["For", end]],
+    will: () => [
+      of.sender ? `Nothing that ${of.sender} has pushed, or pushes from now on, reloads a widget.` : `Nothing of it reloads, exempt or not${known === undefined ? "" : `: ${widgets(known)}`}.`,
+      "Pushes are accepted and wait; they expire as ever, and those that are for now or never expire at once.",
+      until() ? `It ends by itself at ${moment(until())}.` : "It stays until someone resumes it, over restarts, too.",
+    ],
+    request: () => order("pause", of, until() ? { until: until() } : {}),
+    done: (answer) => `Paused: ${widgets(answer.matched)}.`,
+  };
+}
+
+export const resume = (of) => ({
+  label: "Resume…", yes: "Resume", title: `Resume ${scopeText(of)}`,
+  will: () => ["What waited is decided anew, at once, as far as budgets allow."],
+  request: () => order("resume", of), done: (answer) => `Resumed: ${widgets(answer.matched)} decided anew.`,
+});
+
+export const cancel = (of, waiting) => ({
+  label: "Cancel what waits…", yes: "Take them back", title: `Cancel what waits: ${scopeText(of)}`,
+  will: () => [
+    `Pushes that wait for it end as cancelled and reload nothing${waiting === undefined ? "" : `: ${count(waiting)} now`}. This cannot be undone.`,
+    "Reloads that are on their way stay on their way, timelines stay.",
+  ],
+  request: () => order("cancel", of), done: (answer) => `Taken back: ${count(answer.matched)} ${answer.matched === 1 ? "push" : "pushes"} that waited.`,
+});
+
+export function grant(of, known) {
+  const number = h("input", { type: "number", min: "1", max: "10000", value: "5", required: true });
+  return {
+    label: "Grant reloads…", yes: "Grant", title: `Grant reloads to ${scopeText(of)}`, fields: [["Reloads each", number]],
+    will: () => [
+      `Each ${known === undefined ? "of its widgets" : `of ${widgets(known)}`} may be reloaded ${count(Number(number.value))} times more in its present window, by pushes, too.`,
+      "Neither the pace nor the distance between reloads changes. It cannot be taken back.",
+    ],
+    request: () => order("grant", of, { count: Number(number.value) }), done: (answer) => `Granted to ${widgets(answer.matched)}.`,
+  };
+}
+
+/// What can be ordered of an app, a kind or a sender.
+export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? resume(of) : pause(of, known), cancel(of, waiting), ...(of.sender ? [] : [grant(of, known)])];
+
+// MARK: Other changes
+
+export const tryNow = (body, name, waiting) => ({
+  label: "Try now…", yes: "Try now", title: `Try ${name} now`,
+  will: () => [`What waits for it is tried at once${waiting === undefined ? "" : `: ${count(waiting)}`}, and is held back no longer after failures.`, "What fails again waits anew."],
+  request: () => ["POST", "/v1/try-now", body],
+  done: ({ tried }) => (tried.length === 0 ? "Nothing had failed, so nothing was tried." : `Tried: ${tried.map((one) => `${one.target} of ${one.kind ?? one.app} (${count(one.waiting)} waiting)`).join(", ")}.`),
+});
+
+export const readConfiguration = (difference) => ({
+  label: "Read the configuration again…", yes: "Read it again", title: "Read the configuration again",
+  will: () => [...difference(), "It is taken whole or not at all: with a fault in it everything stays as it is."],
+  request: () => ["POST", "/v1/config/reload", undefined],
+  done: (report) => [`Read: ${report.result}.`, report.restartNeeded?.length ? `A restart is needed for ${report.restartNeeded.join(", ")}.` : ""].join(" "),
+});
+
+const levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"];
+
+export function logLevel(subsystem, now, others) {
+  const level = choice(levels.map((one) => [one, one]), now);
+  return {
+    label: "Change…", yes: "Set the level", title: `Log level of ${subsystem}`, fields: [["Level", level]],
+    will: () => [`Messages of ${subsystem} are written from ${level.value} on; now from ${now} on.`, "It holds until the process ends, or until it is set anew."],
+    request: () => ["PUT", "/v1/log-levels", { levels: { ...others, [subsystem]: level.value } }],
+    done: () => `Set: ${subsystem} writes from ${level.value} on.`,
+  };
+}
+
+export const removeHost = (app, host, instances) => ({
+  label: "Remove the host…", yes: "Remove it", title: `Remove ${host} of ${app}`,
+  will: () => [`The host and its ${widgets(instances)} are forgotten; its tokens are answered 410. If it registers again, it begins anew.`, "This cannot be undone. Its past stays in the log."],
+  request: () => ["DELETE", `/v1/hosts/${encodeURIComponent(app)}/${encodeURIComponent(host)}`, undefined],
+  done: () => "Removed.",
+});

@@ -1,0 +1,191 @@
+// What went on, over ten minutes to thirty days: pushes, matches, reloads and what waits, each with a scale of its own, and what happened
+// meanwhile.
+
+import { scopeText } from "./actions.js";
+import { chart, markColours } from "./charts.js";
+import { card, choice, h, when } from "./elements.js";
+import { history } from "./gateway.js";
+import { live } from "./live.js";
+import { count, duration, moment, ms, rate } from "./numbers.js";
+
+const ranges = [["600", "10 min", "second"], ["3600", "1 hour", "minute"], ["21600", "6 hours", "minute"], ["86400", "24 hours", "minute"],
+  ["604800", "7 days", "hour"], ["2592000", "30 days", "hour"]];
+const stepSeconds = { second: 1, minute: 60, hour: 3600 };
+const pointsMax = 300;
+const marksShown = 4;
+
+/// A card with the flow, and one with how old news was when it was seen.
+export function flow(context) {
+  let seconds = Number(context.query.range ?? 600);
+  const chosen = () => ranges.find(([value]) => Number(value) === seconds) ?? ranges[0];
+  const range = choice(ranges.map(([value, title]) => [value, title]), chosen()[0]);
+  range.setAttribute("aria-label", "Time shown");
+  range.dataset.key = "range";
+  range.addEventListener("change", () => {
+    seconds = Number(range.value);
+    context.again();
+  });
+  const lines = chart("Pushes, matches and reloads a second, and what is deferred", { format: { y: rate }, height: 300, legend: false,
+    panels: ["pushes/s", "matched/s", "reloads/s", "deferred"] });
+  const age = chart("How old news is when it is seen", {
+    format: { y: duration }, height: 190, logTicks: [10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000],
+  });
+  const marks = h("ul", { class: "marks" });
+  const since = h("span", { class: "soft" });
+  let what = {};
+  let samples = [];
+  const element = card("Flow", { note: h("span", { class: "row" }, since, range) }, lines.element, marks);
+  const ageElement = card("How old news is when it is seen", { note: "from push to screen, by what hosts say they show" }, age.element);
+
+  function draw() {
+    const step = chosen()[2];
+    const until = samples.length > 0 ? ms(samples.at(-1).at) : Date.now();
+    const from = until - seconds * 1000;
+    const shown = samples.filter((sample) => ms(sample.at) > from);
+    const points = thin(spread(shown, stepSeconds[step], what.startedAt), Math.ceil(seconds / stepSeconds[step] / pointsMax));
+    const happened = marksOf(what, samples, stepSeconds[step]).filter((mark) => ms(mark.at) > from);
+    const first = shown[0];
+    const isYoung = first && ms(first.at) - from > 3000 * stepSeconds[step];
+    since.textContent = isYoung ? `There is data since ${moment(first.at)}.` : "";
+    lines.set({
+      x: points.map((point) => point.at), min: from, max: until, marks: happened,
+      summary: "",
+      series: [
+        { name: "Pushes a second", values: points.map((point) => point.accepted), colour: "--accent", fill: true },
+        { name: "Matched a second", values: points.map((point) => point.matched), colour: "--accent", fill: true },
+        { name: "Reloads a second", values: points.map((point) => point.reloadsIssued), colour: "--accent", fill: true },
+        { name: "Deferred matches", values: points.map((point) => point.deferred), colour: "--deferred", fill: true, format: count },
+      ],
+    });
+    lines.say(`${count(shown.reduce((sum, one) => sum + one.accepted, 0))} pushes matched ${count(shown.reduce((sum, one) => sum + one.matched, 0))} widgets in ${chosen()[1]}.`);
+    marks.replaceChildren(...happened.slice(-marksShown).reverse().map((mark) =>
+      h("li", {}, h("i", { style: { background: `var(${markColours[mark.kind]})` } }), when(mark.at), h("span", {}, mark.text))),
+    happened.length > marksShown ? h("li", { class: "soft" }, `and ${count(happened.length - marksShown)} before`) : "");
+    marks.hidden = happened.length === 0;
+  }
+
+  function drawAge(minutes) {
+    const known = worst(minutes.filter((sample) => sample.shown > 0 && sample.p50Milliseconds));
+    const points = known.length < 40 ? 3 : 0;
+    age.set({
+      min: known.length ? ms(known[0].at) - 60_000 : undefined, max: known.length ? ms(known.at(-1).at) + 60_000 : undefined,
+      x: known.map((sample) => ms(sample.at)),
+      summary: known.length ? "" : "Nothing yet. Hosts say what they show with the signal entryShown.",
+      series: [
+        { name: "Half within", values: known.map((sample) => sample.p50Milliseconds), colour: "--accent", points },
+        { name: "95 % within", values: known.map((sample) => sample.p95Milliseconds), colour: "--deferred", points },
+      ],
+    });
+  }
+
+  return {
+    element, ageElement,
+    charts: [lines, age],
+    async ask(signal) {
+      const session = await context.session();
+      const step = chosen()[2];
+      const [seconds, minutes, hours, audited, config] = await Promise.all([history("second", live.isOn, signal), history("minute", live.isOn, signal),
+        step === "hour" ? history("hour", live.isOn, signal) : [],
+        session.scopes.includes("admin") ? context.sometimes("/v1/audit", signal) : null, context.sometimes("/v1/config", signal, 60)]);
+      return { seconds, minutes, hours, audited, config };
+    },
+    show({ seconds: newest, minutes, hours, audited, config }, stats, targets) {
+      samples = { second: newest, minute: minutes, hour: hours }[chosen()[2]];
+      what = { startedAt: stats.startedAt, audited, config, targets };
+      draw();
+      drawAge(minutes);
+    },
+    /// A second that came as an event.
+    sample(sample) {
+      if (chosen()[2] !== "second" || samples.at(-1)?.at >= sample.at) return;
+      samples = [...samples, sample].slice(-600);
+      draw();
+    },
+  };
+}
+
+/// Numbers a second, with nothing between samples where there were none.
+function spread(samples, step, startedAt) {
+  const points = [];
+  let before = null;
+  for (const sample of samples) {
+    const at = ms(sample.at);
+    if (before !== null && at - before > 2500 * step) points.push({ at: before + 1, accepted: null, matched: null, reloadsIssued: null, deferred: null });
+    // An hour that is not over, or in which the gateway was started, is shorter.
+    const begun = Math.max(before ?? 0, Math.floor((at - 1) / (1000 * step)) * 1000 * step, ms(startedAt) < at ? ms(startedAt) : 0);
+    const length = step < 3600 ? step : Math.max(60, Math.min(step, (at - begun) / 1000));
+    points.push({ at, accepted: sample.accepted / length, matched: sample.matched / length, reloadsIssued: sample.reloadsIssued / length, deferred: sample.deferred });
+    before = at;
+  }
+  return points;
+}
+
+/// Means over so many points, so that a line has as many as a screen can show.
+function thin(points, of) {
+  if (of < 2) return points;
+  const result = [];
+  for (let index = 0; index < points.length; index += of) {
+    const part = points.slice(index, index + of).filter((point) => point.accepted !== null);
+    if (part.length === 0) continue;
+    const mean = (name) => part.reduce((sum, point) => sum + point[name], 0) / part.length;
+    if (part.length < Math.min(of, points.length - index)) result.push({ ...points[index], at: part[0].at - 1, accepted: null, matched: null, reloadsIssued: null, deferred: null });
+    result.push({ at: part.at(-1).at, accepted: mean("accepted"), matched: mean("matched"), reloadsIssued: mean("reloadsIssued"), deferred: part.at(-1).deferred });
+  }
+  return result;
+}
+
+/// At most some hundred minutes: of several the oldest news, so that no bad minute is left out.
+function worst(samples) {
+  const of = Math.ceil(samples.length / 120);
+  if (of < 2) return samples;
+  const result = [];
+  for (let index = 0; index < samples.length; index += of) {
+    const part = samples.slice(index, index + of);
+    const most = (name) => Math.max(...part.map((one) => one[name] ?? 0));
+    result.push({ at: part[0].at, p50Milliseconds: most("p50Milliseconds"), p95Milliseconds: most("p95Milliseconds") });
+  }
+  return result;
+}
+
+/// What happened that is not in the numbers, the oldest first: `{ at, kind, text }`.
+export function marksOf({ startedAt, audited, config, targets = [] }, samples, step) {
+  const marks = [];
+  const add = (at, kind, text) => marks.push({ at, kind, text });
+  if (startedAt) add(startedAt, "start", "The gateway was started.");
+  for (const [index, sample] of samples.entries()) {
+    const before = samples[index - 1];
+    if (!before) continue;
+    const isNewRun = ms(sample.at) - ms(before.at) > 2500 * step;
+    if (isNewRun && Math.abs(ms(sample.at) - ms(startedAt)) > 3000 * step) {
+      add(new Date(ms(sample.at) - 1000 * step).toISOString(), "start", `The gateway was started; it was away since ${moment(before.at)}.`);
+    }
+    if (sample.unavailable > 0 && before.unavailable === 0) add(sample.at, "outage", `${count(sample.unavailable)} pushes were answered 503.`);
+  }
+  for (const entry of audited?.requests ?? []) {
+    const kind = entry.path === "/v1/config/reload" ? "configuration" : "order";
+    if (entry.path !== "/v1/clock") add(entry.at, kind, `${changeText(entry)} by ${entry.caller}${entry.status >= 300 ? `, answered ${entry.status}` : ""}.`);
+  }
+  for (const note of live.notes) {
+    if (note.type === "configuration") add(note.at, "configuration", `The configuration was read: ${note.value.result ?? "see System"}.`);
+    if (note.type === "partition") add(note.at, "outage", "A partition has stopped.");
+  }
+  const isTold = (at) => marks.some((mark) => mark.kind === "configuration" && Math.abs(ms(mark.at) - ms(at)) < 5000);
+  if (config?.loadedAt && Math.abs(ms(config.loadedAt) - ms(startedAt)) > 5000 && !isTold(config.loadedAt)) {
+    add(config.loadedAt, "configuration", `The configuration was read: ${config.result}.`);
+  }
+  for (const { name, since } of targets) add(since, "outage", `${name} began to fail.`);
+  return marks.sort((left, right) => ms(left.at) - ms(right.at));
+}
+
+const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled what waits for", grant: "Granted reloads to" };
+
+/// A request of the audit, in words.
+export function changeText(entry) {
+  let body = {};
+  try { body = JSON.parse(entry.body || "{}"); } catch { /* It was cut: the path says enough. */ }
+  if (entry.path === "/v1/orders" && body.action) return `${acts[body.action] ?? body.action} ${scopeText(body.of)}`;
+  if (entry.path === "/v1/config/reload") return "Configuration read again";
+  if (entry.path === "/v1/try-now") return `Tried now: ${body.kind ?? body.app ?? "all that had failed"}`;
+  if (entry.path === "/v1/log-levels") return "Log levels set";
+  return `${entry.method} ${entry.path}`;
+}

@@ -1,0 +1,65 @@
+// What happens, as the gateway tells it: one stream for the page, begun anew when it ends.
+
+import { follow, forgetHistory, keepSample, Refused } from "./gateway.js";
+
+const again = 2000;
+/// A stream brings a sample a second; one that is silent for so long is dead.
+const silence = 6000;
+const notesMax = 200;
+
+/// What happens: `isOn` while the stream runs, `notes` what it told besides samples, the newest last.
+export const live = {
+  isOn: false,
+  notes: [],
+  asking: null,
+  timer: null,
+
+  /// Follows until `stop`. `heard(type, value)` hears each event, `changed(error)` that the stream began or ended.
+  async start(types, heard, changed) {
+    this.stop();
+    const asking = new AbortController();
+    this.asking = asking;
+    let watch = null;
+    const alive = () => {
+      clearTimeout(watch);
+      watch = setTimeout(() => inner.abort(), silence);
+    };
+    const inner = new AbortController();
+    let fault = null;
+    alive();
+    try {
+      await follow(types, (type, value) => {
+        alive();
+        if (!this.isOn) {
+          this.isOn = true;
+          // What came since it was asked for is not known.
+          forgetHistory();
+          changed(null);
+        }
+        if (type === "sample") keepSample(value);
+        else this.notes = [...this.notes, { type, at: value.at ?? new Date().toISOString(), value }].slice(-notesMax);
+        heard(type, value);
+      }, AbortSignal.any([asking.signal, inner.signal]));
+    } catch (error) {
+      fault = error;
+    }
+    clearTimeout(watch);
+    if (this.asking !== asking) return;
+    const wasOn = this.isOn;
+    this.isOn = false;
+    // What comes meanwhile is not known: seconds are asked for anew.
+    forgetHistory();
+    if (wasOn) changed(fault);
+    // Too many readers, or none may read: then the page asks instead, and tries again later.
+    const wait = fault instanceof Refused ? 15 * again : again;
+    this.timer = setTimeout(() => this.start(types, heard, changed), wait);
+  },
+
+  stop() {
+    clearTimeout(this.timer);
+    const asking = this.asking;
+    this.asking = null;
+    this.isOn = false;
+    asking?.abort();
+  },
+};

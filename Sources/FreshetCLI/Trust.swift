@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+
+/// `freshet trust`
+struct Trust: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have this user's browser trust a development CA, so that it opens the dashboard without a warning.",
+        discussion: """
+            For the CA that freshet certs makes. On Linux it goes to the store of Chromium and Chrome (~/.pki/nssdb, by certutil of \
+            libnss3-tools), on macOS to the login keychain; Firefox has a store of its own: Settings, Certificates, Import.
+
+              freshet trust certs/ca.pem
+              freshet trust certs/ca.pem --remove
+
+            Exit codes: 0 done, 1 the store cannot be changed, 64 wrong usage.
+            """
+    )
+    private static let name = "Freshet development CA"
+
+    @Argument(help: "The CA's certificate, in PEM.") var file = "certs/ca.pem"
+    @Flag(help: "Trust it no longer.") var remove = false
+
+    func validate() throws {
+        guard FileManager.default.isReadableFile(atPath: self.file) else {
+            throw ValidationError("\(self.file) cannot be read; freshet certs makes one")
+        }
+    }
+
+    func run() throws {
+        #if os(macOS)
+        let verb = self.remove ? ["remove-trusted-cert"] : ["add-trusted-cert", "-r", "trustRoot"]
+        try self.change("security", verb + [self.file], "Xcode's command line tools")
+        #else
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+        let store = "sql:\(home)/.pki/nssdb"
+        if !self.remove {
+            try FileManager.default.createDirectory(atPath: "\(home)/.pki/nssdb", withIntermediateDirectories: true)
+            if !FileManager.default.fileExists(atPath: "\(home)/.pki/nssdb/cert9.db") {
+                try self.change("certutil", ["-N", "--empty-password", "-d", store], "libnss3-tools")
+            }
+            // One of that name is an older one's.
+            _ = try OtherProgram.run("certutil", ["-D", "-n", Self.name, "-d", store], isQuiet: true)
+        }
+        let verb = self.remove ? ["-D"] : ["-A", "-t", "C,,", "-i", self.file]
+        try self.change("certutil", verb + ["-n", Self.name, "-d", store], "libnss3-tools")
+        #endif
+        print(self.remove ? "trusted no longer" : "trusted by this user's browser once it is started anew")
+    }
+
+    private func change(_ program: String, _ arguments: [String], _ package: String) throws {
+        let status = try OtherProgram.run(program, arguments)
+        guard status != 0 else { return }
+        Output.standardError(
+            status == 127 ? "there is no \(program): install \(package)" : "\(program) ended with \(status)"
+        )
+        throw ExitCode.failure
+    }
+}
