@@ -311,6 +311,7 @@ struct PushIntake: ~Copyable {
     ) {
         let plain = PlainPush(
             id: id,
+            key: judged.sender.keyID,
             contentHash: push.contentHash(in: bytes, body: bytes.extracting(body)),
             priority: push.priority,
             expiration: push.expiration
@@ -335,6 +336,7 @@ struct PushIntake: ~Copyable {
         return PushRecord(
             id: id,
             team: judged.sender.team,
+            key: judged.sender.keyID,
             contentHash: push.contentHash(in: bytes, body: bytes.extracting(body)),
             priority: push.priority,
             expiration: push.expiration,
