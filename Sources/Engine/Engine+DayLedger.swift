@@ -11,14 +11,14 @@ extension Engine {
         var issued: [Ledger.Decision] = []
         var number = self.schedule[instance].lastDecision
         var looked = 0
-        var isWhole = true
+        // Where an instance's decisions end, its first may be or the oldest that is kept: only the ring knows how far that is back.
+        var isWhole = self.ledger.keepsDecisions(since: from)
         while number != Ledger.noDecision {
-            guard looked < Self.ledgerDecisionsMax, let entry = self.ledger.decision(number), entry.instance == instance
-            else {
+            guard looked < Self.ledgerDecisionsMax else {
                 isWhole = false
                 break
             }
-            guard entry.at >= from else { break }
+            guard let entry = self.ledger.decision(number), entry.instance == instance, entry.at >= from else { break }
             if entry.outcome == .issued { issued.append(entry) }
             looked += 1
             number = entry.previous

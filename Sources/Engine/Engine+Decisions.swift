@@ -12,11 +12,11 @@ extension Engine {
     ///     is ended as expired then.
     mutating func decide(_ instance: InstanceNumber, isOnce: Bool = false) {
         if !isOnce, self.schedule[active: instance].minExpiry <= self.now { self.expirePending(of: instance) }
-        if self.schedule[instance].timelineDue <= self.now {
-            self.wantPolicy(instance)
-        }
+        let isDue = self.schedule[instance].timelineDue <= self.now
+        if isDue { self.wantPolicy(instance) }
         if self.schedule.phase(of: instance).isWaiting {
             self.openWindow(of: instance)
+            let known = isDue ? nil : self.policyReason(instance)
             var plan = self.plan(instance, self.demand(of: instance))
             if case .issue(let exemption, let isPush) = plan {
                 self.issue(instance, exemption, isPush: isPush, isOnce: isOnce)
@@ -26,11 +26,28 @@ extension Engine {
                 preconditionFailure("an instance reloads twice at one instant")
             }
             self.schedule[active: instance].wait(until: until, reason)
+            self.noteWaitingPolicy(instance, unless: known)
         } else {
             self.schedule.endWaiting(instance)
         }
         self.settle(instance)
         self.schedule.arm(instance)
+    }
+
+    /// Why the timeline's own reload has waited so far, as was noted; nil if it does not wait, or if a hold is over. Ends that hold.
+    private mutating func policyReason(_ instance: InstanceNumber) -> DecisionReason? {
+        let active = self.schedule[active: instance]
+        guard active.waiting.contains(.policy) else { return nil }
+        if active.heldUntil == .min { return active.reason }
+        if active.heldUntil <= self.now { self.schedule[active: instance].heldUntil = .min }
+        return self.hold(of: instance)
+    }
+
+    /// Notes that the timeline's own reload waits, when it begins to and when the reason becomes another.
+    private mutating func noteWaitingPolicy(_ instance: InstanceNumber, unless known: DecisionReason?) {
+        guard self.schedule[active: instance].waiting.contains(.policy) else { return }
+        let wait = self.wait(of: .policy, instance)
+        if wait.reason != known { self.note(instance, .deferred, wait.reason, cause: .policy, until: wait.until) }
     }
 
     /// The timeline's next request is due; where the instance is hidden, or its host is in low power, the reload is held.
@@ -58,10 +75,10 @@ extension Engine {
             waiting: active.waiting,
             minExpiry: active.minExpiry
         )
-        if active.heldUntil > self.now, demand.waiting.contains(.policy) {
+        if demand.waiting.contains(.policy), let hold = self.hold(of: instance) {
             demand.waiting.remove(ReloadCauses(.policy))
             demand.heldUntil = active.heldUntil
-            demand.hold = self.slowedUntil(instance) > self.now ? .lowPower : .hidden
+            demand.hold = hold
         }
         guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
         demand.high = false

@@ -159,20 +159,34 @@ extension Engine {
 
     private func pending(of instance: InstanceNumber, _ limit: Int) -> [PendingView] {
         let active = self.schedule[active: instance]
-        var views = active.waiting.list.prefix(limit).map {
-            PendingView(cause: $0, push: nil, priority: nil, notBefore: nil, expiresAt: nil)
+        var views = active.waiting.list.prefix(limit).map { cause in
+            let wait = self.wait(of: cause, instance)
+            return PendingView(
+                cause: cause,
+                push: nil,
+                priority: nil,
+                since: nil,
+                notBefore: nil,
+                expiresAt: nil,
+                until: wait.until == .max ? nil : Instant(milliseconds: wait.until),
+                reason: wait.reason
+            )
         }
         var slot = active.pending.head
         while !slot.isNone, views.count < limit {
             let node = self.reloads[slot]
             let push = self.ledger[node.push]
+            let wait = self.wait(of: node)
             views.append(
                 PendingView(
                     cause: .push,
                     push: push.id,
                     priority: node.priority,
+                    since: push.acceptedAt,
                     notBefore: push.notBefore == .epoch ? nil : push.notBefore,
-                    expiresAt: Instant(milliseconds: node.expiresAt)
+                    expiresAt: Instant(milliseconds: node.expiresAt),
+                    until: wait.until == .max ? nil : Instant(milliseconds: wait.until),
+                    reason: wait.reason
                 )
             )
             slot = node.next

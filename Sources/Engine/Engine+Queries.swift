@@ -28,14 +28,7 @@ extension Engine {
         var (slot, looked) = (self.reloads.firstWaiting(of: push), 0)
         while !slot.isNone, looked < lookedMax {
             let node = self.reloads[slot]
-            let active = self.schedule[active: node.instance]
-            let held = self.heldUntil(node)
-            var (until, reason) = (active.decidesAt, node.priority == .low ? .waitsForAnother : active.reason)
-            if held > self.now {
-                (until, reason) = (
-                    held, self.ledger.pausedUntil(self.ledger[push].team) > self.now ? .paused : .notBefore
-                )
-            }
+            let (until, reason) = self.wait(of: node)
             waiting.add(
                 reason,
                 until: until == .max ? nil : Instant(milliseconds: until),

@@ -2,6 +2,31 @@ import WidgetModel
 
 /// The pushes that wait for an instance: how they come to wait, and when they end without a reload.
 extension Engine {
+    /// Until when a waiting push is not decided, in milliseconds, and why; `.max` if that hangs on something else than time.
+    func wait(of node: Reloads.Cause) -> (until: Int64, reason: DecisionReason) {
+        let held = self.heldUntil(node)
+        guard held <= self.now else {
+            let isPaused = self.ledger.pausedUntil(self.ledger[node.push].team) > self.now
+            return (held, isPaused ? .paused : .notBefore)
+        }
+        let active = self.schedule[active: node.instance]
+        return (active.decidesAt, node.priority == .low ? .waitsForAnother : active.reason)
+    }
+
+    /// Until when another cause that waits for an instance is not decided, in milliseconds, and why.
+    func wait(of cause: ReloadCause, _ instance: InstanceNumber) -> (until: Int64, reason: DecisionReason) {
+        let active = self.schedule[active: instance]
+        if cause == .policy, let hold = self.hold(of: instance) { return (active.heldUntil, hold) }
+        return (active.decidesAt, active.reason)
+    }
+
+    /// Why the timeline's own reload of an instance is held now; nil if it is not.
+    @inline(__always)
+    func hold(of instance: InstanceNumber) -> DecisionReason? {
+        guard self.schedule[active: instance].heldUntil > self.now else { return nil }
+        return self.slowedUntil(instance) > self.now ? .lowPower : .hidden
+    }
+
     /// Puts a push among those that wait for an instance, in the place of one that it supersedes.
     mutating func enqueueIfPossible(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)

@@ -73,33 +73,4 @@ extension Views {
             ]
         )
     }
-
-    /// The reloads of an instance in the last 24 hours.
-    static func ledger(_ ledger: DayLedger) -> JSONValue {
-        JSONValue.object(of: [
-            ("from", .instant(ledger.from)),
-            ("until", .instant(ledger.until)),
-            ("isWhole", .bool(ledger.isWhole)),
-            (
-                "entries",
-                .array(
-                    ledger.entries.map { entry in
-                        let reason = entry.decision.reason
-                        let isCollateral = reason == .collateral || reason == .collateralOver
-                        return JSONValue.object(of: [
-                            ("at", .instant(entry.decision.at)),
-                            ("position", .unsigned(entry.decision.position.rawValue)),
-                            ("cause", .string(entry.decision.cause.name)),
-                            ("charged", .bool(entry.isCharged)),
-                            ("reason", .string(reason.name)),
-                            ("exemption", entry.decision.exemption.map { .string($0.name) }),
-                            ("push", entry.decision.push.map { .string($0.description) }),
-                            ("collateral", isCollateral ? .string(reason.name) : nil),
-                            ("left", entry.left.map { .count($0) }),
-                        ])
-                    }
-                )
-            ),
-        ])
-    }
 }

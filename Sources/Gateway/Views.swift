@@ -1,4 +1,5 @@
 package import Engine
+import History
 import IntentMatching
 package import Timelines
 package import WidgetModel
@@ -154,14 +155,15 @@ package enum Views {
             ("shownEntry", view.shownEntry.map { .instant($0) }),
             ("budget", Views.budget(view.budget)),
             ("timeline", view.timeline.map { Views.timeline($0) }),
-            ("pending", .array(view.pending.map { Views.pending($0) })),
+            ("pending", .array(view.pending.map(\.json))),
             ("pendingCount", .count(view.pendingCount)),
             ("decidesAt", view.decidesAt.map { .instant($0) }),
             ("waitsFor", view.waitsFor.map { .string($0.name) }),
+            ("nextReload", view.nextReload.map { .instant($0) }),
             ("behindSince", view.behindSince.map { .instant($0) }),
             ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
             ("decisions", .array(view.decisions.map { Views.decision($0) })),
-            ("ledger", Views.ledger(view.ledger)),
+            ("ledger", view.ledger.json),
         ])
     }
 
@@ -262,16 +264,6 @@ package enum Views {
             ("receivedAt", .instant(view.receivedAt)),
             ("nextRequest", view.nextRequest.map { .instant($0) }),
             ("findings", .array(view.findings.map { Views.finding($0) })),
-        ])
-    }
-
-    private static func pending(_ view: PendingView) -> JSONValue {
-        JSONValue.object(of: [
-            ("cause", .string(view.cause.name)),
-            ("push", view.push.map { .string($0.description) }),
-            ("priority", view.priority.map { .count(Int($0.rawValue)) }),
-            ("notBefore", view.notBefore.map { .instant($0) }),
-            ("expiresAt", view.expiresAt.map { .instant($0) }),
         ])
     }
 

@@ -187,6 +187,7 @@ extension PushRecord {
         }
         target += [
             ("id", .string(self.id.description)), ("team", .string(self.team.rawValue)),
+            ("key", self.key.map { .string($0.rawValue) }),
             ("contentHash", .string(Base16.text(of: self.contentHash))),
             ("priority", self.priority.map { .number(Int($0.rawValue)) }),
             ("expiration", self.expiration.map { .int($0) }),

@@ -50,6 +50,9 @@ import WidgetModel
         #expect(view.pending.map(\.cause) == [.policy])
         #expect(view.waitsFor == .lowPower)
         #expect(view.decidesAt == start + .minutes(90))
+        let decision = try #require(view.decisions.first)
+        #expect(decision.cause == .policy && decision.outcome == .deferred && decision.reason == .lowPower)
+        #expect(decision.until == start + .minutes(90))
     }
 
     @Test func `the end of low power lets go what it held, and a host that is not in it is not slowed`() throws {

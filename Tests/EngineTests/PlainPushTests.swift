@@ -11,11 +11,12 @@ import WidgetModel
 
     @Test(arguments: Self.hosts, Self.collapseIDs)
     func `the record is the one that is written from its parts`(host: String, collapseID: String) throws {
-        for instance in [nil, InstanceID("control")] {
+        for (instance, key) in [(nil, nil), (InstanceID("control"), nil), (nil, KeyID("KEY1234567"))] {
             for (priority, expiration) in [(nil, nil), (Priority.high, Int64(0)), (Priority.low, 1_800_000_000)] {
                 let parts = PushRecord(
                     id: PushID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210),
                     team: TeamID("TEAM123456"),
+                    key: key,
                     contentHash: 0x1122_3344_5566_7788,
                     priority: priority,
                     expiration: expiration,
@@ -27,6 +28,7 @@ import WidgetModel
                 var writer = ByteWriter()
                 PlainPush(
                     id: parts.id,
+                    key: key,
                     contentHash: parts.contentHash,
                     priority: priority,
                     expiration: expiration
@@ -41,6 +43,8 @@ import WidgetModel
                     into: &writer
                 )
                 #expect(writer.bytes == Record.push(parts).bytes)
+                // It is looked ahead for what has its flags in one byte.
+                #expect(writer.bytes[PushHead.Offset.flags] < 0x80)
             }
         }
     }

@@ -6,19 +6,19 @@ import WidgetModel
 extension ScheduleCoverage {
     private static let phases: [Phase] = [.atRest, .waiting, .outstanding, .waitingAndOutstanding]
 
-    /// What a kind of record can come to. Channels, traces, notes on operators and invalidations decide nothing. What timers that
+    /// What a kind of record can come to. Whatever decides an instance anew may find that its timeline's own reload has to wait. Channels, traces, notes on operators and invalidations decide nothing. What timers that
     /// were due come to is counted with the ticks.
     private static let outcomes: [Record.Tag: [PushOutcome]] = [
-        .settings: [.issued],
+        .settings: [.deferred, .issued],
         .push: [.deferred, .issued, .coalesced, .superseded, .expired, .unchanged, .failed],
-        .register: [.issued, .removed],
-        .unregister: [.removed],
-        .signal: [.issued, .reloaded, .exempt],
-        .timeline: [.issued, .reloaded, .exempt],
-        .delivery: [.issued, .reloaded, .exempt, .failed],
+        .register: [.deferred, .issued, .removed],
+        .unregister: [.deferred, .removed],
+        .signal: [.deferred, .issued, .reloaded, .exempt],
+        .timeline: [.deferred, .issued, .reloaded, .exempt],
+        .delivery: [.deferred, .issued, .reloaded, .exempt, .failed],
         .appReload: [.deferred, .issued, .coalesced, .unchanged],
-        .tick: [.issued, .expired, .removed, .failed],
-        .order: [.issued, .cancelled],
+        .tick: [.deferred, .issued, .expired, .removed, .failed],
+        .order: [.deferred, .issued, .cancelled],
     ]
 
     /// Why a cell is never met; nil if it can be.
@@ -49,8 +49,12 @@ extension ScheduleCoverage {
 
     /// Whether a cell is met too seldom to be demanded, though nothing forbids it.
     private static func isSeldom(_ cell: Cell) -> Bool {
+        // The timelines of hosts behind APNs are their own.
+        if cell.record == .tick, cell.outcome == .deferred { return cell.delivery == .apns }
         if cell.record == .tick { return self.phaseObstacle(cell) != nil }
         return switch (cell.record, cell.outcome) {
+        // Why a timeline's own reload waits becomes another by what else happens, or by nothing.
+        case (let record, .deferred) where record != .push && record != .appReload: true
         // A push expires between two seconds, and a record comes before the second is over.
         case (let record, .expired) where record != .push: true
         // The answer to one reload lets another begin at that very instant.

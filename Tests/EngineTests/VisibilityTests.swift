@@ -138,6 +138,9 @@ import WidgetModel
         #expect(view.pending.map(\.cause) == [.policy])
         #expect(view.decidesAt == due + view.budget.interval * 4)
         #expect(view.waitsFor == .hidden)
+        let decision = try #require(view.decisions.first)
+        #expect(decision.cause == .policy && decision.outcome == .deferred && decision.reason == .hidden)
+        #expect(decision.until == view.decidesAt)
         scene.rest(view.budget.interval * 4)
         #expect(scene.reloads.last?.causes == ReloadCauses(.policy))
     }

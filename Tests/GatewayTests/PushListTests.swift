@@ -33,6 +33,7 @@ import WidgetModel
         let scene = try await OperatorScene()
         for number in 0..<4 { try await scene.scene.register("host-\(number)") }
         var targeted = Self.forApp(4) {
+            $0.key = KeyID("KEY1234567")
             $0.kind = Sports.scores.kind
             $0.digest = Array("31-17".utf8)
             $0.collapseID = CollapseID(bytes: Array("final".utf8))
@@ -61,6 +62,7 @@ import WidgetModel
         #expect(try targeted["target"] == json(#"{"app":"com.example.scores"}"#))
         #expect(targeted["kind"] == .string("scores"))
         #expect(try targeted["match"] == MatchPattern.parse(try json(#"{"team":["seahawks"]}"#)).json)
+        #expect(targeted["key"] == .string("KEY1234567") && host["key"] == nil)
         #expect(targeted["digest"] == .string("31-17") && targeted["collapseID"] == .string("final"))
         guard case .array(let rows)? = try await scene.send("GET", "/v1/pushes").json["pushes"] else {
             Issue.record("no list")

@@ -218,6 +218,12 @@ extension Ledger {
     /// The number of the oldest decision that is kept.
     var oldestDecision: UInt64 { self.decisions.oldest }
 
+    /// Whether every decision since an instant is kept: none was evicted, or only earlier ones were.
+    func keepsDecisions(since instant: Instant) -> Bool {
+        guard self.oldestDecision > 0 else { return true }
+        return self.decision(self.oldestDecision).map { $0.at < instant } ?? false
+    }
+
     /// The number of the first kept decision at this position or a later one; ``decisionCount`` if there is none. O(log kept).
     func firstDecision(from position: LogPosition) -> UInt64 { self.decisions.first(from: position) }
 }

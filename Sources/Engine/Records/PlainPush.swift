@@ -6,13 +6,21 @@ package import WidgetModel
 /// string and no copy of one is made for it.
 package struct PlainPush: Sendable {
     private let id: PushID
+    private let key: KeyID?
     private let contentHash: UInt64
     private let priority: Priority?
     private let expiration: Int64?
 
     /// The members are ``PushRecord``'s.
-    package init(id: PushID, contentHash: UInt64, priority: Priority?, expiration: Int64?) {
+    package init(
+        id: PushID,
+        key: KeyID? = nil,
+        contentHash: UInt64,
+        priority: Priority?,
+        expiration: Int64?
+    ) {
         self.id = id
+        self.key = key
         self.contentHash = contentHash
         self.priority = priority
         self.expiration = expiration
@@ -41,6 +49,7 @@ package struct PlainPush: Sendable {
         if self.priority != nil { flags.insert(.priority) }
         if self.expiration != nil { flags.insert(.expiration) }
         if !collapseID.isEmpty { flags.insert(.collapseID) }
+        if self.key != nil { flags.insert(.key) }
         let target = (instance == nil ? PushHead.Target.host : .instance).rawValue
         let (team, app) = (team.rawValue.utf8.span, app.rawValue.utf8.span)
         // All at once: eleven calls that each make room cost more than everything else here.
@@ -63,6 +72,7 @@ package struct PlainPush: Sendable {
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
         if !collapseID.isEmpty { writer.write(bytes.extracting(collapseID)) }
+        if let key = self.key { writer.write(key.rawValue) }
     }
 
     @inline(__always)

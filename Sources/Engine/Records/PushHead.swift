@@ -5,19 +5,20 @@ import WidgetModel
 /// Reads everything but the pattern and the attributes, which follow at the reader's offset if ``Flags/pattern`` and
 /// ``Flags/attributes`` are set.
 struct PushHead {
-    /// What a push says beyond the least: one byte of the record, or two with the last two of them.
+    /// What a push says beyond the least: one byte of the record, or two with the last three of them.
     struct Flags: OptionSet {
         let rawValue: UInt16
         static let priority = Flags(rawValue: 1)
         static let expiration = Flags(rawValue: 2)
         static let collapseID = Flags(rawValue: 4)
-        static let notBefore = Flags(rawValue: 8)
+        static let key = Flags(rawValue: 8)
         static let digest = Flags(rawValue: 16)
         static let kind = Flags(rawValue: 32)
         static let pattern = Flags(rawValue: 64)
         static let attributes = Flags(rawValue: 128)
         static let matchedMax = Flags(rawValue: 256)
-        static let all = Flags(rawValue: 511)
+        static let notBefore = Flags(rawValue: 512)
+        static let all = Flags(rawValue: 1023)
     }
 
     /// Where in a record, its tag included, the fields are that every push has, if its flags are one byte.
@@ -46,6 +47,7 @@ struct PushHead {
     private(set) var priority: Priority?
     private(set) var expiration: Int64 = 0
     private(set) var collapseID = 0..<0
+    private(set) var key = 0..<0
     private(set) var notBefore = Instant.epoch
     private(set) var digest = 0..<0
     private(set) var kind = 0..<0
@@ -78,6 +80,7 @@ struct PushHead {
             self.collapseID = try reader.readByteRange()
             guard self.collapseID.count <= CollapseID.bytesMax else { throw .invalid(offset: offset) }
         }
+        if self.flags.contains(.key) { self.key = try reader.readByteRange() }
         if self.flags.contains(.notBefore) { self.notBefore = try reader.readInstant() }
         if self.flags.contains(.digest) { self.digest = try reader.readByteRange() }
         if self.flags.contains(.kind) { self.kind = try reader.readByteRange() }

@@ -15,6 +15,8 @@ package struct PushRecord: Hashable, Sendable {
     package var id: PushID
     /// The sender: the `iss` of its provider token, or its certificate's team.
     package var team: TeamID
+    /// The key that signed that token; nil behind a certificate. It is told to operators, and decides nothing.
+    package var key: KeyID?
     /// A hash of headers and body: the same id with other content is a new push.
     package var contentHash: UInt64
     /// `apns-priority`, nil if the sender sent none.
@@ -41,6 +43,7 @@ package struct PushRecord: Hashable, Sendable {
     package init(
         id: PushID,
         team: TeamID,
+        key: KeyID? = nil,
         contentHash: UInt64,
         priority: Priority? = nil,
         expiration: Int64? = nil,
@@ -55,6 +58,7 @@ package struct PushRecord: Hashable, Sendable {
     ) {
         self.id = id
         self.team = team
+        self.key = key
         self.contentHash = contentHash
         self.priority = priority
         self.expiration = expiration
@@ -73,6 +77,7 @@ package struct PushRecord: Hashable, Sendable {
         if self.priority != nil { flags.insert(.priority) }
         if self.expiration != nil { flags.insert(.expiration) }
         if self.collapseID != nil { flags.insert(.collapseID) }
+        if self.key != nil { flags.insert(.key) }
         if self.notBefore != nil { flags.insert(.notBefore) }
         if self.digest != nil { flags.insert(.digest) }
         if self.kind != nil { flags.insert(.kind) }
@@ -96,6 +101,7 @@ package struct PushRecord: Hashable, Sendable {
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
         if let collapseID = self.collapseID { writer.write(collapseID.bytes) }
+        if let key = self.key { writer.write(key.rawValue) }
         if let notBefore = self.notBefore { writer.write(notBefore) }
         if let digest = self.digest { writer.write(digest) }
         if let kind = self.kind { writer.write(kind.rawValue) }
@@ -108,6 +114,7 @@ package struct PushRecord: Hashable, Sendable {
         let head = try PushHead(from: &reader)
         self.id = head.id
         self.team = TeamID(try reader.string(in: head.team))
+        self.key = head.flags.contains(.key) ? KeyID(try reader.string(in: head.key)) : nil
         self.contentHash = head.contentHash
         self.priority = head.priority
         self.expiration = head.flags.contains(.expiration) ? head.expiration : nil

@@ -108,8 +108,26 @@ package struct PendingView: Hashable, Sendable {
     package let cause: ReloadCause
     package let push: PushID?
     package let priority: Priority?
+    /// When the push was accepted.
+    package let since: Instant?
     package let notBefore: Instant?
     package let expiresAt: Instant?
+    /// When it is decided next, as far as is known now; nil if that hangs on something else than time.
+    package let until: Instant?
+    /// Why it waits.
+    package let reason: DecisionReason
+}
+
+extension InstanceView {
+    /// The first instant at which a reload is possible by what is known now: what waits may go then, or the timeline asks for its
+    /// next. Nil if only something that has not happened yet can bring one. Whatever happens meanwhile can move it.
+    package var nextReload: Instant? {
+        let waiting = self.pending.compactMap { pending in
+            pending.until.flatMap { until in pending.expiresAt.map { until < $0 } ?? true ? until : nil }
+        }
+        let policy = self.timeline?.nextRequest.map { max($0, self.budget.nextPolicy) }
+        return (waiting + [policy].compactMap(\.self)).min()
+    }
 }
 
 /// One decision about an instance, with its reason.

@@ -118,7 +118,7 @@ struct Instances: AsyncParsableCommand {
                 instance["pending"]?.elements,
                 [
                     .text("CAUSE", "cause"), .text("PUSH", "push"), .text("PRIORITY", "priority"),
-                    .time("NOT BEFORE", "notBefore"), .time("EXPIRES", "expiresAt"),
+                    .text("REASON", "reason"), .time("UNTIL", "until"), .time("EXPIRES", "expiresAt"),
                 ]
             )
             add("Decisions", instance["decisions"]?.elements, Decisions.columns + [.text("PUSH", "push")])
@@ -141,6 +141,7 @@ struct Instances: AsyncParsableCommand {
             card.add("waiting", count("pendingCount").map { "\($0) in all" })
             card.add("waits for", instance.at("waitsFor")?.text.map { Cell($0, .warning) })
             card.add("decided", time("decidesAt"))
+            card.add("next reload", time("nextReload"))
             card.add("budget", Self.budget(instance.at("budget"), now))
             for (name, path) in [("10", "priority10"), ("5", "priority5")] {
                 card.add("next for \(name)", time("budget.nextConforming.\(path)"))

@@ -139,6 +139,7 @@ struct Pushes: AsyncParsableCommand {
             var card = TextCard()
             card.add("push", push["id"]?.words)
             card.add("sender", push["team"]?.words)
+            card.add("key", push.at("key")?.words)
             card.add("for", Pushes.target.cell(push, now))
             for name in ["match", "attributes", "digest", "collapseID"] { card.add(name, push.at(name)?.words) }
             card.add("priority", push["priority"]?.words)

@@ -98,6 +98,7 @@ package struct ChannelService: Sendable {
     package struct Broadcast: Sendable {
         package let id: PushID
         package let team: TeamID
+        package let key: KeyID?
         package let channel: ChannelID
         package let message: ChannelRequest.Message
         /// A hash of the body.
@@ -107,6 +108,7 @@ package struct ChannelService: Sendable {
         package init(
             id: PushID,
             team: TeamID,
+            key: KeyID? = nil,
             channel: ChannelID,
             message: ChannelRequest.Message,
             bodyHash: UInt64,
@@ -114,6 +116,7 @@ package struct ChannelService: Sendable {
         ) {
             self.id = id
             self.team = team
+            self.key = key
             self.channel = channel
             self.message = message
             self.bodyHash = bodyHash
@@ -146,6 +149,7 @@ package struct ChannelService: Sendable {
         return PushRecord(
             id: broadcast.id,
             team: broadcast.team,
+            key: broadcast.key,
             contentHash: broadcast.contentHash,
             priority: broadcast.message.priority,
             expiration: try Self.expiration(of: broadcast, channel, app, now: now),

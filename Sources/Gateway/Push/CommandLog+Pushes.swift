@@ -75,6 +75,7 @@ extension Views {
                 ]
             }
         return [
+            ("key", record.key.map { .string($0.rawValue) }),
             ("target", JSONValue.object(of: target)),
             ("kind", record.kind.map { .string($0.rawValue) }),
             ("match", record.pattern?.json),

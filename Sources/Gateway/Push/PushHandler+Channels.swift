@@ -101,6 +101,7 @@ extension PushHandler {
                 let broadcast = ChannelService.Broadcast(
                     id: id,
                     team: judged.sender.team,
+                    key: judged.sender.keyID,
                     channel: channel,
                     message: message,
                     bodyHash: hash,

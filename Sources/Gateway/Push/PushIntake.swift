@@ -299,6 +299,7 @@ struct PushIntake: ~Copyable {
         let head = admitted.judged.push
         let plain = PlainPush(
             id: admitted.id,
+            key: admitted.judged.sender.keyID,
             contentHash: head.contentHash(in: push.bytes, body: push.body),
             priority: head.priority,
             expiration: head.expiration
@@ -334,6 +335,7 @@ struct PushIntake: ~Copyable {
         return PushRecord(
             id: admitted.id,
             team: admitted.judged.sender.team,
+            key: admitted.judged.sender.keyID,
             contentHash: head.contentHash(in: push.bytes, body: push.body),
             priority: head.priority,
             expiration: head.expiration,

@@ -11,6 +11,10 @@ extension InstanceTrace {
             ("summary", .texts(self.summary)),
             ("budget", self.last.map { Self.json($0.budget) }),
             ("decidesAt", self.last?.decidesAt.map { .at($0) }),
+            ("outstanding", self.last.map { last in .array(last.outstanding.map { self.json($0) }) }),
+            ("pending", self.last.map { last in .array(last.pending.map(\.json)) }),
+            ("nextReload", self.last?.nextReload.map { .at($0) }),
+            ("ledger", self.last?.ledger.json),
             ("steps", .array(self.steps.map { self.json($0) })),
             ("pushes", .array(self.pushes.map { self.json($0) })),
             (
@@ -40,6 +44,20 @@ extension InstanceTrace {
                     ("droppedSteps", .number(self.work.droppedSteps)),
                 ])
             ),
+        ])
+    }
+
+    /// A reload that nobody has acknowledged yet.
+    private func json(_ reload: ReloadEffect) -> JSONValue {
+        .members([
+            ("id", .string(self.id(of: reload.id).description)),
+            ("causes", .texts(reload.causes.list.map(\.name))),
+            ("charged", .bool(reload.isCharged)),
+            ("exemption", reload.exemption.map { .string($0.name) }),
+            ("push", reload.push.map { .string($0.description) }),
+            ("pushes", .number(reload.pushCount)),
+            ("issuedAt", .at(reload.issuedAt)),
+            ("expiresAt", .at(reload.expiresAt)),
         ])
     }
 
@@ -112,6 +130,7 @@ extension InstanceTrace {
             ("exemptReloads", .number(budget.exemptReloads)), ("observedReloads", .number(budget.observedReloads)),
             ("lastReload", budget.lastReload.map { .at($0) }),
             ("nextPriority10", .at(budget.nextHigh)), ("nextPriority5", .at(budget.nextNormal)),
+            ("nextPolicy", .at(budget.nextPolicy)),
             ("exemption", budget.exemption.map { .string($0.name) }),
         ])
     }

@@ -35,8 +35,7 @@ extension InstanceTrace {
         lines.append("last reload: \(last.budget.lastReload.map { TraceWords.time($0) } ?? "never")")
         for pending in last.pending {
             let push = pending.push.map { " \($0)" } ?? ""
-            let wait = self.reason(of: pending, last)
-            lines.append("waits: \(pending.cause.name)\(push)\(wait)")
+            lines.append("waits: \(pending.cause.name)\(push)\(Self.reason(of: pending))")
         }
         for reload in last.outstanding {
             let issued = TraceWords.time(reload.issuedAt)
@@ -44,15 +43,22 @@ extension InstanceTrace {
         }
         if let next = last.timeline?.nextRequest { lines.append("its timeline asks again at \(TraceWords.time(next))") }
         if last.pending.isEmpty, last.outstanding.isEmpty { lines.append("nothing waits for it") }
+        if let next = last.nextReload { lines.append("next possible reload: \(TraceWords.time(next))") }
+        lines.append(Self.day(last.ledger))
         return lines
     }
 
-    private func reason(of pending: PendingView, _ view: InstanceView) -> String {
-        let decided = view.decisions.first { $0.outcome == .deferred && $0.push == pending.push }
-        var text = view.decidesAt.map { " until \(TraceWords.time($0))" } ?? ""
-        if let reason = decided?.reason ?? view.waitsFor { text += ", since " + TraceWords.reason(reason) }
+    private static func reason(of pending: PendingView) -> String {
+        var text = pending.until.map { " until \(TraceWords.time($0))" } ?? ""
+        text += ", since " + TraceWords.reason(pending.reason)
         if let expires = pending.expiresAt { text += "; expires \(TraceWords.time(expires))" }
         return text
+    }
+
+    private static func day(_ ledger: DayLedger) -> String {
+        let charged = ledger.entries.count(where: \.isCharged)
+        let known = ledger.isWhole ? "" : "; there may be more, since not all of that day's decisions are kept"
+        return "last 24 hours: \(ledger.entries.count) reloads, \(charged) of them charged\(known)"
     }
 
     private func lines(of step: TraceStep) -> [String] {

@@ -1,0 +1,51 @@
+package import Engine
+import IntentMatching
+package import WidgetModel
+
+/// What the answers about one instance have in common: the route that tells how it stands, and the one that tells why.
+extension PendingView {
+    /// A cause that waits.
+    package var json: JSONValue {
+        .members([
+            ("cause", .string(self.cause.name)),
+            ("push", self.push.map { .string($0.description) }),
+            ("priority", self.priority.map { .number(Int($0.rawValue)) }),
+            ("since", self.since.map { .at($0) }),
+            ("notBefore", self.notBefore.map { .at($0) }),
+            ("expiresAt", self.expiresAt.map { .at($0) }),
+            ("until", self.until.map { .at($0) }),
+            ("reason", .string(self.reason.name)),
+            ("words", .string(TraceWords.reason(self.reason))),
+        ])
+    }
+}
+
+extension DayLedger {
+    /// The reloads of the last 24 hours.
+    package var json: JSONValue {
+        .members([
+            ("from", .at(self.from)),
+            ("until", .at(self.until)),
+            ("isWhole", .bool(self.isWhole)),
+            ("entries", .array(self.entries.map(\.json))),
+        ])
+    }
+}
+
+extension DayLedger.Entry {
+    fileprivate var json: JSONValue {
+        let reason = self.decision.reason
+        let isCollateral = reason == .collateral || reason == .collateralOver
+        return .members([
+            ("at", .at(self.decision.at)),
+            ("position", .unsigned(self.decision.position.rawValue)),
+            ("cause", .string(self.decision.cause.name)),
+            ("charged", .bool(self.isCharged)),
+            ("reason", .string(reason.name)),
+            ("exemption", self.decision.exemption.map { .string($0.name) }),
+            ("push", self.decision.push.map { .string($0.description) }),
+            ("collateral", isCollateral ? .string(reason.name) : nil),
+            ("left", self.left.map { .number($0) }),
+        ])
+    }
+}
