@@ -487,7 +487,10 @@ import Testing
         let gateway = try await TestGateway.start(environment: ["FRESHET_OPS_TOKENS": "\(token) read night"])
         let reports = try await Self.reports(gateway, ["act", "apps?app=\(TestGateway.app)", "Pause"], token: token)
         let refused = reports.compactMap { $0["refused"] as? String }.joined()
-        #expect(refused.contains("It takes the scope write to pause, cancel what waits, grant reloads; night has read."), "\(reports)")
+        #expect(
+            refused.contains("It takes the scope write to pause, cancel what waits, grant reloads; night has read."),
+            "\(reports)"
+        )
         await gateway.stop()
     }
 
