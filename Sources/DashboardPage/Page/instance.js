@@ -178,7 +178,7 @@ function dayChart() {
     scales: ({ grid, ticks }) => ({
       tracks: {
         type: "linear", position: "left", stack: "day", stackWeight: 2, min: -1, max: 1, offset: true, grid: { ...grid, drawTicks: false },
-        ticks: { ...ticks, stepSize: 1, callback: (value) => tracks[value] ?? "" },
+        ticks: { ...ticks, stepSize: 1, autoSkip: false, callback: (value) => tracks[value] ?? "" },
       },
       y: { type: "linear", position: "left", stack: "day", stackWeight: 3, beginAtZero: true, grid, ticks: { ...ticks, maxTicksLimit: 4, precision: 0 }, title: { display: true, text: "left", color: ticks.color, font: { size: 11 } } },
     }),
