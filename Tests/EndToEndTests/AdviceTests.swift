@@ -26,7 +26,7 @@ import Testing
     )
     func `what is paused is said above every view`(order: String, sentence: String) async throws {
         let said = try await DashboardRules.run("pauseText(\(order))", as: String.self)
-        #expect(said.hasPrefix(sentence) && said.hasSuffix("until somebody resumes it."), "\(said)")
+        #expect(said.hasPrefix(sentence) && said.hasSuffix("until an operator resumes it."), "\(said)")
         #expect(said.contains(" by night") == order.contains("night"))
     }
 

@@ -463,12 +463,16 @@ import Testing
         #expect(resumed.contains { ($0["result"] as? String)?.hasPrefix("Resumed: ") == true })
         #expect(try await orders().isEmpty)
 
+        func allowance() async throws -> Int {
+            let instance = "\(gateway.opsURL)/v1/instances/\(TestGateway.app)/host-1:scores-0"
+            let budget = try await gateway.curl("GET", instance).json["budget"] as? [String: Any]
+            return try #require(budget?["allowance"] as? Int)
+        }
+        let before = try await allowance()
         let granted = try await Self.reports(gateway, ["act", view, "Grant", "Reloads each=7"])
         #expect((granted.first?["told"] as? String)?.contains("7 times more") == true)
         #expect(granted.contains { ($0["result"] as? String)?.hasPrefix("Granted to ") == true })
-        let instance = "\(gateway.opsURL)/v1/instances/\(TestGateway.app)/host-1:scores-0"
-        let budget = try await gateway.curl("GET", instance).json["budget"] as? [String: Any]
-        #expect(budget?["allowance"] as? Int ?? 0 > 7)
+        #expect(try await allowance() == before + 7)
 
         let levels = try await Self.reports(gateway, ["act", "system", "http", "Level=debug"])
         #expect(levels.contains { $0["result"] as? String == "Set: http writes from debug on." })
@@ -483,7 +487,10 @@ import Testing
         let gateway = try await TestGateway.start(environment: ["FRESHET_OPS_TOKENS": "\(token) read night"])
         let reports = try await Self.reports(gateway, ["act", "apps?app=\(TestGateway.app)", "Pause"], token: token)
         let refused = reports.compactMap { $0["refused"] as? String }.joined()
-        #expect(refused.contains("night may read; pause, cancel what waits, grant reloads needs write."), "\(reports)")
+        #expect(
+            refused.contains("It takes the scope write to pause, cancel what waits, grant reloads; night has read."),
+            "\(reports)"
+        )
         await gateway.stop()
     }
 

@@ -219,8 +219,9 @@ import WidgetModel
         #expect(try await found("host=host-7&app=\(Sports.app)") == ["host-7"])
         #expect(try await found("host=host-7&app=com.example.none") == [])
         #expect(try await found("host=host-99") == [])
-        let key = HostKey(app: Sports.app, id: "host-7")
-        let token = try #require(try await scene.scene.log.ask(key) { $0.host(key)?.tokens.first?.hex })
+        let key = HostKey(app: Sports.app, id: HostID("host-7"))
+        let tokens = try await scene.scene.log.ask(key) { $0.host(key)?.tokens ?? [] }
+        let token = try #require(tokens.first).hex
         #expect(try await found("token=\(token)") == ["host-7"])
         #expect(try await found("token=\(token)&host=host-8") == [])
         #expect(try await found("token=ff") == [])

@@ -59,7 +59,7 @@ export function actions(context, scope, all) {
       element.replaceChildren(...all.map(({ label, ...one }) => h("button", { type: "button", class: "small", "data-key": `act-${label}`,
         on: { click: () => confirm(one, context) } }, label)));
     } else {
-      element.replaceChildren(h("p", { class: "soft" }, `${session.name} may ${session.scopes.join(", ")}; ${all.map((one) => one.label.toLowerCase().replace("…", "")).join(", ")} needs ${scope}.`));
+      element.replaceChildren(h("p", { class: "soft" }, `It takes the scope ${scope} to ${all.map((one) => one.label.toLowerCase().replace("…", "")).join(", ")}; ${session.name} has ${session.scopes.join(", ")}.`));
     }
   };
   const known = context.who();
@@ -71,7 +71,7 @@ export function actions(context, scope, all) {
 
 // MARK: Orders
 
-const lengths = [["", "Until someone resumes it"], ["900", "15 minutes"], ["3600", "1 hour"], ["21600", "6 hours"], ["86400", "24 hours"]];
+const lengths = [["", "Until an operator resumes it"], ["900", "15 minutes"], ["3600", "1 hour"], ["21600", "6 hours"], ["86400", "24 hours"]];
 
 /// What an order is about, in words.
 export function scopeText({ app, kind, host, sender, instance, push }) {
@@ -94,7 +94,7 @@ export function pause(of, known) {
     will: () => [
       of.sender ? `Nothing that ${of.sender} has pushed, or pushes from now on, reloads a widget.` : `Nothing of it reloads, exempt or not${known === undefined ? "" : `: ${widgets(known)}`}.`,
       "Pushes are accepted and wait; they expire as ever, and those that are for now or never expire at once.",
-      until() ? `It ends by itself at ${moment(until())}.` : "It stays until someone resumes it, over restarts, too.",
+      until() ? `It ends by itself at ${moment(until())}.` : "It stays until an operator resumes it, over restarts, too.",
     ],
     request: () => order("pause", of, until() ? { until: until() } : {}),
     done: (answer) => `Paused: ${widgets(answer.matched)}.`,

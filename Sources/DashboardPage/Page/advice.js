@@ -95,7 +95,7 @@ export function pauseText(order) {
   const { app, kind, sender } = order.of;
   const what = sender ? `Pushes of ${sender}` : kind ? `${kind} of ${app}` : app;
   const gone = order.isConfigured ? "" : " (not in the configuration any more)";
-  const end = order.until ? `until ${moment(order.until)}` : "until somebody resumes it";
+  const end = order.until ? `until ${moment(order.until)}` : "until an operator resumes it";
   return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
 

@@ -61,8 +61,7 @@ export function table(caption, columns, empty) {
     h("table", { role: "table" },
       h("caption", { class: "hidden" }, caption),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((column) =>
-        (column.title ? h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, column.title)
-          : h("td", { role: "columnheader", "aria-label": column.about ?? "More" }))))),
+        h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, column.title)))),
       body),
     nothing);
   return {
@@ -73,7 +72,7 @@ export function table(caption, columns, empty) {
       fill(body, rows.map((row) => h("tr", { role: "row" }, columns.map((column) => {
         const content = column.cell(row);
         const names = [column.number && "number", column.wide && "wide", column.long && "long"].filter(Boolean).join(" ");
-        return h("td", { role: "cell", "data-label": column.title || null, class: names || null },
+        return h("td", { role: "cell", "data-label": column.title, class: names || null },
           content === undefined || content === null || content === "" ? "–" : content);
       }))));
     },

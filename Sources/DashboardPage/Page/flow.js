@@ -39,22 +39,24 @@ export function flow(context) {
 
   function draw() {
     const step = chosen()[2];
-    const until = samples.length > 0 ? ms(samples.at(-1).at) : Date.now();
+    const until = Math.max(ms(what.asOf ?? 0), samples.length > 0 ? ms(samples.at(-1).at) : 0);
     const from = until - seconds * 1000;
     const shown = samples.filter((sample) => ms(sample.at) > from);
     const points = thin(spread(shown, stepSeconds[step], what.startedAt), Math.ceil(seconds / stepSeconds[step] / pointsMax));
-    const happened = marksOf(what, samples, stepSeconds[step]).filter((mark) => ms(mark.at) > from);
-    const first = shown[0];
-    const isYoung = first && ms(first.at) - from > 3000 * stepSeconds[step];
-    since.textContent = isYoung ? `There is data since ${moment(first.at)}.` : "";
+    // Of the last day minutes tell more exactly than hours when the gateway was away.
+    const fine = step === "hour" ? "minute" : step;
+    const happened = marksOf(what, step === "hour" ? what.minutes : samples, stepSeconds[fine]).filter((mark) => ms(mark.at) > from);
+    const first = shown[0] ? beginning(shown[0], step, what.minutes) : until;
+    since.textContent = shown[0] && first - from > 3000 * stepSeconds[step] ? `There is data since ${moment(first)}.` : "";
+    const dots = points.length < 30 ? 2 : 0;
     lines.set({
       x: points.map((point) => point.at), min: from, max: until, marks: happened,
       summary: "",
       series: [
-        { name: "Pushes a second", values: points.map((point) => point.accepted), colour: "--accent", fill: true },
-        { name: "Matched a second", values: points.map((point) => point.matched), colour: "--accent", fill: true },
-        { name: "Reloads a second", values: points.map((point) => point.reloadsIssued), colour: "--accent", fill: true },
-        { name: "Deferred matches", values: points.map((point) => point.deferred), colour: "--deferred", fill: true, format: count },
+        { name: "Pushes a second", values: points.map((point) => point.accepted), colour: "--accent", fill: true, points: dots },
+        { name: "Matched a second", values: points.map((point) => point.matched), colour: "--accent", fill: true, points: dots },
+        { name: "Reloads a second", values: points.map((point) => point.reloadsIssued), colour: "--accent", fill: true, points: dots },
+        { name: "Deferred matches", values: points.map((point) => point.deferred), colour: "--deferred", fill: true, points: dots, format: count },
       ],
     });
     lines.say(`${count(shown.reduce((sum, one) => sum + one.accepted, 0))} pushes matched ${count(shown.reduce((sum, one) => sum + one.matched, 0))} widgets in ${chosen()[1]}.`);
@@ -91,7 +93,7 @@ export function flow(context) {
     },
     show({ seconds: newest, minutes, hours, audited, config }, stats, targets) {
       samples = { second: newest, minute: minutes, hour: hours }[chosen()[2]];
-      what = { startedAt: stats.startedAt, audited, config, targets };
+      what = { startedAt: stats.startedAt, asOf: stats.asOf, minutes, audited, config, targets };
       draw();
       drawAge(minutes);
     },
@@ -102,6 +104,14 @@ export function flow(context) {
       draw();
     },
   };
+}
+
+/// When the time of a sample began; an hour that is known by its minutes, with the first of them.
+function beginning(sample, step, minutes) {
+  if (step !== "hour") return ms(sample.at) - 1000 * stepSeconds[step];
+  const hour = Math.floor((ms(sample.at) - 1) / 3_600_000) * 3_600_000;
+  const first = minutes.length > 0 ? ms(minutes[0].at) - 60_000 : 0;
+  return first < hour + 3_600_000 ? Math.max(hour, first) : hour;
 }
 
 /// Numbers a second, with nothing between samples where there were none.

@@ -8,6 +8,9 @@ import { gateway, Refused } from "./gateway.js";
 import { because, count, duration, moment, ms } from "./numbers.js";
 
 const isPush = (cause) => cause === "push" || cause === "appRequest" || cause === "appIntent";
+/// The lines of the day's strip: what a reload was caused by.
+const tracks = { 1: "Timeline", 0: "Other", "-1": "Pushes, app" };
+const track = (cause) => (isPush(cause) ? -1 : cause === "policy" ? 1 : 0);
 
 /// Of what waits for one widget, which may be thousands of pushes.
 const shownMax = 20;
@@ -175,14 +178,14 @@ function dayChart() {
     scales: ({ grid, ticks }) => ({
       tracks: {
         type: "linear", position: "left", stack: "day", stackWeight: 2, min: -1, max: 1, offset: true, grid: { ...grid, drawTicks: false },
-        ticks: { ...ticks, stepSize: 1, callback: (value) => ({ 1: "Timeline", "-1": "Pushes" })[value] ?? "" },
+        ticks: { ...ticks, stepSize: 1, autoSkip: false, callback: (value) => tracks[value] ?? "" },
       },
       y: { type: "linear", position: "left", stack: "day", stackWeight: 3, beginAtZero: true, grid, ticks: { ...ticks, maxTicksLimit: 4, precision: 0 }, title: { display: true, text: "left", color: ticks.color, font: { size: 11 } } },
     }),
   });
 }
 
-/// The day as a strip: reloads by the timeline above, by pushes below, and what was left of the budget under them.
+/// The day as a strip: reloads by their causes, over what was left of the budget.
 function showDay(strip, note, data) {
   const ledger = data.ledger.entries;
   const until = ms(data.ledger.until);
@@ -190,19 +193,19 @@ function showDay(strip, note, data) {
   note.textContent = `24 hours until ${moment(until)}${data.ledger.isWhole === false ? "; older decisions are not kept any more" : ""}`;
   const day = ledger.filter((entry) => ms(entry.at) >= from);
   const x = [from, ...day.map((entry) => ms(entry.at)), until];
-  const of = (test) => [null, ...day.map((entry) => (test(entry) ? (isPush(entry.cause) ? -1 : 1) : null)), null];
+  const of = (test) => [null, ...day.map((entry) => (test(entry) ? track(entry.cause) : null)), null];
   const allowance = data.budget.allowance;
   // What was left is known for the present window only.
   const level = day.map((entry) => entry.left ?? null);
   const start = ms(data.budget.windowStart);
   const first = level.find((value) => value !== null);
   const values = [day.length === 0 ? allowance - data.budget.charged : first === undefined ? null : Math.min(allowance, first + 1), ...level, Math.max(0, allowance - data.budget.charged)];
-  const dots = { axis: "tracks", points: 4, line: false, format: (value) => (value === 1 ? "not by a push" : "by a push") };
+  const dots = { axis: "tracks", points: 4, line: false, format: (value) => tracks[value].toLowerCase() };
   const charged = day.filter((entry) => entry.charged).length;
   const pushes = day.filter((entry) => isPush(entry.cause)).length;
   strip.set({
     x, min: from, max: until,
-    summary: `${count(day.length)} reloads, ${count(pushes)} of them by pushes; ${count(charged)} charged.${start > from ? ` The present window opened at ${moment(start)}.` : ""}`,
+    summary: `${count(day.length)} reloads, ${count(pushes)} of them by pushes and the app; ${count(charged)} charged.${start > from ? ` The present window opened at ${moment(start)}.` : ""}`,
     series: [
       { name: "Charged", values: of((entry) => entry.charged && !entry.collateral), colour: "--reloaded", ...dots },
       { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", ...dots },
