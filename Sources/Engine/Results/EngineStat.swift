@@ -102,6 +102,7 @@ package struct EngineStat: Sendable {
         .counted(.unlisted, "signals", \.signals),
         .counted(.unlisted, "invalidations", \.invalidations),
         .held(.unlisted, "timersArmed", \.timersArmed),
+        .held(.unlisted, "pushesRemembered", \.pushesRemembered),
     ]
 
     private static func collateral(_ budget: String) -> Metric {
@@ -124,6 +125,7 @@ extension EngineStats {
     package static func += (left: inout EngineStats, right: EngineStats) {
         left.position = max(left.position, right.position)
         left.time = max(left.time, right.time)
+        left.rememberedSince = [left.rememberedSince, right.rememberedSince].compactMap(\.self).min()
         for stat in EngineStat.all { left[keyPath: stat.member] += right[keyPath: stat.member] }
         left.outcomes += right.outcomes
         for index in left.reloadsExempt.indices { left.reloadsExempt[index] += right.reloadsExempt[index] }
