@@ -240,7 +240,7 @@ let package = Package(
             "RecoveryTests",
             [
                 "Engine", "Gateway", "JournalSQLite", "Journaling", "OwnerCrasher", "TestSupport", "WidgetModel",
-                logging, nioPosix,
+                logging, nioCore, nioPosix,
             ]
         ),
         suite(

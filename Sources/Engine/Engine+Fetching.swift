@@ -47,11 +47,11 @@ extension Engine {
         return urgent
     }
 
-    /// Whether an instance shows the timeline that a reload gave, in this state, for the configuration that it has now.
-    package func isShown(_ digest: [UInt8], from reload: ReloadID) -> Bool {
-        guard let slot = self.liveInstance(of: reload),
-            let shown = self.registry[content: slot].timeline?.timeline.digest
-        else { return false }
-        return shown == digest && reload.position >= self.registry[slot].configuredAt
+    /// The digest of the timeline that an instance shows; nil if it has been configured anew since the reload, or has none.
+    package func shownDigest(from reload: ReloadID) -> [UInt8]? {
+        guard let slot = self.liveInstance(of: reload), reload.position >= self.registry[slot].configuredAt else {
+            return nil
+        }
+        return self.registry[content: slot].timeline?.timeline.digest
     }
 }

@@ -64,7 +64,4 @@ extension Engine {
             mayWait: mayWait
         )
     }
-
-    /// ``outgoingPush(for:)`` for several.
-    package func outgoingPushes(for ids: [ReloadID]) -> [OutgoingPush?] { ids.map { self.outgoingPush(for: $0) } }
 }

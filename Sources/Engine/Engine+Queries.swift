@@ -95,9 +95,6 @@ extension Engine {
         self.registry.liveInstances(of: host).map { self.registration(of: $0) }
     }
 
-    /// How many pushes are remembered, whose repeats are recognised, and when the oldest of them was accepted; nil if none is.
-    package var rememberedPushes: (count: Int, since: Instant?) { self.ledger.remembered }
-
     /// The totals of this partition. O(1): what hosts and instances add up to is counted as they come and go.
     package func stats() -> EngineStats {
         var stats = self.counters
@@ -107,6 +104,7 @@ extension Engine {
         stats.removedTokens = self.registry.removedTokenCount
         stats.channels = self.channels.count
         self.ledger.count(into: &stats)
+        (stats.pushesRemembered, stats.rememberedSince) = self.ledger.remembered
         stats.reloadsOutstanding = self.reloads.count
         stats.timersArmed = self.schedule.timerCount
         return stats

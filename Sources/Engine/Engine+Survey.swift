@@ -26,30 +26,26 @@ extension Engine {
         )
     }
 
-    /// Adds the instances from a number on to a survey. O(`count`).
+    /// A survey of the instances from a number on. O(`count`).
     ///
-    /// - Parameter isConnected: Whether a host has an event stream open; asked of those for which a reload is out to one.
-    /// - Returns: The number to go on with, nil after the last instance.
-    package func survey(
-        _ survey: inout BudgetSurvey,
-        from start: InstanceNumber,
-        count: Int,
-        isConnected: (HostKey) -> Bool = { _ in true }
-    ) -> InstanceNumber? {
-        for kind in self.catalogue.kinds[survey.kinds.count...] {
-            survey.kinds.append(BudgetSurvey.KindRow(app: self.catalogue[kind.app].id, kind: kind.name))
+    /// - Parameter from: From when on policy reloads are counted.
+    package func survey(from: Instant, at start: InstanceNumber, count: Int) -> SurveyStep {
+        var survey = BudgetSurvey(from: from)
+        survey.kinds = self.catalogue.kinds.map { kind in
+            BudgetSurvey.KindRow(app: self.catalogue[kind.app].id, kind: kind.name)
         }
+        var out: [SurveyStep.OutToHost] = []
         let range = self.registry.instanceNumbers(from: start, atMost: count)
         for instance in range where self.registry[instance].isLive {
             self.count(instance, &survey.kinds[self.registry[instance].kind.index])
-            if self.schedule[active: instance].behind == .outToHost,
-                !isConnected(self.hostKey(of: self.registry[instance].host))
-            {
-                survey.kinds[self.registry[instance].kind.index].away += 1
+            if self.schedule[active: instance].behind == .outToHost {
+                let row = self.registry[instance]
+                out.append(SurveyStep.OutToHost(kind: row.kind, host: self.hostKey(of: row.host)))
             }
             self.countPolicy(instance, &survey)
         }
-        return range.upperBound.index < self.registry.instanceEnd ? range.upperBound : nil
+        let next = range.upperBound.index < self.registry.instanceEnd ? range.upperBound : nil
+        return SurveyStep(survey: survey, out: out, next: next)
     }
 
     private func count(_ instance: InstanceNumber, _ kind: inout BudgetSurvey.KindRow) {

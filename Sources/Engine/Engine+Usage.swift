@@ -1,5 +1,5 @@
 import IntentMatching
-package import WidgetModel
+import WidgetModel
 
 /// Who has how much of the registry.
 extension Engine {
@@ -17,11 +17,11 @@ extension Engine {
     /// Changes whenever ``appUsages`` does.
     package var usageVersion: UInt64 { self.registry.usageVersion }
 
-    /// What would come to this partition's registry with a registration, were it applied now; nothing if it would be refused.
+    /// What would come to this partition's registry with a registration, were it applied now; nil if it would be refused.
     ///
-    /// Of another host that loses its last token to it nothing is counted; see ``usage(endingWith:)``.
-    package func additions(of registration: HostRegistration) -> RegistryAdditions {
-        guard self.refusal(of: registration) == nil else { return RegistryAdditions() }
+    /// Of another host that loses its last token to it nothing is counted.
+    package func additions(of registration: HostRegistration) -> RegistryAdditions? {
+        guard self.refusal(of: registration) == nil else { return nil }
         guard let host = self.registry.findHost(registration.host), self.registry[host].isRegistered else {
             let count = registration.instances.count
             return RegistryAdditions(hosts: 1, instances: count, newInstances: count)
@@ -33,14 +33,6 @@ extension Engine {
             instances: registration.instances.count - live.count,
             newInstances: registration.instances.count { !live.contains($0.id) }
         )
-    }
-
-    /// What would go of the registry if a token were another host's from now on: a host that has no other one, else nothing.
-    package func usage(endingWith token: DeviceToken) -> RegistryUsage {
-        guard let binding = self.registry.binding(of: token), binding.instance.isNone,
-            self.registry.tokenCount(of: binding.host) == 1
-        else { return RegistryUsage() }
-        return RegistryUsage(hosts: 1, instances: Int(self.registry[binding.host].liveInstances))
     }
 
     // MARK: Counting

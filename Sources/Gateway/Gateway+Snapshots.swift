@@ -31,7 +31,7 @@ extension Gateway {
 
     /// Finds out where the log's time is, and says so if the clock is not there yet.
     func noteNewestEntry(_ log: CommandLog) async throws {
-        let newest = try await log.askAll { $0.time }.max() ?? .epoch
+        let newest = try await log.askAll(TotalsQuestion()).map(\.time).max() ?? .epoch
         self.newestEntry.withLock { $0 = newest }
         let ahead = newest - self.clock.now()
         self.watchClock()

@@ -491,7 +491,7 @@ extension Gateway {
     /// Logs the effective configuration where it differs from the one in force.
     private func logSettings(_ log: CommandLog) async throws {
         let settings = EngineSettings(self.configuration)
-        let inForce = try await log.askAll { $0.settings }
+        let inForce = try await log.askAll(InForceQuestion()).map(\.settings)
         guard inForce.contains(where: { $0 != settings }) else { return }
         for answer in try await log.appendToAll(.settings(settings)) {
             if case .settings(let orphaned) = answer, orphaned > 0 {

@@ -3,7 +3,7 @@ package import WidgetModel
 /// How often an instance may reload: a platform's rules as data, with the place they were read and the day.
 ///
 /// A preset is a starting point; an app or a kind may have its own. Check one with ``validate()`` before use.
-package struct BudgetPolicy: Hashable, Sendable {
+package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     /// What the allowance is counted over.
     package enum Window: Hashable, Sendable {
         /// Windows of one length, a whole number of minutes, one after the other.

@@ -175,14 +175,8 @@ import WidgetModel
         let healed = try MatchPattern.parse(
             .object([JSONValue.Member(name: "character", value: .array([.string("spouty")]))])
         )
-        let found = scene.engine.widgets(
-            app: Scene.game,
-            kind: kind,
-            pattern: healed,
-            from: 0,
-            limit: 9,
-            scanMax: 9
-        )
+        let found = PageQuestion(WidgetList(of: Scene.game, kind: kind, matching: healed), limit: 9)
+            .answer(in: scene)
         #expect(found.rows.map(\.registration.id) == [Self.widget])
         scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: kind, pattern: healed)))
         #expect(scene.issued.map(\.instance) == [Self.widget])
@@ -198,14 +192,8 @@ import WidgetModel
             .object([JSONValue.Member(name: "character", value: .array([.string(character)]))])
         )
         let before = scene.reloads.count
-        let found = scene.engine.widgets(
-            app: Scene.game,
-            kind: kind,
-            pattern: healed,
-            from: 0,
-            limit: 1,
-            scanMax: 9
-        )
+        let found = PageQuestion(WidgetList(of: Scene.game, kind: kind, matching: healed), limit: 1)
+            .answer(in: scene)
         if !found.rows.isEmpty { scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: kind))) }
         #expect(scene.reloads.count - before == reloads)
     }

@@ -213,7 +213,7 @@ import WidgetModel
         scene.pass(.minutes(20))
         scene.push(to: "phone-9")
         func listed(_ filter: InstanceFilter, scanMax: Int = 100) -> [String] {
-            scene.engine.instances(from: 0, filter, limit: 100, scanMax: scanMax).rows.map(\.address.short)
+            filter.page(of: scene.engine, from: nil, limit: 100, scanMax: scanMax).rows.map(\.address.short)
         }
         // One number is that of all instances at rest.
         #expect(listed(InstanceFilter(state: .behind), scanMax: 5).count == 4)
@@ -225,7 +225,7 @@ import WidgetModel
         #expect(listed(InstanceFilter(state: .behind, behindSince: old)).count == 3)
         #expect(listed(InstanceFilter(state: .behind, behindSince: old - .seconds(1))) == [])
         #expect(listed(InstanceFilter(behindSince: old)).count == 3)
-        let row = scene.engine.instances(from: 0, InstanceFilter(state: .behind), limit: 1, scanMax: 100).rows.first
+        let row = PageQuestion(InstanceFilter(state: .behind), limit: 1).answer(in: scene).rows.first
         #expect(row?.behind == .outToHost)
         #expect(row?.behindSince == old)
     }

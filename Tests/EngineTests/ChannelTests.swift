@@ -55,9 +55,9 @@ import WidgetModel
         #expect(scene.apply(Self.create("c3", max: 2)) == .channel(.created))
         // A limit that was lowered afterwards leaves what is there.
         #expect(scene.apply(Self.create("c4", max: 1)) == .channel(.limit(1)))
-        #expect(scene.engine.channelIDs(app: Self.app) == [ChannelID("c2"), ChannelID("c3")])
-        #expect(scene.engine.channelIDs(app: Scene.game) == [ChannelID("c3")])
-        #expect(scene.engine.channelIDs(app: BundleID("com.example.none")) == [])
+        #expect(scene.engine.channels(app: Self.app).map(\.id) == [ChannelID("c2"), ChannelID("c3")])
+        #expect(scene.engine.channels(app: Scene.game).map(\.id) == [ChannelID("c3")])
+        #expect(scene.engine.channels(app: BundleID("com.example.none")) == [])
     }
 
     @Test(arguments: UInt64(1)...8)
@@ -86,7 +86,7 @@ import WidgetModel
         }
         for app in [Self.app, Scene.game] {
             let ids = model[app, default: []].sorted().map { ChannelID($0) }
-            #expect(scene.engine.channelIDs(app: app) == ids, "seed \(seed)")
+            #expect(scene.engine.channels(app: app).map(\.id) == ids, "seed \(seed)")
         }
         var again = Engine(partition: PartitionID(0), partitions: 1, seed: seed)
         var output = EngineOutput()

@@ -213,6 +213,15 @@ import WidgetModel
             return .settings(settings)
         }
 
+        private static func look(
+            at list: some EngineList,
+            of engine: borrowing Engine,
+            from place: UInt64,
+            _ limit: Int
+        ) {
+            _ = list.page(of: engine, from: place, limit: limit, scanMax: limit)
+        }
+
         /// Asks everything that can be asked, with the ends of what a question can hold.
         private mutating func ask() {
             let engine = self.scene.engine.duplicate()
@@ -229,28 +238,21 @@ import WidgetModel
                 }
             }
             for raw in [0, 1, UInt32.max] {
-                let (start, host) = (InstanceNumber(raw: raw), HostNumber(raw: raw))
+                let (start, place) = (InstanceNumber(raw: raw), UInt64(raw))
                 for limit in [0, 1, Int.max] {
-                    _ = engine.instances(from: start, InstanceFilter(), limit: limit, scanMax: limit)
-                    _ = engine.hosts(from: host, app: nil, limit: limit, scanMax: limit)
-                    _ = engine.registrations(app: Scene.sports, from: host, limit: limit, scanMax: limit)
-                    _ = engine.widgets(
-                        app: Scene.sports,
-                        kind: nil,
-                        pattern: nil,
-                        from: start,
-                        limit: limit,
-                        scanMax: limit
-                    )
-                    _ = engine.outstandingReloads(app: Scene.sports, from: start, limit: limit)
-                    _ = engine.undeliveredReloads(from: start, limit: limit)
+                    Self.look(at: InstanceFilter(), of: engine, from: place, limit)
+                    Self.look(at: InstanceFilter(state: .waiting), of: engine, from: place, limit)
+                    Self.look(at: HostList(of: nil), of: engine, from: place, limit)
+                    Self.look(at: RegistrationList(of: Scene.sports), of: engine, from: place, limit)
+                    Self.look(at: WidgetList(of: Scene.sports), of: engine, from: place, limit)
+                    _ = ReloadsQuestion(.app(Scene.sports), from: start, limit: limit).answer(from: engine)
+                    _ = ReloadsQuestion(.undelivered, from: start, limit: limit).answer(from: engine)
                 }
-                var survey = BudgetSurvey(from: self.instant())
-                _ = engine.survey(&survey, from: start, count: .max)
+                _ = engine.survey(from: self.instant(), at: start, count: .max)
             }
             for number in Extremes.unsigned {
-                _ = engine.recentPushes(before: number, PushFilter(), limit: .max, scanMax: .max)
-                _ = engine.decisions(about: self.scene.lastID, from: number, outcome: nil, limit: .max, scanMax: .max)
+                Self.look(at: PushFilter(), of: engine, from: number, .max)
+                Self.look(at: DecisionList(about: self.scene.lastID), of: engine, from: number, .max)
                 _ = engine.forEachDecision(from: number) { _ in }
             }
             _ = engine.dryRun(self.push(), decidedMax: 1000)

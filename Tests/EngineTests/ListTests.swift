@@ -7,13 +7,16 @@ import WidgetModel
 /// Lists for operators: bounded steps that together give everything once.
 @Suite struct ListTests {
     /// The pages of a list, each begun where the one before ended.
-    private static func pages<Row, Place>(
-        _ page: (Place?) -> ListPage<Row, Place>
-    ) -> [[Row]] {
-        var pages: [[Row]] = []
-        var place: Place?
+    private static func pages<List: EngineList>(
+        _ list: List,
+        _ engine: borrowing Engine,
+        limit: Int,
+        scanMax: Int
+    ) -> [[List.Row]] {
+        var pages: [[List.Row]] = []
+        var place: UInt64?
         repeat {
-            let next = page(place)
+            let next = list.page(of: engine, from: place, limit: limit, scanMax: scanMax)
             pages.append(next.rows)
             place = next.next
         } while place != nil
@@ -26,7 +29,7 @@ import WidgetModel
             scene.settle("phone-\(host)", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         }
         scene.apply(.unregister(HostRemoval(host: HostKey("phone-2"))))
-        let all = scene.engine.instances(from: 0, InstanceFilter(), limit: 100, scanMax: 100)
+        let all = PageQuestion(InstanceFilter(), limit: 100).answer(in: scene)
         #expect(all.next == nil)
         #expect(
             all.rows.map(\.address.short).sorted() == [
@@ -35,9 +38,7 @@ import WidgetModel
             ]
         )
         for (limit, scanMax) in [(1, 100), (3, 100), (100, 1), (2, 3)] {
-            let rows = Self.pages {
-                scene.engine.instances(from: $0 ?? 0, InstanceFilter(), limit: limit, scanMax: scanMax)
-            }
+            let rows = Self.pages(InstanceFilter(), scene.engine, limit: limit, scanMax: scanMax)
             #expect(rows.flatMap { $0 } == all.rows, "limit \(limit), \(scanMax) rows a step")
             #expect(rows.allSatisfy { $0.count <= limit })
         }
@@ -48,7 +49,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         scene.settle("tablet", app: Scene.game, [Scene.character("c1", "panda")])
         func listed(_ filter: InstanceFilter) -> [String] {
-            scene.engine.instances(from: 0, filter, limit: 100, scanMax: 100).rows.map(\.address.short)
+            PageQuestion(filter, limit: 100).answer(in: scene).rows.map(\.address.short)
         }
         #expect(listed(InstanceFilter(app: Scene.game)) == ["tablet:c1"])
         #expect(listed(InstanceFilter(kind: WidgetKind("scores"))) == ["phone:w1", "phone:w2"])
@@ -60,8 +61,8 @@ import WidgetModel
         #expect(listed(InstanceFilter(state: .waiting)) == ["phone:w2"])
         scene.signal("phone", .widgetVisible(InstanceID("w1")))
         #expect(listed(InstanceFilter(state: .visible)) == ["phone:w1"])
-        #expect(scene.engine.instances(of: HostKey("phone"), InstanceFilter(state: .waiting)).map(\.waiting) == [1])
-        #expect(scene.engine.instances(of: HostKey("nobody"), InstanceFilter()) == [])
+        #expect(listed(InstanceFilter(host: HostKey("phone"), state: .waiting)) == ["phone:w2"])
+        #expect(listed(InstanceFilter(host: HostKey("nobody"))) == [])
     }
 
     @Test func `a line says what is charged, what waits and what is out`() {
@@ -69,7 +70,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         scene.push(to: "phone")
         scene.push(to: "phone")
-        let row = scene.engine.instances(of: HostKey("phone"), InstanceFilter()).first
+        let row = PageQuestion(InstanceFilter(host: HostKey("phone")), limit: 9).answer(in: scene).rows.first
         let view = scene.instance("phone", "w1")
         #expect(row?.charged == 1)
         #expect(row?.allowance == view?.budget.allowance)
@@ -84,10 +85,10 @@ import WidgetModel
         for host in 0..<4 { scene.settle("phone-\(host)", [Scene.scores("w1", team: "seahawks")]) }
         scene.settle("tablet", app: Scene.game, [Scene.character("c1", "panda")])
         scene.apply(.unregister(HostRemoval(host: HostKey("phone-1"))))
-        let rows = Self.pages { scene.engine.hosts(from: $0 ?? 0, app: nil, limit: 2, scanMax: 3) }.flatMap { $0 }
+        let rows = Self.pages(HostList(of: nil), scene.engine, limit: 2, scanMax: 3).flatMap { $0 }
         #expect(rows.map(\.host.id.rawValue) == ["phone-0", "phone-2", "phone-3", "tablet"])
         #expect(rows.map(\.instances) == [1, 1, 1, 1])
-        let game = scene.engine.hosts(from: 0, app: Scene.game, limit: 10, scanMax: 100)
+        let game = PageQuestion(HostList(of: Scene.game), limit: 10).answer(in: scene)
         #expect(game.rows.map(\.host.id.rawValue) == ["tablet"])
     }
 
@@ -102,13 +103,9 @@ import WidgetModel
             scene.pass(.hours(1))
         }
         func listed(_ filter: PushFilter, limit: Int, scanMax: Int) -> [UInt64] {
-            Self.pages {
-                scene.engine.recentPushes(before: $0 ?? .max, filter, limit: limit, scanMax: scanMax)
-            }
-            .flatMap { $0 }.map(\.push.id.low)
+            Self.pages(filter, scene.engine, limit: limit, scanMax: scanMax).flatMap { $0 }.map(\.push.id.low)
         }
         scene.apply(.tick)
-        #expect(scene.engine.pushesListed == 6)
         #expect(listed(PushFilter(), limit: 100, scanMax: 100) == [6, 5, 4])
         #expect(listed(PushFilter(), limit: 1, scanMax: 2) == [6, 5, 4])
         #expect(listed(PushFilter(team: TeamID("OTHER12345")), limit: 100, scanMax: 100) == [])
@@ -126,22 +123,15 @@ import WidgetModel
         let push = scene.push(to: "phone")
         scene.acknowledgeAll("phone")
         func told(_ outcome: PushOutcome?, limit: Int, scanMax: Int) -> [String] {
-            Self.pages {
-                scene.engine.decisions(about: push, from: $0, outcome: outcome, limit: limit, scanMax: scanMax)
-            }
-            .flatMap { $0 }.map { "\($0.instance?.short ?? "?") \($0.decision.outcome.name)" }
+            Self.pages(DecisionList(about: push, outcome: outcome), scene.engine, limit: limit, scanMax: scanMax)
+                .flatMap { $0 }.map { "\($0.instance?.short ?? "?") \($0.decision.outcome.name)" }
         }
         let all = ["phone:w1 issued", "phone:w2 deferred", "phone:w1 reloaded"]
         #expect(Set(told(nil, limit: 100, scanMax: 1000)) == Set(all))
         #expect(told(nil, limit: 1, scanMax: 2) == told(nil, limit: 100, scanMax: 1000))
         #expect(told(.deferred, limit: 100, scanMax: 1000) == ["phone:w2 deferred"])
-        let unknown = scene.engine.decisions(
-            about: PushID(high: 1, low: 1),
-            from: nil,
-            outcome: nil,
-            limit: 10,
-            scanMax: 10
-        )
+        let none = DecisionList(about: PushID(high: 1, low: 1))
+        let unknown = PageQuestion(none, limit: 9).answer(in: scene)
         #expect(unknown.rows == [])
         #expect(unknown.next == nil)
     }

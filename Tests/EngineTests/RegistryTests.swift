@@ -257,29 +257,17 @@ import WidgetModel
         for host in ["c", "a", "b"] { scene.register(host, [Self.mariners, Self.seahawks]) }
         scene.register("d", app: Scene.game, [Scene.character("w1", "spouty")])
         var seen: [String] = []
-        var start: InstanceNumber? = 0
+        var start: UInt64? = 0
         while let from = start {
-            let page = scene.engine.widgets(
-                app: Scene.sports,
-                kind: nil,
-                pattern: nil,
-                from: from,
-                limit: 4,
-                scanMax: 3
-            )
+            let page = WidgetList(of: Scene.sports).page(of: scene.engine, from: from, limit: 4, scanMax: 3)
             #expect(page.rows.count <= 3)
             seen += page.rows.map { "\($0.host.id):\($0.registration.id)" }
             start = page.next
         }
         #expect(seen == ["c:w1", "c:w2", "a:w1", "a:w2", "b:w1", "b:w2"])
-        let fans = scene.engine.widgets(
-            app: Scene.sports,
-            kind: WidgetKind("scores"),
-            pattern: Scene.pattern(team: "mariners"),
-            from: 0,
-            limit: 10,
-            scanMax: 100
-        )
+        let mariners = Scene.pattern(team: "mariners")
+        let list = WidgetList(of: Scene.sports, kind: WidgetKind("scores"), matching: mariners)
+        let fans = PageQuestion(list, limit: 10).answer(in: scene)
         #expect(fans.rows.map(\.registration.id.rawValue) == ["w2", "w2", "w2"])
     }
 }

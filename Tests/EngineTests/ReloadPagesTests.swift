@@ -15,11 +15,12 @@ import WidgetModel
 
     /// All pages, and how many there were.
     private static func pages(_ scene: Scene, limit: Int) -> (ids: [ReloadID], pages: Int) {
-        var page = scene.engine.outstandingReloads(app: Scene.sports, limit: limit)
+        var page = ReloadsQuestion(.app(Scene.sports), limit: limit).answer(in: scene)
         var ids = page.reloads.map(\.id)
         var count = 1
         while let next = page.next {
-            page = scene.engine.outstandingReloads(app: Scene.sports, from: next, through: page.through, limit: limit)
+            let question = ReloadsQuestion(.app(Scene.sports), from: next, through: page.through, limit: limit)
+            page = question.answer(in: scene)
             ids += page.reloads.map(\.id)
             count += 1
         }
@@ -47,7 +48,7 @@ import WidgetModel
         var (found, pages) = ([ReloadEffect](), 0)
         var cursor: InstanceNumber? = InstanceNumber(0)
         while let from = cursor {
-            let page = scene.engine.undeliveredReloads(from: from, limit: limit)
+            let page = ReloadsQuestion(.undelivered, from: from, limit: limit).answer(in: scene)
             #expect(page.reloads.count <= limit)
             found += page.reloads
             cursor = page.next
@@ -59,23 +60,19 @@ import WidgetModel
 
     @Test func `what is issued between two pages is on none of them, what ends is left out`() throws {
         var scene = Self.scene(hosts: 4)
-        let first = scene.engine.outstandingReloads(app: Scene.sports, limit: 2)
+        let first = ReloadsQuestion(.app(Scene.sports), limit: 2).answer(in: scene)
         #expect(first.reloads.count == 2)
         scene.acknowledgeAll("phone-3")
         scene.register("late", [Scene.scores("w1", team: "seahawks")])
-        let rest = scene.engine.outstandingReloads(
-            app: Scene.sports,
-            from: try #require(first.next),
-            through: first.through,
-            limit: 100
-        )
+        let next = try #require(first.next)
+        let rest = ReloadsQuestion(.app(Scene.sports), from: next, through: first.through).answer(in: scene)
         #expect(rest.next == nil)
         #expect(Set(rest.reloads.map(\.host.id.rawValue)) == ["phone-1", "phone-2"])
         #expect(rest.reloads.count == 4)
     }
 
     @Test func `an app that nobody knows has no reloads`() {
-        let page = Self.scene(hosts: 1).engine.outstandingReloads(app: BundleID("com.example.other"), limit: 10)
+        let page = ReloadsQuestion(.app(BundleID("com.example.other"))).answer(from: Self.scene(hosts: 1).engine)
         #expect(page.reloads == [] && page.next == nil)
     }
 }

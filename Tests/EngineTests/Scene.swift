@@ -364,3 +364,8 @@ struct Scene {
         self.instance(host, id)?.decisions.first
     }
 }
+
+extension EngineQuestion {
+    /// What a scene's engine answers; expectations take no engine.
+    func answer(in scene: Scene) -> Answer { self.answer(from: scene.engine) }
+}

@@ -251,7 +251,7 @@ import WidgetModel
         schedule.run(steps: 120)
         let frames = Self.frames(of: schedule.scene.engine)
         let whole = try Self.engine(of: frames)
-        let ids = whole.hosts(from: 0, app: nil, limit: 100, scanMax: 1000).rows.map(\.host)
+        let ids = PageQuestion(HostList(of: nil), limit: 100).answer(from: whole).rows.map(\.host)
         #expect(ids.count > 2, "seed \(seed)")
         for id in ids {
             var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)

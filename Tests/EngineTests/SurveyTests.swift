@@ -9,7 +9,11 @@ import WidgetModel
     private static func survey(_ engine: borrowing Engine, from: Instant, step: Int) -> BudgetSurvey {
         var survey = BudgetSurvey(from: from)
         var next: InstanceNumber? = 0
-        while let start = next { next = engine.survey(&survey, from: start, count: step) }
+        while let start = next {
+            let rows = engine.survey(from: from, at: start, count: step)
+            survey.add(rows)
+            next = rows.next
+        }
         return survey
     }
 
@@ -48,7 +52,7 @@ import WidgetModel
         #expect(survey.kinds[0].left == [1, 0, 0, 0, 0, 0, 0, 0, 0, 1])
         #expect(survey.kinds[0].exhaustedWithin[0] == 1)
         #expect(survey.kinds[0].exhaustedWithin.reduce(0, +) == 1)
-        let listed = scene.engine.instances(from: 0, InstanceFilter(state: .exhausted), limit: 10, scanMax: 10)
+        let listed = PageQuestion(InstanceFilter(state: .exhausted), limit: 10).answer(in: scene)
         #expect(listed.rows.map(\.address.short) == ["phone:w1"])
     }
 

@@ -128,7 +128,7 @@ import WidgetModel
         #expect(scene.tokenPushes.map { Self.names($0) } == [["w1", "w2", "w3"], ["c1"]])
         #expect(scene.tokenPushes.map(\.isControl) == [false, true])
         #expect(scene.tokenPushes.map(\.token) == [Scene.token("phone"), Scene.token("control")])
-        let out = scene.engine.undeliveredReloads(limit: .max).reloads
+        let out = ReloadsQuestion(.undelivered).answer(in: scene).reloads
         #expect(Set(out) == Set(scene.tokenPushes.flatMap { $0.members.map(\.reload) }))
         let push = try #require(scene.tokenPushes.last)
         scene.apply(.delivery(DeliveryReport(host: push.host, reload: push.id, result: .acknowledged)))
@@ -156,7 +156,7 @@ import WidgetModel
         #expect(scene.instance("phone", "w1")?.budget.nextNormal == before.nextNormal)
         #expect(scene.outcomes(goal) == [.failed: 1])
         #expect(scene.apply(.delivery(report)) == .delivery(known: false))
-        #expect(scene.engine.undeliveredReloads(limit: .max).reloads == [])
+        #expect(ReloadsQuestion(.undelivered).answer(in: scene).reloads == [])
     }
 
     @Test func `what is booked beyond the allowance is not given back twice`() throws {

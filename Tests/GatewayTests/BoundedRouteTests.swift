@@ -27,7 +27,7 @@ import WidgetModel
         #expect(erased.status == 200)
         #expect(erased.json["removed"] == .int(2200))
         #expect(try await scene.send("DELETE", "/v1/apps/com.example.scores/hosts").status == 404)
-        #expect(try await scene.scene.log.askAll { $0.stats().hosts }.reduce(0, +) == 1)
+        #expect(try await scene.scene.log.askAll(TotalsQuestion()).map(\.hosts).reduce(0, +) == 1)
     }
 
     @Test func `of what waits for an instance as much is sent as is asked for`() async throws {

@@ -128,7 +128,7 @@ import WidgetModel
                 #expect(answers.map { $0["apns-id"] } == (1...3).map { .string(Self.id($0)) })
             }
             await scene.decide()
-            let stats = try await scene.scene.log.askAll { $0.stats() }[0]
+            let stats = try await scene.scene.log.askAll(TotalsQuestion())[0]
             #expect(stats.pushesAccepted == 3)
             #expect(stats.pushesRepeated == 3)
         }

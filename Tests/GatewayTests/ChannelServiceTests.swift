@@ -171,7 +171,7 @@ import WidgetModel
         try await channels.append(record)
         // The same again is a repeat.
         try await channels.append(record)
-        let views = try await scene.log.askAll { $0.push(PushID(high: 9, low: 1), team: Sports.team) }
+        let views = try await scene.log.askAll(PushesQuestion([PushID(high: 9, low: 1)], of: Sports.team))
         #expect(views.joined().reduce(0) { $0 + $1.matched } == 2)
         #expect(views.map { $0.map(\.repeats) } == [[1], [1]])
     }
@@ -187,11 +187,11 @@ import WidgetModel
             for: HostKey("a")
         )
         let record = try await channels.record(of: Self.broadcast(id), app: Self.app, now: Sports.start)
-        let summary = DryRunSummary(try await scene.log.askAll { $0.dryRun(record, decidedMax: 100) })
+        let summary = DryRunSummary(try await scene.log.askAll(record) { _ in 100 })
         #expect(summary.matched == 1)
         let all = try #require(try await channels.create(Self.creation(.plain), app: Self.app).channel)
         let everybody = try await channels.record(of: Self.broadcast(all), app: Self.app, now: Sports.start)
-        #expect(DryRunSummary(try await scene.log.askAll { $0.dryRun(everybody, decidedMax: 100) }).matched == 2)
+        #expect(DryRunSummary(try await scene.log.askAll(everybody) { _ in 100 }).matched == 2)
     }
 
     @Test func `what a channel stores decides how long a message may wait`() async throws {

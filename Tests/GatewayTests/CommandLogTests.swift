@@ -116,8 +116,8 @@ import WidgetModel
         let scene = try await OwnerScene.started(partitions: 3)
         for number in 0..<9 { try await scene.register("host-\(number)") }
         let host = HostKey("host-4")
-        #expect(try await scene.log.ask(host) { $0.host(host)?.revision } == 1)
-        #expect(try await scene.log.askAll { $0.stats().hosts }.reduce(0, +) == 9)
+        #expect(try await scene.log.ask(HostQuestion(host))?.revision == 1)
+        #expect(try await scene.log.askAll(TotalsQuestion()).map(\.hosts).reduce(0, +) == 9)
         #expect(await scene.log.progress().map(\.partition) == (0..<3).map { PartitionID($0) })
     }
 }

@@ -49,7 +49,7 @@ import WidgetModel
     }
 
     private static func typical(_ scene: OwnerScene) async throws -> [Int?] {
-        try await scene.log.askAll { $0.settings?.apps.first?.kinds.first?.budget.typical }
+        try await scene.log.askAll(InForceQuestion()).map { $0.settings?.apps.first?.kinds.first?.budget.typical }
     }
 
     @Test func `a changed policy is in force in every partition at once`() async throws {
@@ -100,7 +100,11 @@ import WidgetModel
         #expect(report.restartNeeded == ["listeners.health.port"])
         #expect(try await Self.typical(scene) == [25, 25])
         #expect(live.inForce.listeners.health.port == 9080)
-        #expect(try await scene.log.askAll { $0.settings?.apps.first?.developerMode } == [true, true])
+        #expect(
+            try await scene.log.askAll(InForceQuestion()).map { $0.settings?.apps.first?.developerMode } == [
+                true, true,
+            ]
+        )
     }
 
     @Test func `what reading it again would change is told, and nothing of it is taken`() async throws {
@@ -140,8 +144,8 @@ import WidgetModel
     @Test func `apps and kinds that come and go are the engines' at once`() async throws {
         let (scene, live, file) = try await Self.started()
         func apps() async throws -> [[String]] {
-            try await scene.log.askAll { engine in
-                engine.settings?.apps.map { app in
+            try await scene.log.askAll(InForceQuestion()).map { inForce in
+                inForce.settings?.apps.map { app in
                     "\(app.app.rawValue): \(app.kinds.map(\.schema.kind.rawValue).joined(separator: " "))"
                 } ?? []
             }

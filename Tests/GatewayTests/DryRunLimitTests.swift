@@ -14,7 +14,7 @@ import WidgetModel
         for host in Self.hosts {
             _ = try await log.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
         }
-        let counts = try await log.askAll { $0.stats().instances }
+        let counts = try await log.askAll(TotalsQuestion()).map(\.instances)
         #expect(counts.allSatisfy { $0 > 0 } && counts.reduce(0, +) == Self.hosts.count)
     }
 
@@ -101,7 +101,7 @@ import WidgetModel
             let answer = try await scene.log.append(.push(part), to: PartitionID(UInt16(partition)))
             #expect(answer == .push(matched: 0, isRepeat: false))
         }
-        let views = try await scene.log.askAll { $0.push(push.id) }.flatMap(\.self)
+        let views = try await scene.log.askAll(PushesQuestion([push.id])).flatMap(\.self)
         #expect(views.map(\.failure) == [.tooMany, .tooMany])
         let json = try #require(Views.push(views, partitions: 2))
         #expect(json["failure"] == .string("tooMany") && json["isComplete"] == .bool(true))

@@ -28,7 +28,7 @@ import WidgetModel
     }
 
     private static func tokens(_ scene: RouteScene, _ host: HostKey) async throws -> [DeviceToken]? {
-        try await scene.scene.log.ask(host) { $0.host(host)?.tokens }
+        try await scene.scene.log.ask(HostQuestion(host))?.tokens
     }
 
     @Test func `two apps may have hosts of one name, and neither hears of the other`() async throws {
@@ -164,7 +164,7 @@ import WidgetModel
         var push = Sports.push(1, to: "panel-1")
         push.expiration = Sports.start.seconds + 3600
         _ = try await scene.scene.log.append(.push(push), for: Self.panel)
-        let before = try #require(try await scene.scene.log.ask(Self.panel) { $0.instance(address) })
+        let before = try #require(try await scene.scene.log.ask(InstanceQuestion(address)))
         let stream = try scene.scene.streams.subscribe(.host(Self.panel), by: HostStreams.Right(token: Self.thief))
 
         let backEnd = try scene.key.providerToken()
@@ -174,10 +174,10 @@ import WidgetModel
         #expect(try await scene.send("GET", RouteScene.path(Self.thief), device).place == ["410", "gone"])
         for await _ in stream.events {}
         #expect(scene.scene.streams.counters.revoked == 1)
-        let after = try #require(try await scene.scene.log.ask(Self.panel) { $0.instance(address) })
+        let after = try #require(try await scene.scene.log.ask(InstanceQuestion(address)))
         #expect(after.budget.charged == before.budget.charged)
         let id = push.id
-        let view = try await scene.scene.log.ask(Self.panel) { $0.push(id).first }
+        let view = try await scene.scene.log.askAll(PushesQuestion([id])).joined().first
         #expect(view?.counts[.removed] == 1)
     }
 

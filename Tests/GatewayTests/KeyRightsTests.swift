@@ -135,9 +135,8 @@ import WidgetModel
 
     private static func waiting(_ scene: RouteScene, _ push: PushRecord) async throws -> Int {
         let (id, hash) = (push.id, push.contentHash)
-        return try await scene.scene.log.askAll { engine in
-            engine.push(id).filter { $0.contentHash == hash }.reduce(0) { $0 + $1.counts[.deferred] }
-        }.reduce(0, +)
+        return try await scene.scene.log.askAll(PushesQuestion([id])).joined()
+            .filter { $0.contentHash == hash }.reduce(0) { $0 + $1.counts[.deferred] }
     }
 
     @Test(arguments: Self.sights.indices)

@@ -134,7 +134,7 @@ import WidgetModel
     private static func allowance(_ scene: OwnerScene) async throws -> Int {
         let host = HostKey("host-1")
         let address = InstanceAddress(host: host, instance: InstanceID("a0"))
-        return try #require(try await scene.log.ask(host) { $0.instance(address)?.budget.allowance })
+        return try #require(try await scene.log.ask(InstanceQuestion(address))?.budget.allowance)
     }
 
     /// The store could not say whether it has the order, and it has.

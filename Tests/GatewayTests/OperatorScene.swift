@@ -110,7 +110,7 @@ struct OperatorScene {
 
     /// Acknowledges everything that is out.
     func acknowledgeAll() async throws {
-        for reload in try await self.scene.log.askAll({ $0.outstandingReloads(app: Sports.app, limit: 1000).reloads })
+        for reload in try await self.scene.log.askAll(ReloadsQuestion(.app(Sports.app), limit: 1000)).map(\.reloads)
             .joined()
         {
             let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)

@@ -34,9 +34,9 @@ import WidgetModel
             owner.setOutputBytesPerCommit(JournalLimits().outputBytesPerCommit)
             // Runs here and now up to where it waits for the loop.
             Task.immediate {
-                _ = try? await owner.query { $0.stats() }
+                _ = try? await owner.ask(TotalsQuestion())
                 // What is not between two entries may be told that the partition has stopped.
-                _ = try? await owner.query(at: .betweenEntries) { $0.stateDigest() }
+                _ = try? await owner.ask(ProgressQuestion())
                 _ = try? await owner.progress()
                 self.answers.yield(place)
             }
@@ -112,7 +112,9 @@ import WidgetModel
             body: []
         )
         _ = try await log.appendToAll(.audit(.request(request)))
-        _ = try await owner.query { _ in caller.ask(from: "a question") }
+        let question = owner.loop.makePromise(of: DryRunView.self)
+        question.futureResult.whenComplete { _ in caller.ask(from: "a question") }
+        owner.loop.execute { owner.beginSearch(MatchQuestion(Sports.push(1, to: "a")), question) }
         await caller.answered(["effects", "directory", "audit", "usage", "applied", "an answer", "a question"])
 
         var records = PackedRecords()

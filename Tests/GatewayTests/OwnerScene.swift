@@ -194,9 +194,14 @@ final class OwnerScene: Sendable {
         )
     }
 
+    /// A host's reloads that are out.
+    func outstanding(_ host: HostKey) async throws -> [ReloadEffect] {
+        try await self.log.ask(self.log.partition(of: host), ReloadsQuestion(.host(host))).reloads
+    }
+
     func digests() async throws -> [UInt64] {
         var digests: [UInt64] = []
-        for owner in self.owners { digests.append(try await owner.query(at: .betweenEntries) { $0.stateDigest() }) }
+        for owner in self.owners { digests.append(try await owner.inspect { $0.stateDigest() }) }
         return digests
     }
 

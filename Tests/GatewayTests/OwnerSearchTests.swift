@@ -32,7 +32,7 @@ import WidgetModel
             )
         }
         scene.journal.append(builder.take()) { _ in }
-        while try await scene.owners[0].query({ $0.stats().instances }) < self.hosts { await Task.yield() }
+        while try await scene.owners[0].ask(TotalsQuestion()).instances < self.hosts { await Task.yield() }
         return scene
     }
 
@@ -45,43 +45,41 @@ import WidgetModel
     @Test func `others are answered while a search is under way, and nothing is applied`() async throws {
         let scene = try await Self.populated()
         let owner = scene.owners[0]
-        let found = owner.loop.makePromise(of: (matched: Int, isThere: Bool).self)
+        let found = owner.loop.makePromise(of: DryRunView.self)
         let isOver = try await owner.loop.submit {
             // Appended first, but applied when the search is over.
             scene.journal.append(Self.removal("host-7")) { _ in }
-            owner.beginSearch(Self.costly, nil, found) { engine, search in
-                (search.count.matched, engine.host(HostKey("host-7")) != nil)
-            }
+            owner.beginSearch(MatchQuestion(Self.costly), found)
             let isOver = owner.loop.makePromise(of: Bool.self)
             owner.loop.execute { isOver.succeed(owner.state.value.searches.isEmpty) }
             return isOver.futureResult
         }.flatMap { $0 }.get()
         #expect(!isOver)
         let answer = try await found.futureResult.get()
-        #expect(answer.matched == 300 && answer.isThere)
+        #expect(answer.matched == 300)
         // Each search lets some of the log be applied.
         var searches = 0
-        while try await owner.query({ $0.host(HostKey("host-7")) }) != nil {
-            _ = try await owner.search(Self.costly) { $1.count }
+        while try await owner.ask(HostQuestion(HostKey("host-7"))) != nil {
+            _ = try await owner.ask(MatchQuestion(Self.costly))
             searches += 1
         }
         #expect(searches < 10)
-        #expect(try await owner.search(Self.costly) { $1.count.matched } == 299)
-        let view = try await owner.search(Self.costly, sampling: 10) { $0.dryRun($1) }
+        #expect(try await owner.ask(MatchQuestion(Self.costly)).matched == 299)
+        let view = try await owner.ask(MatchQuestion(Self.costly, decidedMax: 10))
         #expect(view.matched == 299 && view.decided == 10 && view.plans.count == 1)
     }
 
     @Test func `a search of a partition that has stopped fails, also one that is under way`() async throws {
         let scene = try await Self.populated()
         let owner = scene.owners[0]
-        let found = owner.loop.makePromise(of: Int.self)
+        let found = owner.loop.makePromise(of: DryRunView.self)
         try await owner.loop.submit {
-            owner.beginSearch(Self.costly, nil, found) { $1.count.matched }
+            owner.beginSearch(MatchQuestion(Self.costly), found)
             owner.stop()
         }.get()
         await #expect(throws: OwnerError.stopped(partition: PartitionID(0))) { try await found.futureResult.get() }
         await #expect(throws: OwnerError.stopped(partition: PartitionID(0))) {
-            try await owner.search(Self.costly) { $1.count }
+            try await owner.ask(MatchQuestion(Self.costly))
         }
     }
 }

@@ -101,7 +101,7 @@ import WidgetModel
         ) {
             try await scene.register("b")
         }
-        #expect(try await owner.query { $0.host(HostKey("b")) } == nil)
+        #expect(try await owner.ask(HostQuestion(HostKey("b"))) == nil)
     }
 
     @Test func `an output of unknown outcome that was written is taken for written`() async throws {
@@ -246,7 +246,7 @@ import WidgetModel
         await #expect(throws: OwnerError.shutDown(partition: Self.partition)) { try await stopped.start() }
         let again = scene.restarted()
         _ = try await again.start()
-        for host in ["a", "b", "c"] { #expect(try await again.owners[0].query { $0.host(HostKey(host)) } != nil) }
+        for host in ["a", "b", "c"] { #expect(try await again.owners[0].ask(HostQuestion(HostKey(host))) != nil) }
         try await loops.shutdownGracefully()
     }
 
@@ -272,16 +272,14 @@ import WidgetModel
             async let answer = scene.log.appendToAll(record)
             var isApplied = false
             while !isApplied {
-                let (isDone, views) = try await owner.query { ($0.isRecordDone, $0.push(id)) }
-                guard let view = views.first else { continue }
+                guard let view = try await owner.ask(PushesQuestion([id])).first else { continue }
                 isApplied = view.isApplied
                 #expect(view.counts.total == view.matched)
                 guard !isApplied else { break }
                 partial += 1
-                #expect(!isDone && !view.isComplete && view.matched < 9000)
+                #expect(!view.isComplete && view.matched < 9000)
                 // What says how far the log is applied waits.
-                let (applied, whole) = try await owner.query(at: .betweenEntries) { ($0.push(id)[0], $0.isRecordDone) }
-                #expect(whole && applied.isApplied && applied.matched == 9000)
+                #expect(try await owner.ask(ProgressQuestion()).totals.matched == Int(pushes) * 9000)
             }
             #expect(try await answer == [.push(matched: 9000, isRepeat: false)])
             if pushes == 1 { _ = await Self.take(9000, scene) }
@@ -297,7 +295,7 @@ import WidgetModel
         try await scene.register("a")
         try await scene.settle()
         let host = HostKey("a")
-        #expect(try await scene.owners[0].query { $0.outstandingReloads(host: host).count } == 1)
+        #expect(try await scene.outstanding(host).count == 1)
 
         // Two days without the gateway: the reload's acknowledgement was due within one.
         scene.time.pass(.days(2))
@@ -309,7 +307,7 @@ import WidgetModel
         let entries = try again.journal.read(Self.partition, from: LogPosition(3), entriesMax: 10)
         #expect(entries.map(\.bytes) == [[1] + Record.tick.bytes])
         try await again.settle()
-        #expect(try await again.owners[0].query { $0.outstandingReloads(host: host) } == [])
+        #expect(try await again.outstanding(host) == [])
     }
 
     @Test func `a timer that fires before the log's clock is there is no tick`() async throws {
@@ -325,7 +323,7 @@ import WidgetModel
         let scene = try await OwnerScene.started(clock: clock)
         try await scene.register("a")
         try await scene.settle()
-        let due = try #require(try await scene.owners[0].query(at: .betweenEntries) { $0.nextTimer })
+        let due = try #require(try await scene.owners[0].ask(ProgressQuestion()).nextTimer)
         milliseconds.withLock { $0 = (due - Sports.start).milliseconds - 1 }
         // Arms the timer anew, a millisecond ahead; the loop's time goes on, and the log's does not.
         try await scene.register("b")

@@ -87,7 +87,7 @@ import WidgetModel
     @Test func `the list is of the time that is asked for, its ends left out`() async throws {
         let scene = try await Self.scene()
         func accepted(_ number: UInt64) async throws -> String {
-            let views = try await scene.scene.log.askAll { $0.push(PushID(high: 7, low: number)) }
+            let views = try await scene.scene.log.askAll(PushesQuestion([PushID(high: 7, low: number)]))
             return Self.date(try #require(views.joined().first).acceptedAt)
         }
         let (first, last) = (try await accepted(1), try await accepted(4))

@@ -38,7 +38,7 @@ import WidgetModel
     /// The owners' states are what their logs say from the first entry on; a tick may come at any time.
     private static func expectReplayed(_ scene: OwnerScene) async throws {
         for owner in scene.owners {
-            let (position, digest) = try await owner.query(at: .betweenEntries) { ($0.position, $0.stateDigest()) }
+            let (position, digest) = try await owner.inspect { ($0.position, $0.stateDigest()) }
             var engine = Engine(partition: owner.partition, partitions: scene.owners.count)
             var output = EngineOutput()
             let entries = try scene.journal.read(owner.partition, from: .start, entriesMax: 10_000)
@@ -107,9 +107,9 @@ import WidgetModel
         #expect(read.directory.count == whole.directory.count)
         for host in ["a", "b", "c", "d"] {
             #expect(read.directory.lookup(Sports.token(host)) == whole.directory.lookup(Sports.token(host)))
-            let outstanding = try await read.log.ask(HostKey(host)) { $0.outstandingReloads(host: HostKey(host)) }
+            let outstanding = try await read.outstanding(HostKey(host))
             #expect(
-                try await whole.log.ask(HostKey(host)) { $0.outstandingReloads(host: HostKey(host)) } == outstanding
+                try await whole.outstanding(HostKey(host)) == outstanding
             )
         }
         // What was handed on before the restart is not handed on again, and what comes next is.

@@ -38,7 +38,7 @@ import WidgetModel
         #expect(between == Sports.start + .hours(2) - .seconds(1))
         let id = push.id
         func count(_ outcome: PushOutcome) async throws -> Int {
-            try await scene.log.askAll { $0.push(id).reduce(0) { $0 + $1.counts[outcome] } }.reduce(0, +)
+            try await scene.log.askAll(PushesQuestion([id])).joined().reduce(0) { $0 + $1.counts[outcome] }
         }
         #expect(try await count(.deferred) == 4)
         // Two at once come one after the other.
@@ -47,13 +47,11 @@ import WidgetModel
         let ends = [try await first, try await second]
         #expect(ends.max() == Sports.start + .hours(4) + .minutes(30) - .seconds(1))
         #expect(try await count(.failed) == 4, "issued at two hours, never acknowledged")
-        let decided = try await scene.log.askAll { engine in
-            (0..<4).compactMap { number in
-                let address = InstanceAddress(host: HostKey("host-\(number)"), instance: InstanceID("a0"))
-                return engine.instance(address)?.decisions.first { $0.outcome == .issued }?.at
-            }
+        for number in 0..<4 {
+            let address = InstanceAddress(host: HostKey("host-\(number)"), instance: InstanceID("a0"))
+            let view = try #require(try await scene.log.ask(InstanceQuestion(address)))
+            #expect(view.decisions.first { $0.outcome == .issued }?.at == Sports.start + .hours(2))
         }
-        #expect(decided.joined().allSatisfy { $0 == Sports.start + .hours(2) })
     }
 
     @Test func `time passes up to the end of 2099, and no further`() async throws {

@@ -31,14 +31,14 @@ import WidgetModel
             #expect(answer.status == 200)
         }
         let shown = InstanceAddress(host: Self.panel, instance: InstanceID("w4"))
-        let view = try await scene.scene.log.ask(Self.panel) { $0.instance(shown) }
+        let view = try await scene.scene.log.ask(InstanceQuestion(shown))
         return (scene, try #require(view).budget.windowEnd)
     }
 
     @Test func `one more is 429 with the seconds until the first one's end, and changes nothing`() async throws {
         let (scene, end) = try await Self.full()
         scene.scene.time.pass(.milliseconds(500))
-        let before = try await scene.scene.log.ask(Self.panel) { $0.host(Self.panel) }
+        let before = try await scene.scene.log.ask(HostQuestion(Self.panel))
         let answer = await scene.routes.respond(to: try Self.request(scene, "w5"))
         let seconds = (end - Sports.start).milliseconds / 1000
         #expect(answer.status == 429)
@@ -48,7 +48,7 @@ import WidgetModel
         #expect(problem["code"] == .string("too-many-tombstones"))
         #expect(problem["retryAfter"] == .int(seconds))
         #expect(problem["path"] == .string("instances"))
-        #expect(try await scene.scene.log.ask(Self.panel) { $0.host(Self.panel) } == before)
+        #expect(try await scene.scene.log.ask(HostQuestion(Self.panel)) == before)
         #expect(scene.routes.problems.all.map { [$0.0.rawValue, "\($0.1)"] } == [["too-many-tombstones", "1"]])
     }
 

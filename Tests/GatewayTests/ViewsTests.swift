@@ -49,7 +49,7 @@ import WidgetModel
         _ = try await scene.log.appendToAll(.push(push))
         let id = push.id
         for stage in 0..<3 {
-            let views = try await scene.log.askAll { $0.push(id, team: Sports.team) }.flatMap { $0 }
+            let views = try await scene.log.askAll(PushesQuestion([id], of: Sports.team)).flatMap { $0 }
             let value = try #require(Views.push(views, partitions: 3))
             #expect(value["matched"] == .int(24), "stage \(stage)")
             #expect(Self.sum(value["outcomes"]) == 24, "stage \(stage): \(Self.text(value))")
@@ -57,9 +57,8 @@ import WidgetModel
             #expect(value["partitions"] == .int(3))
             #expect(value["isComplete"] == .bool(stage == 2), "stage \(stage): \(Self.text(value))")
             if stage == 0 {
-                let outstanding = try await scene.log.askAll {
-                    $0.outstandingReloads(app: Sports.app, limit: 1000).reloads
-                }.flatMap { $0 }
+                let question = ReloadsQuestion(.app(Sports.app), limit: 1000)
+                let outstanding = try await scene.log.askAll(question).flatMap(\.reloads)
                 _ = try await scene.log.append(
                     outstanding.map {
                         (.delivery(DeliveryReport(host: $0.host, reload: $0.id, result: .acknowledged)), $0.host)
@@ -82,7 +81,7 @@ import WidgetModel
         let scene = try await OwnerScene.started()
         try await scene.register("phone")
         let host = HostKey("phone")
-        let view = try #require(try await scene.log.ask(host) { $0.host(host) })
+        let view = try #require(try await scene.log.ask(HostQuestion(host)))
         let text = Self.text(Views.registration(view))
         #expect(text.contains(#""tokens":["746f6b65…"]"#))
         #expect(!text.contains(Sports.token("phone").hex))

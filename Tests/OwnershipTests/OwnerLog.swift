@@ -25,7 +25,7 @@ struct OwnerLog: ~Copyable {
     init(hosts: Int, chunkBytesMax: Int = 1 << 20) {
         var records = [Record.settings(Self.settings)]
         records += (0..<hosts).map { Record.register(Self.registration("host-\($0)")) }
-        self.entries = records.enumerated().map { Self.entry(UInt64($0.offset) + 1, $0.element) }
+        self.entries = records.enumerated().map { Self.entry(UInt64($0.offset) + 1, [$0.element]) }
         self.machine = Self.machine(chunkBytesMax: chunkBytesMax)
     }
 
@@ -33,13 +33,13 @@ struct OwnerLog: ~Copyable {
         OwnerMachine(Engine(partition: Self.partition, partitions: 1), chunkBytesMax: chunkBytesMax)
     }
 
-    private static func entry(_ position: UInt64, _ record: Record) -> LogEntry {
+    static func entry(_ position: UInt64, _ records: [Record]) -> LogEntry {
         var packed = PackedRecords()
-        packed.append(record.bytes)
+        for record in records { packed.append(record.bytes) }
         return LogEntry(position: LogPosition(position), logTime: Self.start, packed: packed)
     }
 
-    private static var settings: EngineSettings {
+    static var settings: EngineSettings {
         guard let schema = try? KindSchema(kind: WidgetKind("scores"), parameters: [ParameterSchema("team", .string)])
         else {
             preconditionFailure("the schema is a good one")
@@ -48,7 +48,7 @@ struct OwnerLog: ~Copyable {
         return EngineSettings(apps: [AppSettings(app: Self.app, team: TeamID("ABCDE12345"), kinds: [kind])])
     }
 
-    private static func registration(_ host: String) -> HostRegistration {
+    static func registration(_ host: String) -> HostRegistration {
         HostRegistration(
             host: HostKey(app: Self.app, id: HostID(host)),
             token: DeviceToken(bytes: Array("token of \(host)".utf8)),

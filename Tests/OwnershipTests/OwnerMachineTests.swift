@@ -179,6 +179,25 @@ import WidgetModel
         #expect(sliced == once)
     }
 
+    @Test func `within an entry what is decided so far is told, and not how far the log is applied`() throws {
+        var log = OwnerLog(hosts: 0)
+        let hosts = (0..<4).map { Record.register(OwnerLog.registration("host-\($0)")) }
+        log.entries = [OwnerLog.entry(1, [.settings(OwnerLog.settings)] + hosts)]
+        try log.machine.start(newest: nil)
+        var seen: Set<Int> = []
+        while log.machine.applied < LogPosition(1) {
+            var units = 1
+            if case .read = try log.machine.next(&units) { try log.machine.takeEntries(log.entries) }
+            let (isWhole, totals) = (log.machine.isBetweenEntries, log.machine.answer(TotalsQuestion()))
+            let progress = log.machine.answer(ProgressQuestion())
+            #expect((progress != nil) == isWhole)
+            if !isWhole, let totals { seen.insert(totals.hosts) }
+        }
+        #expect(seen.isSuperset(of: [1, 2, 3]), "between two registrations")
+        let progress = log.machine.answer(ProgressQuestion())
+        #expect(progress?.totals.hosts == 4 && progress?.totals.position == LogPosition(1))
+    }
+
     @Test func `a replay publishes nothing that is written, and comes to the state that the output says`() throws {
         var log = try Self.started(hosts: 2)
         try log.writeAll()

@@ -1,14 +1,16 @@
 import Engine
 import Foundation
-import Gateway
 import JournalSQLite
 import Journaling
 import Logging
+import NIOCore
 import NIOPosix
 import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
+
+@testable import Gateway
 
 /// A data directory in which one `OwnerCrasher` after the other dies, and what they promised.
 final class CrashDirectory {
@@ -160,7 +162,8 @@ final class CrashDirectory {
             )
         )
         _ = try await owner.start { _, _ in }
-        let recovered = try await owner.query(at: .betweenEntries) { RecoveredEngine($0.duplicate()) }
+        _ = try await owner.ask(ProgressQuestion())
+        let recovered = try await owner.loop.submit { RecoveredEngine(owner.state.value.engine.duplicate()) }.get()
         #expect(failure.withLock { $0 } == nil)
         return recovered
     }

@@ -17,6 +17,6 @@ extension Engine {
     /// A channel of an app, if this partition is the app's home. O(log channels).
     package func channel(_ id: ChannelID, app: BundleID) -> Channel? { self.channels.find(id, of: app) }
 
-    /// The ids of an app's channels in their order, if this partition is the app's home.
-    package func channelIDs(app: BundleID) -> [ChannelID] { self.channels.channels(of: app).map(\.id) }
+    /// An app's channels in the order of their ids, if this partition is the app's home.
+    package func channels(app: BundleID) -> [Channel] { self.channels.channels(of: app) }
 }

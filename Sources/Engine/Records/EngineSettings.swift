@@ -3,7 +3,7 @@ package import Timelines
 package import WidgetModel
 
 /// The effective configuration that decisions depend on: logged, so that a replay decides under the same one.
-package struct EngineSettings: Hashable, Sendable {
+package struct EngineSettings: ByteCoded, Hashable, Sendable {
     /// The decision rules' version; an engine refuses settings newer than ``Engine/version``.
     package var engineVersion: Int
     /// The apps that this gateway serves, each bundle id once.
@@ -76,21 +76,17 @@ package struct AppSettings: Hashable, Sendable {
         self.app = BundleID(try reader.readString())
         self.team = TeamID(try reader.readString())
         self.defaultExpiration = try reader.readLength()
-        let start = reader.offset
-        guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        self.defaultPriority = priority
+        self.defaultPriority = try Priority(from: &reader)
         self.developerMode = try reader.readBool()
-        let offset = reader.offset
-        guard let environment = PushEnvironment(rawValue: try reader.readByte()) else {
-            throw .invalid(offset: offset)
-        }
-        self.environment = environment
+        self.environment = try PushEnvironment(from: &reader)
         self.kinds = try reader.readEach { (reader) throws(ByteFault) in try KindSettings(from: &reader) }
     }
 }
 
 /// One kind of widget of an app: the parameters of its configuration, and how its instances reload.
-package struct KindSettings: Hashable, Sendable {
+package struct KindSettings: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init, \.schema, \.budget, \.usesLocation)
+
     package var schema: KindSchema
     package var budget: BudgetPolicy
     /// Whether its instances reload after a significant change of location, when they are next looked at.
@@ -100,17 +96,5 @@ package struct KindSettings: Hashable, Sendable {
         self.schema = schema
         self.budget = budget
         self.usesLocation = usesLocation
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-        self.schema.encode(into: &writer)
-        self.budget.encode(into: &writer)
-        writer.write(self.usesLocation)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.schema = try KindSchema(from: &reader)
-        self.budget = try BudgetPolicy(from: &reader)
-        self.usesLocation = try reader.readBool()
     }
 }

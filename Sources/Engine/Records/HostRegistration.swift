@@ -29,7 +29,7 @@ package enum Registrant: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// What a host shows of one app, replacing in one step what it showed before: `PUT /v1/hosts/<token>/widgets`.
-package struct HostRegistration: Hashable, Sendable {
+package struct HostRegistration: ByteCoded, Hashable, Sendable {
     package var host: HostKey
     package var token: DeviceToken
     /// The token that ``token`` takes the place of; it is removed.

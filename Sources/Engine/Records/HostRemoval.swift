@@ -1,7 +1,9 @@
 package import WidgetModel
 
 /// A host goes, or one of its push tokens does.
-package struct HostRemoval: Hashable, Sendable {
+package struct HostRemoval: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init, \.host, \.token, \.notRegisteredSince, \.isErased)
+
     package var host: HostKey
     /// Removes only this alias, or a control's token; the host goes with its last alias. Nil removes the host.
     package var token: DeviceToken?
@@ -20,21 +22,5 @@ package struct HostRemoval: Hashable, Sendable {
         self.token = token
         self.notRegisteredSince = notRegisteredSince
         self.isErased = isErased
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-        self.host.encode(into: &writer)
-        writer.write(self.token) { $0.write($1.bytes) }
-        writer.write(self.notRegisteredSince) { $0.write($1) }
-        writer.write(self.isErased)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.host = try HostKey(from: &reader)
-        self.token = try reader.readOptional { (reader) throws(ByteFault) in
-            DeviceToken(bytes: try reader.readBytes())
-        }
-        self.notRegisteredSince = try reader.readOptional { (reader) throws(ByteFault) in try reader.readInstant() }
-        self.isErased = try reader.readBool()
     }
 }

@@ -60,6 +60,47 @@ package struct OperatorOrder: Hashable, Sendable {
     }
 }
 
+extension OrderScope: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .app(let app):
+            writer.write(byte: 0)
+            app.encode(into: &writer)
+        case .kind(let app, let kind):
+            writer.write(byte: 1)
+            app.encode(into: &writer)
+            kind.encode(into: &writer)
+        case .sender(let team):
+            writer.write(byte: 2)
+            team.encode(into: &writer)
+        case .host(let host):
+            writer.write(byte: 3)
+            host.encode(into: &writer)
+        case .instance(let address):
+            writer.write(byte: 4)
+            address.encode(into: &writer)
+        case .push(let push, let team, let app):
+            writer.write(byte: 5)
+            push.encode(into: &writer)
+            team.encode(into: &writer)
+            app.encode(into: &writer)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .app(try BundleID(from: &reader))
+        case 1: self = .kind(try BundleID(from: &reader), try WidgetKind(from: &reader))
+        case 2: self = .sender(try TeamID(from: &reader))
+        case 3: self = .host(try HostKey(from: &reader))
+        case 4: self = .instance(try InstanceAddress(from: &reader))
+        case 5: self = .push(try PushID(from: &reader), try TeamID?(from: &reader), try BundleID?(from: &reader))
+        default: throw .invalid(offset: start)
+        }
+    }
+}
+
 extension OperatorOrder {
     package func encode(into writer: inout ByteWriter) {
         switch self.action {
@@ -72,30 +113,7 @@ extension OperatorOrder {
             writer.write(byte: 3)
             writer.write(count: count)
         }
-        switch self.scope {
-        case .app(let app):
-            writer.write(byte: 0)
-            writer.write(app.rawValue)
-        case .kind(let app, let kind):
-            writer.write(byte: 1)
-            writer.write(app.rawValue)
-            writer.write(kind.rawValue)
-        case .sender(let team):
-            writer.write(byte: 2)
-            writer.write(team.rawValue)
-        case .host(let host):
-            writer.write(byte: 3)
-            host.encode(into: &writer)
-        case .instance(let address):
-            writer.write(byte: 4)
-            address.encode(into: &writer)
-        case .push(let push, let team, let app):
-            writer.write(byte: 5)
-            writer.write(fixed64: push.high)
-            writer.write(fixed64: push.low)
-            writer.write(team) { $0.write($1.rawValue) }
-            writer.write(app) { $0.write($1.rawValue) }
-        }
+        self.scope.encode(into: &writer)
         writer.write(self.source) { $1.encode(into: &$0) }
     }
 
@@ -111,25 +129,7 @@ extension OperatorOrder {
         case 3: self.action = .grant(Int(truncatingIfNeeded: try reader.readVarint()))
         default: throw .invalid(offset: start)
         }
-        let offset = reader.offset
-        switch try reader.readByte() {
-        case 0: self.scope = .app(BundleID(try reader.readString()))
-        case 1:
-            let app = BundleID(try reader.readString())
-            self.scope = .kind(app, WidgetKind(try reader.readString()))
-        case 2: self.scope = .sender(TeamID(try reader.readString()))
-        case 3: self.scope = .host(try HostKey(from: &reader))
-        case 4: self.scope = .instance(try InstanceAddress(from: &reader))
-        case 5:
-            let high = try reader.readFixed64()
-            let push = PushID(high: high, low: try reader.readFixed64())
-            self.scope = .push(
-                push,
-                try reader.readOptional { (reader) throws(ByteFault) in TeamID(try reader.readString()) },
-                try reader.readOptional { (reader) throws(ByteFault) in BundleID(try reader.readString()) }
-            )
-        default: throw .invalid(offset: offset)
-        }
+        self.scope = try OrderScope(from: &reader)
         self.source = try reader.readOptional { (reader) throws(ByteFault) in try OperatorSource(from: &reader) }
         guard self.isPossible else { throw .invalid(offset: start) }
     }

@@ -1,7 +1,9 @@
-import WidgetModel
+package import WidgetModel
 
 /// Whose request a record is of, for `GET /v1/audit`. Nothing is decided by it.
-package struct OperatorSource: Hashable, Sendable {
+package struct OperatorSource: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init, \.caller, \.address, \.request)
+
     /// The name of the operator's token, or of the subject of its certificate.
     package let caller: String
     /// The address that the request came from.
@@ -13,17 +15,5 @@ package struct OperatorSource: Hashable, Sendable {
         self.caller = caller
         self.address = address
         self.request = request
-    }
-}
-
-extension OperatorSource {
-    func encode(into writer: inout ByteWriter) {
-        for text in [self.caller, self.address, self.request] { writer.write(text) }
-    }
-
-    init(from reader: inout ByteReader) throws(ByteFault) {
-        self.caller = try reader.readString()
-        self.address = try reader.readString()
-        self.request = try reader.readString()
     }
 }

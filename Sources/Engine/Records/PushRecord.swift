@@ -10,7 +10,7 @@ package enum PushDestination: Hashable, Sendable {
 }
 
 /// One accepted push, with its headers as they were sent: what they mean is decided at the log's time.
-package struct PushRecord: Hashable, Sendable {
+package struct PushRecord: ByteCoded, Hashable, Sendable {
     /// `apns-id`.
     package var id: PushID
     /// The sender: the `iss` of its provider token, or its certificate's team.

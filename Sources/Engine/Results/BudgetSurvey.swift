@@ -78,9 +78,39 @@ package struct BudgetSurvey: Hashable, Sendable {
                 sum.kinds.append(row)
             }
         }
-        for second in sum.asked.indices {
-            sum.asked[second] += other.asked[second]
-            sum.planned[second] += other.planned[second]
+        sum.addReloads(of: other)
+    }
+
+    /// Adds what the next rows of the same partition have, in which kinds have the same numbers.
+    ///
+    /// - Parameter isConnected: Whether a host has an event stream open; asked of those for which a reload is out to one.
+    package mutating func add(_ step: SurveyStep, isConnected: (HostKey) -> Bool = { _ in true }) {
+        for (number, row) in step.survey.kinds.enumerated() {
+            if number < self.kinds.count { self.kinds[number] += row } else { self.kinds.append(row) }
+        }
+        self.addReloads(of: step.survey)
+        for out in step.out where !isConnected(out.host) { self.kinds[out.kind.index].away += 1 }
+    }
+
+    private mutating func addReloads(of other: BudgetSurvey) {
+        for second in self.asked.indices {
+            self.asked[second] += other.asked[second]
+            self.planned[second] += other.planned[second]
         }
     }
+}
+
+/// What some rows of a partition add to a survey.
+package struct SurveyStep: Hashable, Sendable {
+    /// An instance of which a reload is out to the event stream of its host.
+    package struct OutToHost: Hashable, Sendable {
+        package let kind: KindNumber
+        package let host: HostKey
+    }
+
+    /// Without ``BudgetSurvey/KindRow/away``, since engines do not know of streams.
+    package let survey: BudgetSurvey
+    package let out: [OutToHost]
+    /// Where the next step begins; nil at the end.
+    package let next: InstanceNumber?
 }

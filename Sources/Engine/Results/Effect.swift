@@ -90,14 +90,11 @@ package struct ReloadEffect: Hashable, Sendable {
         writer.write(byte: self.family.rawValue)
         writer.write(byte: self.delivery.rawValue)
         writer.write(varint: UInt64(self.causes.rawValue))
-        writer.write(self.exemption) { $0.write(byte: $1.rawValue) }
+        self.exemption.encode(into: &writer)
         writer.write(self.issuedAt)
         writer.write(self.expiresAt)
         writer.write(count: self.pushCount)
-        writer.write(self.push) { writer, push in
-            writer.write(fixed64: push.high)
-            writer.write(fixed64: push.low)
-        }
+        self.push.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -111,18 +108,10 @@ package struct ReloadEffect: Hashable, Sendable {
         self.family = family
         self.delivery = delivery
         self.causes = ReloadCauses(rawValue: UInt16(truncatingIfNeeded: try reader.readVarint()))
-        self.exemption = try reader.readOptional { (reader) throws(ByteFault) in
-            guard let exemption = Exemption(rawValue: try reader.readByte()) else {
-                throw ByteFault.invalid(offset: start)
-            }
-            return exemption
-        }
+        self.exemption = try Exemption?(from: &reader)
         self.issuedAt = try reader.readInstant()
         self.expiresAt = try reader.readInstant()
         self.pushCount = Int(truncatingIfNeeded: try reader.readVarint())
-        self.push = try reader.readOptional { (reader) throws(ByteFault) in
-            let high = try reader.readFixed64()
-            return PushID(high: high, low: try reader.readFixed64())
-        }
+        self.push = try PushID?(from: &reader)
     }
 }

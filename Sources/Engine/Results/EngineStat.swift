@@ -111,6 +111,7 @@ package struct EngineStat: Sendable {
                 "Decisions that are not kept any more, for limits.maxDecisionsRetained."
             )
         ),
+        .held(.unlisted, "pushesRemembered", \.pushesRemembered),
     ]
 
     private static func ended(_ result: String) -> Metric {
@@ -141,6 +142,7 @@ extension EngineStats {
     package static func += (left: inout EngineStats, right: EngineStats) {
         left.position = max(left.position, right.position)
         left.time = max(left.time, right.time)
+        left.rememberedSince = [left.rememberedSince, right.rememberedSince].compactMap(\.self).min()
         for stat in EngineStat.all { left[keyPath: stat.member] += right[keyPath: stat.member] }
         left.outcomes += right.outcomes
         for index in left.reloadsExempt.indices { left.reloadsExempt[index] += right.reloadsExempt[index] }

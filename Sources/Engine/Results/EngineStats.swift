@@ -24,6 +24,9 @@ package struct EngineStats: Hashable, Sendable {
     package var pushesFailed = 0
     package var pushesRetained = 0
     package var pushesIncomplete = 0
+    /// Pushes whose repeats are recognised, and when the oldest of them was accepted; nil if there is none.
+    package var pushesRemembered = 0
+    package var rememberedSince: Instant?
     /// Matched instances of all pushes; the total of ``outcomes``.
     package var matched = 0
     package var outcomes = OutcomeCounts()

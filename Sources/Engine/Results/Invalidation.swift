@@ -1,7 +1,9 @@
 package import WidgetModel
 
 /// What whoever answers for a kind is to be asked for anew: never a reload, and nothing is charged for it.
-package struct Invalidation: Hashable, Sendable {
+package struct Invalidation: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init, \.subject, \.app, \.kind, \.host, \.at)
+
     package let subject: InvalidationRequest.Subject
     package let app: BundleID
     package let kind: WidgetKind
@@ -21,25 +23,5 @@ package struct Invalidation: Hashable, Sendable {
         self.kind = kind
         self.host = host
         self.at = at
-    }
-
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(byte: self.subject.rawValue)
-        writer.write(self.app.rawValue)
-        writer.write(self.kind.rawValue)
-        writer.write(self.host) { $0.write($1.rawValue) }
-        writer.write(self.at)
-    }
-
-    package init(from reader: inout ByteReader) throws(ByteFault) {
-        let start = reader.offset
-        guard let subject = InvalidationRequest.Subject(rawValue: try reader.readByte()) else {
-            throw .invalid(offset: start)
-        }
-        self.subject = subject
-        self.app = BundleID(try reader.readString())
-        self.kind = WidgetKind(try reader.readString())
-        self.host = try reader.readOptional { (reader) throws(ByteFault) in HostID(try reader.readString()) }
-        self.at = try reader.readInstant()
     }
 }

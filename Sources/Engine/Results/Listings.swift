@@ -20,13 +20,22 @@ package struct InstanceFilter: Hashable, Sendable {
 
     package var app: BundleID?
     package var kind: WidgetKind?
+    /// Of this host alone, whose instances are one page.
+    package var host: HostKey?
     package var state: State?
     /// Only those that have been behind since then or before, to the second.
     package var behindSince: Instant?
 
-    package init(app: BundleID? = nil, kind: WidgetKind? = nil, state: State? = nil, behindSince: Instant? = nil) {
+    package init(
+        app: BundleID? = nil,
+        kind: WidgetKind? = nil,
+        host: HostKey? = nil,
+        state: State? = nil,
+        behindSince: Instant? = nil
+    ) {
         self.app = app
         self.kind = kind
+        self.host = host
         self.state = state
         self.behindSince = behindSince
     }
@@ -79,16 +88,11 @@ package struct PushDecision: Hashable, Sendable {
     package let decision: DecisionView
 }
 
-/// A part of a list that was searched for in bounded steps: what was found, and where to go on.
-package struct ListPage<Row: Sendable, Place: Sendable>: Sendable {
-    package var rows: [Row]
-    /// Where the next search begins; nil at the end of the list.
-    package var next: Place?
-
-    package init(rows: [Row] = [], next: Place? = nil) {
-        self.rows = rows
-        self.next = next
-    }
+/// One push of the list of those that came last.
+package struct ListedPush: Hashable, Sendable {
+    /// Pushes that were accepted later have greater ones.
+    package let number: UInt64
+    package let push: PushView
 }
 
 /// Which pushes a list is of.

@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// An engine issues at most one reload of an instance at one position, and a number is one instance's at a time, so the
 /// first three parts are unique; a replay gives the same ids. The fourth tells whether the number is still that instance's.
-package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
+package struct ReloadID: ByteCoded, Hashable, Sendable, CustomStringConvertible {
     package let partition: PartitionID
     /// The entry whose records (or timers) issued the reload.
     package let position: LogPosition

@@ -76,9 +76,8 @@ package struct ChannelService: Sendable {
     }
 
     package func list(app: ServedApps.App) async throws(RejectionAnswer) -> ChannelReply {
-        let bundle = app.bundle
-        let ids = try await self.ask(app) { $0.channelIDs(app: bundle) }
-        let json = JSONValue.object(of: [("channels", .array(ids.map { .string($0.rawValue) }))])
+        let channels = try await self.channels(of: app)
+        let json = JSONValue.object(of: [("channels", .array(channels.map { .string($0.id.rawValue) }))])
         return ChannelReply(status: 200, body: json.jsonText)
     }
 
@@ -235,9 +234,9 @@ package struct ChannelService: Sendable {
     }
 
     private func find(_ id: ChannelID, _ app: ServedApps.App) async throws(RejectionAnswer) -> Channel {
-        let bundle = app.bundle
-        let channel = try await self.ask(app) { $0.channel(id, app: bundle) }
-        guard let channel else { throw RejectionAnswer(.channelNotRegistered) }
+        guard let channel = try await self.channels(of: app, id).first else {
+            throw RejectionAnswer(.channelNotRegistered)
+        }
         return channel
     }
 
@@ -254,12 +253,13 @@ package struct ChannelService: Sendable {
         }
     }
 
-    private func ask<Answer: Sendable>(
-        _ app: ServedApps.App,
-        _ body: @escaping @Sendable (borrowing Engine) -> Answer
-    ) async throws(RejectionAnswer) -> Answer {
+    private func channels(
+        of app: ServedApps.App,
+        _ id: ChannelID? = nil
+    ) async throws(RejectionAnswer) -> [Channel] {
         do throws(Problem) {
-            return try await self.log.ask(homeOf: app.bundle, body)
+            let home = PartitionID(homeOf: app.bundle, among: self.log.partitions)
+            return try await self.log.ask(home, ChannelsQuestion(of: app.bundle, id))
         } catch {
             throw Self.unavailable
         }

@@ -154,12 +154,10 @@ package final class ConfigurationReload: Sendable {
         }
         let settings = EngineSettings(merged)
         guard settings != EngineSettings(before) else { return difference }
-        for number in 0..<self.log.partitions {
+        for partition in self.log.partitionIDs {
             var next: InstanceNumber? = InstanceNumber(0)
             while let start = next {
-                let step = try await self.log.ask(PartitionID(UInt16(number))) {
-                    $0.orphans(under: settings, from: start, scanMax: SearchBudget.stepRows)
-                }
+                let step = try await self.log.ask(partition, OrphansQuestion(under: settings, at: start))
                 difference.orphaned += step.count
                 next = step.next
             }

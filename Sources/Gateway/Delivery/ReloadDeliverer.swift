@@ -138,7 +138,8 @@ extension ReloadDeliverer {
             }
         case .findPushes(let number, let host, let ids):
             Task {
-                let pushes = try? await self.log.ask(host, { $0.outgoingPushes(for: ids) })
+                let question = ReloadQuestion<OutgoingPush>(ids)
+                let pushes = try? await self.log.ask(self.log.partition(of: host), question)
                 self.machine.takePushes(pushes, for: number, now: self.clock())
                 self.run()
             }

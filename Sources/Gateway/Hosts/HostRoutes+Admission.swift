@@ -38,20 +38,18 @@ extension HostRoutes {
         var additions = Array(repeating: RegistryAdditions(), count: registrations.count)
         let places = Dictionary(grouping: registrations.indices) { self.log.partition(of: registrations[$0].host) }
         for (partition, indices) in places {
-            let found = try await self.log.ask(partition) { engine in
-                indices.map { engine.additions(of: registrations[$0]) }
-            }
-            for (index, added) in zip(indices, found) { additions[index] = added }
+            let found = try await self.log.ask(partition, RegistrationsQuestion(indices.map { registrations[$0] }))
+            // One that would be refused adds nothing.
+            for (index, added) in zip(indices, found) { additions[index] = added ?? RegistryAdditions() }
         }
         for (index, registration) in registrations.enumerated() where additions[index].hosts > 0 {
             // Who takes another host its last token takes its place.
             let token = registration.token
-            guard case .bound(let entry) = self.directory.lookup(token), entry.host != registration.host else {
-                continue
-            }
-            let gone = try await self.log.ask(entry.host) { $0.usage(endingWith: token) }
-            additions[index].hosts -= gone.hosts
-            additions[index].instances -= gone.instances
+            guard case .bound(let entry) = self.directory.lookup(token), entry.host != registration.host,
+                let other = try await self.log.ask(HostQuestion(entry.host)), other.tokens == [token]
+            else { continue }
+            additions[index].hosts -= 1
+            additions[index].instances -= other.instances.count
         }
         return additions
     }

@@ -187,7 +187,7 @@ extension HostRoutes {
     }
 
     private func addresses(of host: HostKey) async -> [InstanceAddress] {
-        let view = try? await self.log.ask(host) { $0.host(host) }
+        let view = try? await self.log.ask(HostQuestion(host))
         return view?.instances.map { InstanceAddress(host: host, instance: $0.id) } ?? []
     }
 
@@ -195,57 +195,41 @@ extension HostRoutes {
     private func backlog(_ scope: HostStreams.Scope) async throws(Problem) -> [ReloadBacklog] {
         switch scope {
         case .host(let host):
-            let page = try await self.log.ask(host, at: .betweenEntries) { engine in
-                ReloadBacklog(
-                    partition: engine.partition,
-                    page: ReloadsPage(
-                        reloads: engine.outstandingReloads(host: host),
-                        next: nil,
-                        through: engine.position
-                    )
-                )
-            }
-            return [page]
+            let partition = self.log.partition(of: host)
+            let page = try await self.log.ask(partition, ReloadsQuestion(.host(host)))
+            return [ReloadBacklog(partition: partition, page: page)]
         case .app(let app):
-            return try await self.log.askAll(at: .betweenEntries) { engine in
-                ReloadBacklog(
-                    app: app,
-                    partition: engine.partition,
-                    page: engine.outstandingReloads(app: app, limit: Self.outstandingPage)
-                )
-            }
+            let pages = try await self.log.askAll(ReloadsQuestion(.app(app), limit: Self.outstandingPage))
+            return zip(self.log.partitionIDs, pages).map { ReloadBacklog(app: app, partition: $0, page: $1) }
         }
     }
 
     private func page(after backlog: ReloadBacklog) async throws(Problem) -> ReloadBacklog? {
         guard let next = backlog.page.next, let app = backlog.app else { return nil }
-        let page = try await self.log.ask(backlog.partition) {
-            $0.outstandingReloads(app: app, from: next, through: backlog.page.through, limit: Self.outstandingPage)
-        }
+        let question = ReloadsQuestion(
+            .app(app),
+            from: next,
+            through: backlog.page.through,
+            limit: Self.outstandingPage
+        )
+        let page = try await self.log.ask(backlog.partition, question)
         return ReloadBacklog(app: app, partition: backlog.partition, page: page)
     }
 
     /// `GET /v1/hosts/<token>/state`: what a host needs after a gap.
     func state(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         let entry = try self.entry(call.asker)
-        let answer = try await self.log.ask(entry.host) { engine -> (HostView?, [InstanceView], [ReloadEffect]) in
-            guard let host = engine.host(entry.host) else { return (nil, [], []) }
-            let instances = host.instances.compactMap {
-                engine.instance(InstanceAddress(host: entry.host, instance: $0.id))
-            }
-            return (host, instances, engine.outstandingReloads(host: entry.host))
-        }
-        guard let host = answer.0 else {
+        guard let state = try await self.log.ask(HostStateQuestion(entry.host)) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
-        let timelines = await self.providers?.timelines(of: answer.1.map(\.address)) ?? []
+        let timelines = await self.providers?.timelines(of: state.instances.map(\.address)) ?? []
         return HTTPResponse(
             json: JSONValue.object(of: [
-                ("host", Views.registration(host)),
-                ("nextAt", self.nextAt(answer.1, timelines).map { .instant($0) }),
-                ("instances", .array(answer.1.map { Views.instance($0) })),
-                ("outstanding", .array(answer.2.map { Views.reload($0) })),
-                ("placeholders", .array(await self.placeholders(answer.2))),
+                ("host", Views.registration(state.host)),
+                ("nextAt", self.nextAt(state.instances, timelines).map { .instant($0) }),
+                ("instances", .array(state.instances.map { Views.instance($0) })),
+                ("outstanding", .array(state.outstanding.map { Views.reload($0) })),
+                ("placeholders", .array(await self.placeholders(state.outstanding))),
                 ("entries", .array(self.shown(timelines))),
             ])
         )

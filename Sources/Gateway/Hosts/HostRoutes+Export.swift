@@ -14,10 +14,8 @@ extension HostRoutes {
     func exportHosts(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
         let limit = try self.pageLimit(call)
         let cursor = try call.cursor("from", below: self.log.rowBounds)
-        let bundle = call.asker.app.bundle
-        let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
-            engine.registrations(app: bundle, from: start, limit: limit, scanMax: SearchBudget.stepRows)
-        }
+        let hosts = RegistrationList(of: call.asker.app.bundle)
+        let page = try await self.log.walk(hosts, from: cursor, limit: limit)
         var response = HTTPResponse(lines: page.rows.joined().map { Self.line($0) })
         if let next = page.next { response.headers.append(Self.nextHeader, next) }
         return response

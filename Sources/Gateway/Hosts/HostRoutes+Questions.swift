@@ -20,17 +20,8 @@ extension HostRoutes {
         }
         let limit = try self.pageLimit(call)
         let cursor = try call.cursor("from", below: self.log.rowBounds)
-        let (bundle, chosen) = (app.bundle, pattern)
-        let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
-            engine.widgets(
-                app: bundle,
-                kind: kind,
-                pattern: chosen,
-                from: start,
-                limit: limit,
-                scanMax: SearchBudget.stepRows
-            )
-        }
+        let widgets = WidgetList(of: app.bundle, kind: kind, matching: pattern)
+        let page = try await self.log.walk(widgets, from: cursor, limit: limit)
         return HTTPResponse(
             json: JSONValue.object(of: [
                 (
@@ -81,12 +72,10 @@ extension HostRoutes {
     /// `GET /v1/hosts/<token>/stack`: the host's widgets in the order of a Smart Stack, at the log's time or at `at`.
     func stack(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         let entry = try self.entry(call.asker)
-        let (host, at) = (entry.host, try call.instant("at"))
-        let answer = try await self.log.ask(host) { engine in
-            let now = at ?? engine.time
-            return engine.stack(of: host, at: now).map { (stack: $0, at: now) }
+        let question = StackQuestion(entry.host, at: try call.instant("at"))
+        guard let answer = try await self.log.ask(question) else {
+            throw Problem(.unknownHost, "no host with this push token is registered")
         }
-        guard let answer else { throw Problem(.unknownHost, "no host with this push token is registered") }
         return HTTPResponse(json: Views.stack(answer.stack, at: answer.at))
     }
 
@@ -95,7 +84,7 @@ extension HostRoutes {
         let question = try self.question(call)
         guard let sender = question.sender else { throw Problem.noRoute }
         let seen = try await question.views()
-        let all = try await self.log.askAll { $0.push(question.id, team: sender.team) }.joined()
+        let all = try await self.log.askAll(PushesQuestion([question.id], of: sender.team)).joined()
         var cancelled = 0
         for app in Set(seen.compactMap(\.app)).sorted() {
             // One order takes back all with this id: also one of a kind that the key is not for.

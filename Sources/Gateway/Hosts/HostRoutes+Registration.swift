@@ -16,7 +16,7 @@ extension HostRoutes {
     /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
     func widgets(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         let entry = try self.entry(call.asker)
-        guard let host = try await self.log.ask(entry.host, { $0.host(entry.host) }) else {
+        guard let host = try await self.log.ask(HostQuestion(entry.host)) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
         return HTTPResponse(json: Views.registration(host))
@@ -174,7 +174,7 @@ extension HostRoutes {
             return (token, entry.host)
         }
         guard !elsewhere.isEmpty,
-            try await self.log.ask(registration.host, { $0.refusal(of: registration) }) == nil
+            try await self.log.ask(home, RegistrationsQuestion([registration]))[0] != nil
         else { return }
         _ = try await self.log.append(
             elsewhere.map { (.unregister(HostRemoval(host: $0.1, token: $0.0)), $0.1) }

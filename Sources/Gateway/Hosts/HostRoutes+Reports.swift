@@ -35,7 +35,7 @@ extension HostRoutes {
 
     /// Keeps what was peculiar about a host's own timeline for those who look at its kind.
     private func note(_ findings: [TimelineFinding], of address: InstanceAddress) async {
-        guard !findings.isEmpty, let view = try? await self.log.ask(address.host, { $0.instance(address) }) else {
+        guard !findings.isEmpty, let view = try? await self.log.ask(InstanceQuestion(address)) else {
             return
         }
         self.states.note(
@@ -113,16 +113,9 @@ extension HostRoutes {
     /// nothing to show. Once the timeline has come, the reload is not out any more.
     private func refuseFetched(_ done: [(reload: ReloadID, host: HostKey)]) async throws(Problem) {
         guard let providers = self.providers, !done.isEmpty else { return }
-        let byPartition = Dictionary(grouping: done) { $0.reload.partition }
-        for number in 0..<self.log.partitions {
-            let partition = PartitionID(UInt16(number))
-            guard let done = byPartition[partition] else { continue }
-            let out = try await self.log.ask(partition) { engine in
-                done.compactMap { done in
-                    engine.outstandingReload(done.reload).flatMap { $0.host == done.host ? $0 : nil }
-                }
-            }
-            guard let reload = out.first(where: { providers.fetches($0) }) else { continue }
+        let out = try await self.log.find(ReloadEffect.self, of: done.map { $0.reload })
+        for (id, host) in done {
+            guard let reload = out[id], reload.host == host, providers.fetches(reload) else { continue }
             throw Problem(
                 .notSupported,
                 "the gateway still fetches the timeline of \"\(reload.instance)\" from its provider: wait for the event"
@@ -137,15 +130,7 @@ extension HostRoutes {
         of reloads: [ReloadID],
         _ app: ServedApps.App
     ) async throws(Problem) -> [ReloadID: HostKey] {
-        var found: [ReloadID: HostKey] = [:]
-        let byPartition = Dictionary(grouping: Set(reloads), by: \.partition)
-        for number in 0..<self.log.partitions {
-            let partition = PartitionID(UInt16(number))
-            guard let ids = byPartition[partition] else { continue }
-            let hosts = try await self.log.ask(partition) { engine in ids.map { engine.host(of: $0) } }
-            for (id, host) in zip(ids, hosts) { if let host, host.app == app.bundle { found[id] = host } }
-        }
-        return found
+        try await self.log.find(HostKey.self, of: Set(reloads)).filter { $0.value.app == app.bundle }
     }
 
     /// `POST /v1/apps/<bundle-id>/reload`: `reloadTimelines(ofKind:)` and `reloadAllTimelines()`.

@@ -18,12 +18,18 @@ extension HostRoutes {
         let at = try call.instant("at")
         let limit = try self.pageLimit(call)
         let host = entry.host
-        let found = try await self.log.ask(host) { engine in engine.host(host).map { (view: $0, time: engine.time) } }
-        guard let found else { throw Problem(.unknownHost, "no host with this push token is registered") }
-        let placed = Dictionary(grouping: found.view.instances) { $0.kind }
+        guard let view = try await self.log.ask(HostQuestion(host)) else {
+            throw Problem(.unknownHost, "no host with this push token is registered")
+        }
+        let placed = Dictionary(grouping: view.instances) { $0.kind }
         let told = await self.ask(.relevance, of: self.apps[entry.app]?.schemas ?? [], entry.app)
         // By now it is not earlier than what providers took for now.
-        let now = at ?? self.providers?.now ?? found.time
+        let now =
+            if let known = at ?? self.providers?.now {
+                known
+            } else {
+                try await self.log.ask(self.log.partition(of: host), TotalsQuestion()).time
+            }
         var leftOut = 0
         let kinds = told.compactMap { told -> Suggestions.Kind? in
             guard let value = told.value else { return nil }

@@ -2,39 +2,36 @@ import Engine
 import WidgetModel
 
 extension CommandLog {
-    /// What the numbers of a cursor of ``walk(from:limit:_:)`` are less than: a partition's, and a row's.
+    /// What the numbers of a cursor of ``walk(_:from:limit:)`` are less than where they are numbers of rows: a partition's, and a
+    /// row's.
     var rowBounds: [UInt64] { [UInt64(self.partitions), 1 << 32] }
 
-    /// Walks over the partitions' rows, each step one turn of a partition's loop, for as long as one request may.
+    /// Walks over the partitions' parts of a list, each step one turn of a partition's loop, for as long as one request may.
     ///
     /// - Parameters:
-    ///   - cursor: The partition and the number to begin with, below ``rowBounds``; nil for the first.
+    ///   - list: The list.
+    ///   - cursor: The partition and the place to begin at; nil for the first.
     ///   - limit: How many rows to find at most.
-    ///   - step: Looks at rows from a number on, for so many at most.
     /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
-    func walk<Row: Sendable, Tag>(
+    func walk<List: EngineList>(
+        _ list: List,
         from cursor: [UInt64]?,
-        limit: Int,
-        _ step: @escaping @Sendable (borrowing Engine, Number<Tag>, Int) -> ListPage<Row, Number<Tag>>
-    ) async throws(Problem) -> ListPage<Row, String> {
-        var found = ListPage<Row, String>()
+        limit: Int
+    ) async throws(Problem) -> (rows: [List.Row], next: String?) {
+        var rows: [List.Row] = []
         var partition = Int(clamping: cursor?[0] ?? 0)
-        var start = Number<Tag>(raw: UInt32(clamping: cursor?[1] ?? 0))
+        var place = cursor?[1]
         var budget = SearchBudget()
         while partition < self.partitions {
-            found.next = ListRequest.text([UInt64(partition), UInt64(start.raw)])
-            guard found.rows.count < limit, budget.takeStep() else { return found }
-            let (from, left) = (start, limit - found.rows.count)
-            let page = try await self.ask(PartitionID(UInt16(partition))) { step($0, from, left) }
-            found.rows += page.rows
-            if let next = page.next {
-                start = next
-            } else {
-                partition += 1
-                start = Number(0)
+            guard rows.count < limit, budget.takeStep() else {
+                return (rows, ListRequest.text([UInt64(partition), place ?? 0]))
             }
+            let question = PageQuestion(list, from: place, limit: limit - rows.count)
+            let page = try await self.ask(PartitionID(UInt16(partition)), question)
+            rows += page.rows
+            place = page.next
+            if place == nil { partition += 1 }
         }
-        found.next = nil
-        return found
+        return (rows, nil)
     }
 }

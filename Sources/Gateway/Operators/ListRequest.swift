@@ -24,8 +24,6 @@ struct ListRequest: Sendable {
 
 /// How long one request goes on searching: a list whose filter finds little is given in parts.
 struct SearchBudget {
-    /// Rows that are looked at in one step: a fraction of a millisecond of a partition.
-    static let stepRows = 2048
     private static let stepsMax = 64
     private static let timeMax = TimeAmount.milliseconds(50)
 

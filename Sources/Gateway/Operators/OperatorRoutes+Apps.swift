@@ -11,7 +11,7 @@ extension OperatorRoutes {
     /// `GET /v1/apps`.
     func appList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
-        let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
+        let settings = try await self.log.ask(PartitionID(0), InForceQuestion()).settings
         let usages = self.traffic.registry?.view.apps ?? []
         let orders = try await self.standingOrders()
         let board = try await self.behind()
@@ -52,7 +52,7 @@ extension OperatorRoutes {
     /// `GET /v1/kinds`: every kind of every app.
     func kindList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
-        let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
+        let settings = try await self.log.ask(PartitionID(0), InForceQuestion()).settings
         let orders = try await self.standingOrders()
         let board = try await self.behind()
         var kinds: [JSONValue] = []
@@ -143,16 +143,15 @@ extension OperatorRoutes {
     /// `GET /v1/partitions`: how far each is, and what it holds.
     func partitionList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let progress = await self.log.progress()
-        let views = try await self.log.askAll(at: .betweenEntries) {
-            ($0.stats(), $0.nextTimer, $0.runningHash)
-        }
+        let views = try await self.log.askAll(ProgressQuestion())
         return try await self.answer([
             (
                 "partitions",
                 .array(
                     progress.map { progress in
                         let number = Int(progress.partition.rawValue)
-                        let (stats, timer, hash) = views[number]
+                        let view = views[number]
+                        let stats = view.totals
                         return JSONValue.object(of: [
                             ("partition", .count(number)),
                             ("applied", .unsigned(progress.applied.rawValue)),
@@ -170,8 +169,8 @@ extension OperatorRoutes {
                             ("deferred", .count(stats.outcomes[.deferred])),
                             ("issued", .count(stats.outcomes[.issued])),
                             ("timersArmed", .count(stats.timersArmed)),
-                            ("nextTimer", timer.map { .instant($0) }),
-                            ("runningHash", .string(Base16.text(of: Self.bytes(of: hash)))),
+                            ("nextTimer", view.nextTimer.map { .instant($0) }),
+                            ("runningHash", .string(Base16.text(of: Self.bytes(of: view.runningHash)))),
                         ])
                     }
                 )

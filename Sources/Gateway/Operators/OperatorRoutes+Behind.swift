@@ -10,7 +10,7 @@ extension OperatorRoutes {
     func behind() async throws(Problem) -> BehindBoard {
         let goal = self.bounds.goal
         let now = self.clock.now()
-        let partitions = try await self.log.askAll { $0.behind(longerThan: goal.within, now: now) }
+        let partitions = try await self.log.askAll(BehindQuestion(longerThan: goal.within, now: now))
         let troubles = await self.troubles()
         let survey = await self.watch.surveys.latest
         let apps = self.traffic.streams.apps

@@ -61,12 +61,11 @@ extension OperatorRoutes {
 
     private func eraseHosts(of app: BundleID, _ takesHistory: Bool) async throws(Problem) -> Int {
         var (found, removed) = (0, 0)
-        for number in 0..<self.log.partitions {
-            var next: HostNumber? = HostNumber(0)
+        for partition in self.log.partitionIDs {
+            var next: UInt64? = 0
             while let start = next {
-                let page = try await self.log.ask(PartitionID(UInt16(number))) {
-                    $0.hosts(from: start, app: app, limit: Self.batch, scanMax: SearchBudget.stepRows)
-                }
+                let question = PageQuestion(HostList(of: app), from: start, limit: Self.batch)
+                let page = try await self.log.ask(partition, question)
                 next = page.next
                 guard !page.rows.isEmpty else { continue }
                 found += page.rows.count

@@ -52,12 +52,11 @@ extension OperatorRoutes {
                 throw Problem(.badRequest, "a host is its app's: name the app, too", path: "app")
             }
             let key = HostKey(app: app, id: HostID(host))
-            let rows = try await self.log.ask(key) { [filter] in $0.instances(of: key, filter) }
-            return try await self.answer([("instances", await self.summaries(rows))])
+            filter.host = key
+            let page = try await self.log.ask(self.log.partition(of: key), PageQuestion(filter, limit: .max))
+            return try await self.answer([("instances", await self.summaries(page.rows))])
         }
-        let page = try await self.log.walk(from: list.cursor, limit: list.limit) { [filter] engine, start, limit in
-            engine.instances(from: start, filter, limit: limit, scanMax: SearchBudget.stepRows)
-        }
+        let page = try await self.log.walk(filter, from: list.cursor, limit: list.limit)
         return try await self.answer([
             ("instances", await self.summaries(page.rows)),
             ("next", page.next.map { .string($0) }),
@@ -67,17 +66,15 @@ extension OperatorRoutes {
     /// `GET /v1/hosts`.
     func hosts(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let list = try ListRequest(call, below: self.log.rowBounds)
-        let app = call.query("app").map { BundleID($0) }
+        let hosts = HostList(of: call.query("app").map { BundleID($0) })
         let isConnected = try call.flag("connected")
         var page = ListPage<HostSummary, String>()
-        if let keys = try self.namedHosts(call, app) {
+        if let keys = try self.namedHosts(call, hosts.app) {
             for key in keys {
-                if let row = try await self.log.ask(key, { $0.hostSummary(key) }) { page.rows.append(row) }
+                if let row = try await self.log.ask(HostSummaryQuestion(key)) { page.rows.append(row) }
             }
         } else {
-            page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
-                engine.hosts(from: start, app: app, limit: limit, scanMax: SearchBudget.stepRows)
-            }
+            page = try await self.log.walk(hosts, from: list.cursor, limit: list.limit)
         }
         let open = Dictionary(
             zip(page.rows.map(\.host), self.traffic.streams.open(of: page.rows.map(\.host))),
@@ -107,7 +104,7 @@ extension OperatorRoutes {
     /// `GET /v1/hosts/<app>/<host>`.
     func host(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let key = call.host
-        guard let view = try await self.log.ask(key, { $0.host(key) }) else {
+        guard let view = try await self.log.ask(HostQuestion(key)) else {
             throw Problem(.unknownHost, "there is no host \(key)")
         }
         guard case .object(let members) = Views.registration(view) else { throw Problem(.internal, "no registration") }
@@ -118,10 +115,8 @@ extension OperatorRoutes {
         let address = try call.instance()
         let decisions = try call.int("decisions", in: 1...ListRequest.limitMax) ?? 100
         let pending = try call.int("pending", in: 1...ListRequest.limitMax) ?? ListRequest.limitDefault
-        let found = try await self.log.ask(address.host) {
-            $0.instance(address, decisions: decisions, pending: pending)
-        }
-        guard let view = found else {
+        let question = InstanceQuestion(address, decisions: decisions, pending: pending)
+        guard let view = try await self.log.ask(question) else {
             throw Problem(.unknownInstance, "there is no instance \(address)")
         }
         guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }

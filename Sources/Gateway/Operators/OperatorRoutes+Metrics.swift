@@ -117,7 +117,7 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
+        let sum = EngineStats(sumOf: try await self.log.askAll(TotalsQuestion()))
         let (outcomes, freshness) = (sum.outcomes, sum.freshness)
         text.add(sum)
         text.add(
@@ -203,14 +203,14 @@ extension OperatorRoutes {
     /// How far back repeats are recognised: with more pushes than `limits.maxRepeatEntries` that grows shorter.
     private func addRepeats(_ text: inout PrometheusText) async throws(Problem) {
         let now = self.clock.now()
-        let windows = try await self.log.askAll { $0.rememberedPushes }
+        let windows = try await self.log.askAll(TotalsQuestion())
         text.add(
             "freshet_repeat_window_seconds",
             .gauge,
             "Age of the oldest push whose repeat is recognised.",
             by: "partition",
             windows.enumerated().map {
-                ("\($0.offset)", Int(($0.element.since.map { now - $0 } ?? .zero).milliseconds / 1000))
+                ("\($0.offset)", Int(($0.element.rememberedSince.map { now - $0 } ?? .zero).milliseconds / 1000))
             }
         )
         text.add(
@@ -218,7 +218,7 @@ extension OperatorRoutes {
             .gauge,
             "Pushes whose repeats are recognised.",
             by: "partition",
-            windows.enumerated().map { ("\($0.offset)", $0.element.count) }
+            windows.enumerated().map { ("\($0.offset)", $0.element.pushesRemembered) }
         )
     }
 

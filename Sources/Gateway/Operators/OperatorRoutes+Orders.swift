@@ -9,7 +9,7 @@ extension OperatorRoutes {
     /// The pauses in force now, in the order in which they were given.
     func standingOrders() async throws(Problem) -> [StandingOrder] {
         let now = self.clock.now()
-        return try await self.log.ask(PartitionID(0)) { $0.standingOrders }.filter { $0.holds(at: now) }
+        return try await self.log.ask(PartitionID(0), InForceQuestion()).orders.filter { $0.holds(at: now) }
     }
 
     /// `GET /v1/orders`.
@@ -35,12 +35,13 @@ extension OperatorRoutes {
     ///
     /// - Throws: 404. A partition that does not answer refuses nothing: what is logged is carried out at its next start.
     func checkThatThereIs(_ scope: OrderScope) async throws(Problem) {
+        let question = ExistenceQuestion(of: scope)
         let isKnown =
             switch scope {
-            case .app, .kind: try? await self.log.ask(PartitionID(0)) { $0.knows(scope) }
-            case .host(let host): try? await self.log.ask(host) { $0.knows(scope) }
-            case .instance(let address): try? await self.log.ask(address.host) { $0.knows(scope) }
-            case .sender, .push: try? await self.log.askAll { $0.knows(scope) }.contains(true)
+            case .app, .kind: try? await self.log.ask(PartitionID(0), question)
+            case .host(let host): try? await self.log.ask(self.log.partition(of: host), question)
+            case .instance(let address): try? await self.log.ask(self.log.partition(of: address.host), question)
+            case .sender, .push: try? await self.log.askAll(question).contains(true)
             }
         guard isKnown == false else { return }
         throw switch scope {

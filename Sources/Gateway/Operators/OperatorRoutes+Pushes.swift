@@ -64,10 +64,7 @@ extension OperatorRoutes {
         var budget = SearchBudget()
         let id = PartitionID(UInt16(partition))
         while place > 0, rows.count < limit, budget.takeStep() {
-            let (start, left) = (place, limit - rows.count)
-            let page = try await self.log.ask(id) {
-                $0.recentPushes(before: start, filter, limit: left, scanMax: SearchBudget.stepRows)
-            }
+            let page = try await self.log.ask(id, PageQuestion(filter, from: place, limit: limit - rows.count))
             let records = await self.log.records(of: page.rows.map { PlacedPush(partition: id, view: $0.push) })
             for (row, record) in zip(page.rows, records) where kind == nil || record?.kind == kind {
                 rows.append(ListedPush(partition: partition, number: row.number, view: row.push, record: record))
@@ -84,10 +81,7 @@ extension OperatorRoutes {
     ) async throws(Problem) -> [(views: [PushView], record: PushRecord?)] {
         // Several pushes may have one id: each is asked about once.
         let ids = Set(pushes.lazy.filter(\.view.isForApp).map(\.view.id))
-        var others: [[PushView]] = []
-        if !ids.isEmpty {
-            others = try await self.log.askAll { engine in ids.flatMap { engine.push($0) } }
-        }
+        let others = ids.isEmpty ? [] : try await self.log.askAll(PushesQuestion(Array(ids)))
         return pushes.compactMap { push in
             guard push.view.isForApp else { return ([push.view], push.record) }
             let same = others.joined().filter {
@@ -119,24 +113,14 @@ extension OperatorRoutes {
         guard let id = PushID(call["push"]) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         let list = try ListRequest(call, below: [UInt64(self.log.partitions), ListRequest.countEnd])
         let outcome = try call.word("outcome", PushOutcome.allCases.map { ($0.name, $0) })
-        guard try await !self.log.askAll({ $0.push(id) }).joined().isEmpty else {
+        guard try await !self.log.askAll(PushesQuestion([id])).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
         }
-        var rows: [PushDecision] = []
-        var place = (partition: Int(clamping: list.cursor?[0] ?? 0), number: list.cursor?[1])
-        var budget = SearchBudget()
-        while place.partition < self.log.partitions, rows.count < list.limit, budget.takeStep() {
-            let (start, left) = (place.number, list.limit - rows.count)
-            let page = try await self.log.ask(PartitionID(UInt16(place.partition))) {
-                $0.decisions(about: id, from: start, outcome: outcome, limit: left, scanMax: SearchBudget.stepRows)
-            }
-            rows += page.rows
-            place = page.next.map { (place.partition, $0) } ?? (place.partition + 1, nil)
-        }
-        let isDone = place.partition >= self.log.partitions
+        let decisions = DecisionList(about: id, outcome: outcome)
+        let page = try await self.log.walk(decisions, from: list.cursor, limit: list.limit)
         return try await self.answer([
-            ("decisions", .array(rows.map { Views.decision($0) })),
-            ("next", isDone ? nil : .string(ListRequest.text([UInt64(place.partition), place.number ?? 0]))),
+            ("decisions", .array(page.rows.map { Views.decision($0) })),
+            ("next", page.next.map { .string($0) }),
         ])
     }
 }

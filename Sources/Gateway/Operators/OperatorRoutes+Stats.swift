@@ -7,7 +7,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
     func stats(_: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
+        let sum = EngineStats(sumOf: try await self.log.askAll(TotalsQuestion()))
         let (matched, outcomes) = (sum.matched, sum.outcomes)
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
         let progress = await self.log.progress()

@@ -148,7 +148,7 @@ extension OperatorRoutes {
     /// `GET /v1/senders`: what each sender's pushes have cost and brought.
     func senders(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
-        for view in try await self.log.askAll({ $0.senders() }).joined() {
+        for view in try await self.log.askAll(SendersQuestion()).joined() {
             if let index = sums.firstIndex(where: { $0.team == view.team }) {
                 sums[index] += view
             } else {

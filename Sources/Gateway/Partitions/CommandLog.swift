@@ -41,6 +41,7 @@ package struct CommandLog: Sendable {
     }
 
     package var partitions: Int { self.owners.count }
+    package var partitionIDs: [PartitionID] { self.owners.map(\.partition) }
 
     package func partition(of host: HostKey) -> PartitionID { PartitionID(of: host, among: self.owners.count) }
 
@@ -266,54 +267,64 @@ package struct CommandLog: Sendable {
 // MARK: - Asking
 
 extension CommandLog {
-    /// Asks the engine of the partition that owns a host.
-    package func ask<Answer: Sendable>(
-        _ host: HostKey,
-        at moment: QuestionMoment = .anyTime,
-        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
-    ) async throws(Problem) -> Answer {
-        do {
-            return try await self.owners[Int(self.partition(of: host).rawValue)].query(at: moment, body)
-        } catch {
-            throw Self.problem(error)
-        }
+    /// Asks the partition that owns a host.
+    package func ask<Question: HostBoundQuestion>(_ question: Question) async throws(Problem) -> Question.Answer {
+        try await self.ask(self.partition(of: question.host), question)
     }
 
-    /// Asks the engine of the partition where what belongs to an app as a whole is kept.
-    package func ask<Answer: Sendable>(
-        homeOf app: BundleID,
-        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
-    ) async throws(Problem) -> Answer {
-        try await self.ask(PartitionID(homeOf: app, among: self.owners.count), body)
-    }
-
-    /// Asks the engine of a partition.
-    package func ask<Answer: Sendable>(
+    /// Asks a partition.
+    package func ask<Question: EngineQuestion>(
         _ partition: PartitionID,
-        at moment: QuestionMoment = .anyTime,
-        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
-    ) async throws(Problem) -> Answer {
+        _ question: Question
+    ) async throws(Problem) -> Question.Answer {
         do {
-            return try await self.owners[Int(partition.rawValue)].query(at: moment, body)
+            return try await self.owners[Int(partition.rawValue)].ask(question)
         } catch {
             throw Self.problem(error)
         }
     }
 
-    /// Asks the engine of every partition; the answers are in the partitions' order.
-    package func askAll<Answer: Sendable>(
-        at moment: QuestionMoment = .anyTime,
-        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
-    ) async throws(Problem) -> [Answer] {
-        var answers: [Answer] = []
+    /// Asks every partition; the answers are in the partitions' order.
+    package func askAll<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> [Question.Answer] {
+        var answers: [Question.Answer] = []
+        for partition in self.partitionIDs { answers.append(try await self.ask(partition, question)) }
+        return answers
+    }
+
+    /// Finds in every partition what a push would match; the answers are in the partitions' order.
+    ///
+    /// - Parameter decidedMax: How many matches of a partition are decided at most; nil if they are only counted.
+    package func askAll(_ push: PushRecord, decidedMax: (PartitionID) -> Int?) async throws(Problem) -> [DryRunView] {
+        var answers: [DryRunView] = []
         for owner in self.owners {
             do {
-                answers.append(try await owner.query(at: moment, body))
+                answers.append(try await owner.ask(MatchQuestion(push, decidedMax: decidedMax(owner.partition))))
             } catch {
                 throw Self.problem(error)
             }
         }
         return answers
+    }
+
+    /// Details of reloads, of those that have any.
+    ///
+    /// - Parameter toleratesSilence: Whether a partition that does not answer is taken to have none.
+    package func find<Detail: ReloadDetail>(
+        _: Detail.Type,
+        of reloads: some Sequence<ReloadID>,
+        toleratesSilence: Bool = false
+    ) async throws(Problem) -> [ReloadID: Detail] {
+        var found: [ReloadID: Detail] = [:]
+        for (partition, ids) in Dictionary(grouping: reloads, by: \.partition)
+        where partition.rawValue < self.partitions {
+            do throws(Problem) {
+                let details = try await self.ask(partition, ReloadQuestion<Detail>(ids))
+                for (id, detail) in zip(ids, details) { found[id] = detail }
+            } catch {
+                guard toleratesSilence else { throw error }
+            }
+        }
+        return found
     }
 
     /// The committed reloads of a partition that are out and not delivered by a stream, in the order in which they were issued, and
@@ -333,32 +344,12 @@ extension CommandLog {
         var found: [ReloadEffect] = []
         var next: InstanceNumber? = first
         while let from = next, found.count < limit {
-            let rest = limit - found.count
-            guard
-                let page = try? await owner.query({ $0.undeliveredReloads(from: from, through: through, limit: rest) })
-            else { return nil }
+            let question = ReloadsQuestion(.undelivered, from: from, through: through, limit: limit - found.count)
+            guard let page = try? await owner.ask(question) else { return nil }
             found += page.reloads
             next = page.next
         }
         return ReloadsPage(reloads: found.sorted { $0.id.position < $1.id.position }, next: next, through: through)
-    }
-
-    /// Finds what a push would match in every partition, and asks each engine about it; see
-    /// ``PartitionOwner/search(_:sampling:_:)``. The answers are in the partitions' order.
-    package func searchAll<Answer: Sendable>(
-        _ push: PushRecord,
-        sampling decidedMax: (PartitionID) -> Int?,
-        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
-    ) async throws(Problem) -> [Answer] {
-        var answers: [Answer] = []
-        for owner in self.owners {
-            do {
-                answers.append(try await owner.search(push, sampling: decidedMax(owner.partition), body))
-            } catch {
-                throw Self.problem(error)
-            }
-        }
-        return answers
     }
 
     /// How far each owner is.

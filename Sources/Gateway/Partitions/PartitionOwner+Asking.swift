@@ -3,14 +3,6 @@ package import NIOCore
 import Ownership
 package import WidgetModel
 
-/// When a question to an engine may be answered.
-package enum QuestionMoment: Sendable {
-    /// At once, also while an entry is applied in part: what is decided so far is the answer.
-    case anyTime
-    /// When no entry is applied in part: for what says how far the log is applied, and for when the next timer is due.
-    case betweenEntries
-}
-
 extension PartitionOwner {
     /// The answer to a record that was just appended.
     ///
@@ -35,34 +27,18 @@ extension PartitionOwner {
     }
 
     /// Asks the engine something.
-    ///
-    /// - Parameters:
-    ///   - moment: When it may be answered.
-    ///   - body: Asks it.
-    package func query<Answer: Sendable>(
-        at moment: QuestionMoment = .anyTime,
-        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
-    ) async throws -> Answer {
-        let promise = self.loop.makePromise(of: Answer.self)
-        self.loop.execute { self.answer(moment, promise, body) }
+    package func ask<Question: EngineQuestion>(_ question: Question) async throws -> Question.Answer {
+        let promise = self.loop.makePromise(of: Question.Answer.self)
+        self.loop.execute { self.answer(question, promise) }
         return try await promise.futureResult.get()
     }
 
-    private func answer<Answer: Sendable>(
-        _ moment: QuestionMoment,
-        _ promise: EventLoopPromise<Answer>,
-        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
-    ) {
-        let isWaiting =
-            !self.state.value.machine.isBetweenEntries
-            && (moment == .betweenEntries || !self.state.value.engine.isAskable)
-        guard isWaiting else {
-            return promise.completeWith(Result { try body(self.state.value.engine) })
-        }
+    private func answer<Question: EngineQuestion>(_ question: Question, _ promise: EventLoopPromise<Question.Answer>) {
+        if let answer = self.state.value.machine.answer(question) { return promise.succeed(answer) }
         guard !self.state.value.hasFailed else {
             return promise.fail(OwnerError.stopped(partition: self.partition))
         }
-        self.state.value.questions.append { self.answer(moment, promise, body) }
+        self.state.value.questions.append { self.answer(question, promise) }
     }
 
     /// Answers what waited until no entry is applied in part; once the partition has stopped, it says so.
@@ -108,40 +84,17 @@ extension PartitionOwner {
 // MARK: - Searches
 
 extension PartitionOwner {
-    /// Finds what a push would match, a slice a turn of the loop, and then asks the engine about it.
+    /// Finds what a push would match, a slice a turn of the loop, and then answers.
     ///
     /// The log is not applied meanwhile, since the index must not change, but between two searches some of it is.
-    ///
-    /// - Parameters:
-    ///   - push: The push.
-    ///   - decidedMax: How many matches are to be decided, as a sample of all; nil if they are only counted.
-    ///   - body: Asks it.
-    package func search<Answer: Sendable>(
-        _ push: PushRecord,
-        sampling decidedMax: Int? = nil,
-        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
-    ) async throws -> Answer {
-        let promise = self.loop.makePromise(of: Answer.self)
-        self.loop.execute { self.beginSearch(push, decidedMax, promise, body) }
+    package func ask(_ question: MatchQuestion) async throws -> DryRunView {
+        let promise = self.loop.makePromise(of: DryRunView.self)
+        self.loop.execute { self.beginSearch(question, promise) }
         return try await promise.futureResult.get()
     }
 
-    func beginSearch<Answer: Sendable>(
-        _ push: PushRecord,
-        _ decidedMax: Int?,
-        _ promise: EventLoopPromise<Answer>,
-        _ body: @escaping @Sendable (borrowing Engine, borrowing MatchSearch) -> Answer
-    ) {
-        let held = HeldSearch()
-        self.state.value.searches.append {
-            guard !self.state.value.hasFailed else {
-                promise.fail(OwnerError.stopped(partition: self.partition))
-                return true
-            }
-            let answer = held.goOn(push, decidedMax, self.state.value.engine, body)
-            if let answer { promise.succeed(answer) }
-            return answer != nil
-        }
+    func beginSearch(_ question: MatchQuestion, _ promise: EventLoopPromise<DryRunView>) {
+        self.state.value.searches.append(HeldSearch(question, promise))
         if self.state.value.machine.isReplaying || self.state.value.hasFailed {
             self.endSearches()
         } else if !self.state.value.isTurnPlanned {
@@ -155,8 +108,9 @@ extension PartitionOwner {
     func isSearching() -> Bool {
         // Amid a change of settings none can be begun.
         guard let search = self.state.value.searches.first, self.state.value.engine.isAskable else { return false }
-        guard search() else { return true }
+        guard let answer = search.goOn(self.state.value.engine) else { return true }
         self.state.value.searches.removeFirst()
+        search.promise.succeed(answer)
         return false
     }
 
@@ -164,30 +118,42 @@ extension PartitionOwner {
     func endSearches() {
         let searches = self.state.value.searches
         self.state.value.searches = []
-        for search in searches { while !search() {} }
+        for search in searches {
+            var answer: DryRunView?
+            while answer == nil, !self.state.value.hasFailed { answer = search.goOn(self.state.value.engine) }
+            if let answer {
+                search.promise.succeed(answer)
+            } else {
+                search.promise.fail(OwnerError.stopped(partition: self.partition))
+            }
+        }
     }
 
-    /// A search that only the loop touches; nil until it is begun.
-    private final class HeldSearch {
+    /// A search that only the loop touches.
+    final class HeldSearch {
+        private let question: MatchQuestion
+        fileprivate let promise: EventLoopPromise<DryRunView>
+        /// Nil until it is begun.
         private var search: MatchSearch?
 
+        fileprivate init(_ question: MatchQuestion, _ promise: EventLoopPromise<DryRunView>) {
+            (self.question, self.promise) = (question, promise)
+        }
+
         /// Does a slice of it; returns the answer once it is over.
-        func goOn<Answer>(
-            _ push: PushRecord,
-            _ decidedMax: Int?,
-            _ engine: borrowing Engine,
-            _ body: (borrowing Engine, borrowing MatchSearch) -> Answer
-        ) -> Answer? {
+        fileprivate func goOn(_ engine: borrowing Engine) -> DryRunView? {
             var search: MatchSearch
             if let begun = self.search.take() {
                 search = begun
             } else {
-                search = MatchSearch(push, sampling: decidedMax, in: engine)
+                search = self.question.begin(in: engine)
             }
             var units = PartitionOwner.unitsPerTurn
-            if search.advance(in: engine, &units) { return body(engine, search) }
-            self.search = consume search
-            return nil
+            guard search.advance(in: engine, &units) else {
+                self.search = consume search
+                return nil
+            }
+            return self.question.answer(from: engine, search)
         }
     }
 }

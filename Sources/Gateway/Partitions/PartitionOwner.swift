@@ -42,8 +42,8 @@ package final class PartitionOwner: Sendable {
         }
         /// Questions that wait until the entry is applied whole.
         var questions: [@Sendable () -> Void] = []
-        /// Searches, the first of which is under way: each call does some of it and returns whether it is over.
-        var searches: [() -> Bool] = []
+        /// Searches, the first of which is under way.
+        var searches: [HeldSearch] = []
         /// Who waits for an output that goes as far as now.
         var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
         /// Bytes of the entries that were applied since the start.

@@ -86,7 +86,7 @@ package actor TimeTravel {
     private func nextDue() async throws(Problem) -> Instant? {
         // First: what providers answer arms timers.
         let asked = await self.providers?.settle()
-        let timers = try await self.log.askAll(at: .betweenEntries) { $0.nextTimer }
+        let timers = try await self.log.askAll(ProgressQuestion()).map(\.nextTimer)
         return (timers + [asked]).compactMap(\.self).min()
     }
 }

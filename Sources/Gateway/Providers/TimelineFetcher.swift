@@ -226,17 +226,17 @@ package actor TimelineFetcher {
 
     /// Looks for the kind's reloads that are out: at the start, and after more came than there was room for.
     package func refill() async {
-        for number in 0..<self.services.log.partitions {
-            let partition = PartitionID(UInt16(number))
-            let app = self.key.app
+        for partition in self.services.log.partitionIDs {
             var cursor: InstanceNumber? = InstanceNumber(0)
             var through: LogPosition?
             while let from = cursor, !self.isClosed {
-                let before = through
-                let page = try? await self.services.log.ask(partition) {
-                    $0.outstandingReloads(app: app, from: from, through: before, limit: Self.refillPage)
-                }
-                guard let page else { break }
+                let question = ReloadsQuestion(
+                    .app(self.key.app),
+                    from: from,
+                    through: through,
+                    limit: Self.refillPage
+                )
+                guard let page = try? await self.services.log.ask(partition, question) else { break }
                 (cursor, through) = (page.next, page.through)
                 let ours = page.reloads.filter { $0.kind == self.key.kind && $0.delivery == .stream }
                 await self.fetch(ours.map(\.id))
@@ -456,20 +456,7 @@ package actor TimelineFetcher {
 
     /// What reloads are about, of those that are still out; in the order of the ids.
     private func subjects(of reloads: [ReloadID]) async -> [FetchSubject] {
-        var found: [ReloadID: FetchSubject] = [:]
-        for number in 0..<self.services.log.partitions {
-            let partition = PartitionID(UInt16(number))
-            let ids = reloads.filter { $0.partition == partition }
-            guard !ids.isEmpty else { continue }
-            let subjects = try? await self.services.log.ask(partition) { engine in
-                var subjects: [FetchSubject] = []
-                for id in ids { if let subject = engine.fetchSubject(of: id) { subjects.append(subject) } }
-                return subjects
-            }
-            for subject in subjects ?? [] where subject.app == self.key.app && subject.kind == self.key.kind {
-                found[subject.reload] = subject
-            }
-        }
-        return reloads.compactMap { found[$0] }
+        let found = try? await self.services.log.find(FetchSubject.self, of: reloads, toleratesSilence: true)
+        return reloads.compactMap { found?[$0] }.filter { $0.app == self.key.app && $0.kind == self.key.kind }
     }
 }

@@ -179,21 +179,15 @@ package final class TimelineProviders: Sendable {
 
     /// The instances that do not show these timelines any more, as the engine has it.
     private func gone(_ timelines: [StoredTimeline]) async -> [InstanceAddress] {
-        let partitions = self.services.log.partitions
         var gone: [InstanceAddress] = []
-        for number in 0..<partitions {
-            let partition = PartitionID(UInt16(number))
-            let ours = timelines.filter { PartitionID(of: $0.address.host, among: partitions) == partition }
-            guard !ours.isEmpty else { continue }
-            let found = try? await self.services.log.ask(partition) { engine in
-                var found: [InstanceAddress] = []
-                for timeline in ours where !engine.isShown(timeline.digest, from: timeline.reload) {
-                    found.append(timeline.address)
-                }
-                return found
-            }
+        let byPartition = Dictionary(grouping: timelines) { self.services.log.partition(of: $0.address.host) }
+        for (partition, ours) in byPartition {
+            let question = ReloadQuestion<ShownDigest>(ours.map(\.reload))
             // A partition that does not answer says nothing of its instances.
-            gone += found ?? []
+            guard let shown = try? await self.services.log.ask(partition, question) else { continue }
+            for (timeline, shown) in zip(ours, shown) where shown?.bytes != timeline.digest {
+                gone.append(timeline.address)
+            }
         }
         return gone
     }

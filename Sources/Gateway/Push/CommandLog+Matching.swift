@@ -17,7 +17,7 @@ extension CommandLog {
     /// - Parameter max: Nil for any number.
     /// - Throws: ``Problem``, ``Problem/tooMany(_:over:)`` among others.
     package func matched(_ push: PushRecord, atMost max: Int?) async throws(Problem) -> MatchedInstances {
-        let answers = try await self.matchCounts(push)
+        let answers = try await self.askAll(push, decidedMax: { _ in nil })
         let counts = answers.map(\.matched)
         guard let max else { return MatchedInstances(counts: counts, limits: nil) }
         let sum = counts.reduce(0, +)
@@ -31,15 +31,8 @@ extension CommandLog {
     ///   ``GatewayConfiguration/DryRun``.
     /// - Throws: ``Problem``.
     package func dryRun(_ push: PushRecord, decidedMax: Int) async throws(Problem) -> DryRunSummary {
-        let counts = try await self.matchCounts(push).map(\.matched)
+        let counts = try await self.askAll(push, decidedMax: { _ in nil }).map(\.matched)
         let quotas = MatchQuota.divide(decidedMax, by: counts)
-        return DryRunSummary(
-            try await self.searchAll(push, sampling: { quotas[Int($0.rawValue)] }, { $0.dryRun($1) })
-        )
-    }
-
-    /// What waits to be decided changes no match: nothing is settled for this.
-    private func matchCounts(_ push: PushRecord) async throws(Problem) -> [MatchCount] {
-        try await self.searchAll(push, sampling: { _ in nil }, { $1.count })
+        return DryRunSummary(try await self.askAll(push) { quotas[Int($0.rawValue)] })
     }
 }

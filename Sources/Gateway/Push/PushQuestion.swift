@@ -79,13 +79,10 @@ struct PushQuestion: Sendable {
     func views() async throws(Problem) -> [PushView] { try await self.placedViews(lookedMax: 0).map(\.view) }
 
     private func placedViews(lookedMax: Int) async throws(Problem) -> [PlacedPush] {
-        let (id, sender) = (self.id, self.sender)
-        let answers = try await self.log.askAll { (engine) -> [PushView] in
-            let views = engine.push(id, team: sender?.team, lookedMax: lookedMax)
-            return sender.map { sender in views.filter { sender.maySee($0) } } ?? views
-        }
-        return answers.enumerated().flatMap { partition, views in
-            views.map { PlacedPush(partition: PartitionID(UInt16(partition)), view: $0) }
+        let question = PushesQuestion([self.id], of: self.sender?.team, lookedMax: lookedMax)
+        let answers = try await self.log.askAll(question)
+        return zip(self.log.partitionIDs, answers).flatMap { partition, views in
+            views.filter { self.sender?.maySee($0) ?? true }.map { PlacedPush(partition: partition, view: $0) }
         }
     }
 

@@ -16,8 +16,6 @@ package actor BudgetSurveys {
         package let until: Instant
     }
 
-    /// Instances that are looked at in one step: about half a millisecond of a partition.
-    private static let stepRows = 2048
     /// A walk is followed by a rest of so many times its length: it takes two percent of the time at most.
     private static let restFactor: Int64 = 50
     /// How long after a question walks stay frequent.
@@ -104,9 +102,7 @@ package actor BudgetSurveys {
         let from = Instant(seconds: self.clock.now().seconds)
         var sum = BudgetSurvey(from: from)
         let connected = self.streams?.connected ?? ([], [])
-        for number in 0..<self.log.partitions {
-            sum += try await self.walk(PartitionID(UInt16(number)), from, connected)
-        }
+        for partition in self.log.partitionIDs { sum += try await self.walk(partition, from, connected) }
         let survey = Survey(sum: sum, from: from, until: self.clock.now())
         self.last = survey
         self.walkedAt = NIODeadline.now()
@@ -124,14 +120,9 @@ package actor BudgetSurveys {
         while let start = next {
             // A gateway that ends does not wait for the rest of a million rows.
             guard !Task.isCancelled else { throw Problem(.unavailable, "nobody waits for this survey any more") }
-            let before = survey
-            (survey, next) = try await self.log.ask(partition) { engine in
-                var survey = before
-                let next = engine.survey(&survey, from: start, count: Self.stepRows) { host in
-                    connected.apps.contains(host.app) || connected.hosts.contains(host)
-                }
-                return (survey, next)
-            }
+            let step = try await self.log.ask(partition, SurveyQuestion(from: from, at: start))
+            survey.add(step) { connected.apps.contains($0.app) || connected.hosts.contains($0) }
+            next = step.next
         }
         return survey
     }

@@ -12,7 +12,7 @@ package import WidgetModel
 ///
 /// An absent parameter satisfies only `{"exists": false}`; the rest of the meaning is with the cases of ``MatchAtom``.
 /// `matches(_:)` is the definition that ``IntentIndex`` is tested against.
-package indirect enum MatchPattern: Hashable, Sendable {
+package indirect enum MatchPattern: ByteCoded, Hashable, Sendable {
     /// Every part holds; without parts, always.
     case all([MatchPattern])
     /// Some part holds.

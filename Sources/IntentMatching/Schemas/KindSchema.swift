@@ -3,7 +3,7 @@ package import WidgetModel
 /// The parameters that a kind of widget can be configured with.
 ///
 /// Valid by construction: names are unique and addressable by a match pattern, and every default fits its type.
-package struct KindSchema: Hashable, Sendable {
+package struct KindSchema: ByteCoded, Hashable, Sendable {
     /// The most parameters of one kind.
     package static let parametersMax = 256
     /// The longest name of a parameter in bytes, dots included.

@@ -110,6 +110,12 @@ package struct OwnerMachine: ~Copyable {
         guard case .following = self.phase, self.isBetweenEntries else { return nil }
         return self.engine.nextTimer
     }
+
+    /// The answer to a question; nil if it has to wait until the entry that is applied in part is applied whole.
+    package func answer<Question: EngineQuestion>(_ question: Question) -> Question.Answer? {
+        let isReady = self.isBetweenEntries || (question.moment == .anyTime && self.engine.isAskable)
+        return isReady ? question.answer(from: self.engine) : nil
+    }
 }
 
 // MARK: - What happened

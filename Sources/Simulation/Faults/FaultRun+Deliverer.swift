@@ -18,7 +18,8 @@ extension FaultRun {
 
     /// What was committed before a start, and is still out.
     mutating func expectOutstanding(of owner: SimulatedOwner) {
-        let reloads = owner.engine.undeliveredReloads(limit: .max).reloads.filter { !owner.unpublished.contains($0.id) }
+        let page = ReloadsQuestion(.undelivered).answer(from: owner.engine)
+        let reloads = page.reloads.filter { !owner.unpublished.contains($0.id) }
         self.expectDelivery(of: reloads, start: owner.start)
     }
 
@@ -133,7 +134,8 @@ extension FaultRun {
             search.partition == owner.partition
         else { return }
         deliverer.search = nil
-        let page = owner.engine.undeliveredReloads(from: search.first, through: position, limit: search.limit)
+        let question = ReloadsQuestion(.undelivered, from: search.first, through: position, limit: search.limit)
+        let page = question.answer(from: owner.engine)
         self.checker.note(.caughtUp, page.reloads.count)
         let told = self.mutation == .forgetsHeld ? ReloadsPage(reloads: [], next: nil, through: position) : page
         deliverer.machine.takeUndelivered(told, of: owner.partition, now: self.clock.now)

@@ -178,7 +178,7 @@ package struct FaultRun {
         case .upstreamAnswer(let answer, let request, let start): self.take(answer, to: request, start: start)
         case .findPushes(let number, let host, let ids, let start):
             let owner = self.owner(PartitionID(of: host, among: FaultWorld.partitions), start: start)
-            let pushes = owner?.engine.outgoingPushes(for: ids)
+            let pushes = owner.map { ReloadQuestion<OutgoingPush>(ids).answer(from: $0.engine) }
             self.deliverer(start)?.machine.takePushes(pushes, for: number, now: self.clock.now)
         case .logAgain(let number, let start): self.deliverer(start)?.machine.retryLog(number)
         case .wakeDeliverer(let start): self.deliverer(start)?.wakesAt = nil

@@ -50,9 +50,11 @@ extension Engine {
             }
             return found
         }
-        return all { self.undeliveredReloads(from: $0, limit: 4096) }.sorted { $0.id.position < $1.id.position }
+        return all { ReloadsQuestion(.undelivered, from: $0).answer(from: self) }.sorted {
+            $0.id.position < $1.id.position
+        }
             + settings.apps.flatMap { app in
-                all { self.outstandingReloads(app: app.app, from: $0, limit: 4096) }
+                all { ReloadsQuestion(.app(app.app), from: $0).answer(from: self) }
             }
     }
 }

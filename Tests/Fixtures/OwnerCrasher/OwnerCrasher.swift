@@ -75,7 +75,7 @@ enum OwnerCrasher {
         for owner in owners { _ = try await owner.start { _, _ in } }
         let log = CommandLog(journal: journal, owners: owners)
         let settings = try Self.settings()
-        if try await log.askAll({ $0.settings }).contains(where: { $0 != settings }) {
+        if try await log.askAll(InForceQuestion()).contains(where: { $0.settings != settings }) {
             _ = try await log.appendToAll(.settings(settings))
         }
         for number in 0..<Self.hosts {

@@ -147,7 +147,7 @@ import WidgetModel
             var expires: Instant?
             try await scene.until("the reload is issued") {
                 let owner = scene.scene.owners[0]
-                expires = try await owner.query { $0.undeliveredReloads(limit: 1).reloads.first?.expiresAt }
+                expires = try await owner.ask(ReloadsQuestion(.undelivered, limit: 1)).reloads.first?.expiresAt
                 return expires != nil
             }
             let expiresAt = try #require(expires)

@@ -187,7 +187,7 @@ final class UpstreamScene: Sendable {
     }
 
     var stats: EngineStats {
-        get async throws { try await self.scene.owners[0].query { $0.stats() } }
+        get async throws { try await self.scene.owners[0].ask(TotalsQuestion()) }
     }
 
     /// What was counted, once nothing waits or is in work any more.

@@ -103,7 +103,7 @@ import WidgetModel
             #expect(answer.status == 200, "\(answer.body)")
         }
         #expect(try await Self.register(scene, "h4").status == 507)
-        #expect(try await scene.scene.log.askAll { $0.stats().hosts }.reduce(0, +) == 4)
+        #expect(try await scene.scene.log.askAll(TotalsQuestion()).map(\.hosts).reduce(0, +) == 4)
     }
 
     @Test func `lines of an import are refused one by one`() async throws {
@@ -132,7 +132,7 @@ import WidgetModel
         let taken = statuses[200] ?? 0
         // One that comes between the application of another and its answer counts that one twice.
         #expect(taken >= 1 && taken <= 5 && statuses[507] == 40 - taken, "\(statuses)")
-        #expect(try await scene.scene.log.askAll { $0.stats().hosts }.reduce(0, +) == taken)
+        #expect(try await scene.scene.log.askAll(TotalsQuestion()).map(\.hosts).reduce(0, +) == taken)
         // Once all are answered there is room for exactly the rest.
         for number in taken..<5 { #expect(try await Self.register(scene, "later\(number)").status == 200) }
         #expect(try await Self.register(scene, "beyond").status == 507)

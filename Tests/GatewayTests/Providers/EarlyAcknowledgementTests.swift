@@ -52,7 +52,7 @@ import WidgetModel
             try await routes.register(name)
             try await owners.settle()
             let id = try #require(
-                try await owners.log.ask(HostKey(name)) { $0.outstandingReloads(host: HostKey(name)) }.first?.id
+                try await owners.outstanding(HostKey(name)).first?.id
             )
             let answer = try await routes.send(
                 "POST",

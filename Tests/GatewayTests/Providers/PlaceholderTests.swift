@@ -119,7 +119,7 @@ import WidgetModel
         try await world.add("a")
         try await world.eventually("it is shown") { world.shown.count == 2 }
         let address = InstanceAddress(host: HostKey("a"), instance: InstanceID("a0"))
-        let view = try #require(try await world.scene.log.ask(address.host) { $0.instance(address) })
+        let view = try #require(try await world.scene.log.ask(InstanceQuestion(address)))
         #expect(view.budget.charged == 0)
         #expect(view.timeline?.entries == 1)
         #expect(await world.fetcher.view.counters.requests == 1)

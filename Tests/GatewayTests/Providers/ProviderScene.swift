@@ -139,7 +139,7 @@ final class ProviderScene: Sendable {
     }
 
     func outstanding(_ host: String) async throws -> [ReloadID] {
-        try await self.scene.log.ask(HostKey(host)) { $0.outstandingReloads(host: HostKey(host)) }.map(\.id)
+        try await self.scene.outstanding(HostKey(host)).map(\.id)
     }
 
     /// Asks again until a condition holds; it gives up after minutes only, for a machine may be slow.

@@ -45,9 +45,8 @@ import WidgetModel
         #expect(requests[0]["context"]?["family"] == .string("systemSmall"))
         #expect(requests[0]["causes"] == .array([.string("added")]))
         #expect(requests[0]["push"] == nil)
-        let view = try await world.scene.log.ask(HostKey("a")) {
-            $0.instance(InstanceAddress(host: HostKey("a"), instance: InstanceID("a0")))
-        }
+        let address = InstanceAddress(host: HostKey("a"), instance: InstanceID("a0"))
+        let view = try await world.scene.log.ask(InstanceQuestion(address))
         #expect(view?.timeline?.entries == 1)
         #expect(view?.timeline?.digest?.starts(with: Array("sha256:".utf8)) == true)
     }

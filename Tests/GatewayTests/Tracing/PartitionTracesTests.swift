@@ -48,7 +48,7 @@ import WidgetModel
     private static func hosts(_ hosts: [String], instances: Int = 1, _ scene: OwnerScene) async throws {
         for host in hosts { try await scene.register(host, instances: instances) }
         for host in hosts {
-            for reload in try await scene.log.ask(HostKey(host), { $0.outstandingReloads(host: HostKey(host)) }) {
+            for reload in try await scene.outstanding(HostKey(host)) {
                 let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)
                 _ = try await scene.log.append(.delivery(report), for: HostKey(host))
             }

@@ -1,0 +1,91 @@
+package import WidgetModel
+
+/// What is asked of a partition's engine: a value, which can be logged, tested, and sent to where the partition is.
+///
+/// A question changes nothing, and is answered at once and in bounded time: one that is about the rows of a table looks at
+/// ``Engine/rowsPerAnswer`` of them, and its answer says where to go on. What takes longer is a search: ``MatchQuestion``.
+package protocol EngineQuestion: FieldCoded, Hashable, Sendable {
+    associatedtype Answer: Sendable
+
+    /// When it may be answered; by default at any time.
+    var moment: QuestionMoment { get }
+
+    /// The answer. Nothing else makes it: who wants to know asks the owner, who hands over the engine.
+    func answer(from engine: borrowing Engine) -> Answer
+}
+
+extension EngineQuestion {
+    package var moment: QuestionMoment { .anyTime }
+}
+
+/// A question about one host, whose partition answers it.
+package protocol HostBoundQuestion: EngineQuestion {
+    var host: HostKey { get }
+}
+
+/// When a question to an engine may be answered.
+package enum QuestionMoment: Hashable, Sendable {
+    /// At once, also while an entry is applied in part: what is decided so far is the answer.
+    case anyTime
+    /// When no entry is applied in part: for what says how far the log is applied, and for when the next timer is due.
+    case betweenEntries
+}
+
+extension Engine {
+    /// How many rows of a table one answer looks at, so that no question stops a partition for long: a fraction of a millisecond.
+    package static let rowsPerAnswer = 2048
+}
+
+/// A question that came as bytes.
+package enum ReceivedQuestion: Sendable {
+    case search(MatchQuestion)
+    case question(any EngineQuestion)
+
+    /// All questions but the search. A question's place is its first byte, so a new one comes last.
+    static let all: [any EngineQuestion.Type] = [
+        HostQuestion.self, HostStateQuestion.self, StackQuestion.self,
+        RegistrationsQuestion.self, InstanceQuestion.self, PageQuestion<InstanceFilter>.self,
+        PageQuestion<HostList>.self,
+        PageQuestion<RegistrationList>.self, PageQuestion<WidgetList>.self, PageQuestion<PushFilter>.self,
+        PageQuestion<DecisionList>.self, PushesQuestion.self, ReloadQuestion<HostKey>.self,
+        ReloadQuestion<ReloadEffect>.self, ReloadQuestion<FetchSubject>.self, ReloadQuestion<OutgoingPush>.self,
+        ReloadQuestion<ShownDigest>.self, ReloadsQuestion.self, TotalsQuestion.self, ProgressQuestion.self,
+        InForceQuestion.self, ExistenceQuestion.self, SendersQuestion.self, BehindQuestion.self,
+        ChannelsQuestion.self, SurveyQuestion.self, OrphansQuestion.self, HostSummaryQuestion.self,
+    ]
+    private static let searchTag = UInt8.max
+
+    /// Reads what ``EngineQuestion/bytes`` or ``MatchQuestion/bytes`` gave.
+    ///
+    /// - Throws: ``ByteFault`` if it is no question, or more than one.
+    package init(_ bytes: [UInt8]) throws(ByteFault) {
+        var reader = ByteReader(bytes)
+        let tag = try reader.readByte()
+        if tag == Self.searchTag {
+            self = .search(try MatchQuestion(from: &reader))
+        } else {
+            guard Self.all.indices.contains(Int(tag)) else { throw .invalid(offset: 0) }
+            self = .question(try Self.all[Int(tag)].init(from: &reader))
+        }
+        guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
+    }
+
+    fileprivate static func bytes(of question: some ByteCoded, tag: UInt8 = Self.searchTag) -> [UInt8] {
+        [tag] + question.encoded
+    }
+}
+
+extension EngineQuestion {
+    /// Which question it is, and its fields.
+    package var bytes: [UInt8] {
+        guard let place = ReceivedQuestion.all.firstIndex(where: { $0 == Self.self }) else {
+            preconditionFailure("\(Self.self) is not in the list of questions")
+        }
+        return ReceivedQuestion.bytes(of: self, tag: UInt8(place))
+    }
+}
+
+extension MatchQuestion {
+    /// Which question it is, and its fields.
+    package var bytes: [UInt8] { ReceivedQuestion.bytes(of: self) }
+}

@@ -1,0 +1,61 @@
+package import WidgetModel
+
+/// A list that is read a part at a time, so that no question stops a partition for long. What is on it all the while is listed once.
+package protocol EngineList: FieldCoded, Hashable, Sendable {
+    associatedtype Row: Sendable
+
+    /// A part of the list. O(`scanMax`), and what the rows take that are listed.
+    ///
+    /// - Parameters:
+    ///   - place: Where it begins: the `next` of the part before; nil for the first.
+    ///   - limit: How many rows to list at most.
+    ///   - scanMax: How many rows to look at.
+    func page(of engine: borrowing Engine, from place: UInt64?, limit: Int, scanMax: Int) -> ListPage<Row>
+}
+
+/// A part of a list: what was found, and where to go on.
+package struct ListPage<Row: Sendable>: Sendable {
+    package var rows: [Row]
+    /// Where the next part begins; nil at the end of the list.
+    package var next: UInt64?
+
+    package init(rows: [Row] = [], next: UInt64? = nil) { (self.rows, self.next) = (rows, next) }
+
+    /// What is listed of some numbers of a table's, in their order.
+    ///
+    /// - Parameters:
+    ///   - end: All numbers of the table are below.
+    ///   - row: What a number's row is on the list; nil if it is not on it.
+    init<Tag>(_ numbers: Range<Number<Tag>>, end: Int, limit: Int, _ row: (Number<Tag>) -> Row?) {
+        self.init()
+        var number = numbers.lowerBound
+        while number < numbers.upperBound, self.rows.count < limit {
+            if let row = row(number) { self.rows.append(row) }
+            number = number.advanced(by: 1)
+        }
+        if number.index < end { self.next = UInt64(number.raw) }
+    }
+}
+
+/// A part of a list.
+package struct PageQuestion<List: EngineList>: EngineQuestion {
+    package static var coding: some FieldCoding<Self> { Fields(Self.init, \.list, \.place, \.limit) }
+    package let list: List
+    /// Where it begins: the `next` of the part before; nil for the first.
+    package let place: UInt64?
+    /// The most rows.
+    package let limit: Int
+
+    package init(_ list: List, from place: UInt64? = nil, limit: Int) {
+        (self.list, self.place, self.limit) = (list, place, max(0, limit))
+    }
+
+    package func answer(from engine: borrowing Engine) -> ListPage<List.Row> {
+        self.list.page(of: engine, from: self.place, limit: self.limit, scanMax: Engine.rowsPerAnswer)
+    }
+}
+
+extension Number {
+    /// The number of the row at which a part of a list begins.
+    init(place: UInt64?) { self.init(raw: UInt32(clamping: place ?? 0)) }
+}

@@ -1,0 +1,100 @@
+import Timelines
+package import WidgetModel
+
+/// The pushes that were accepted last, the newest first. A part's place is the number that those of it are less than.
+///
+/// A push for an app is one in every partition: it is listed by the first, whatever the filter says of outcomes, since
+/// only the sum over partitions can tell.
+extension PushFilter: EngineList {
+    package static let coding = Fields(Self.init, \.team, \.app, \.after, \.before, \.isComplete, \.outcome)
+
+    package func page(
+        of engine: borrowing Engine,
+        from place: UInt64?,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<ListedPush> {
+        var page = ListPage<ListedPush>()
+        let oldest = engine.ledger.oldestListed
+        var number = min(place ?? .max, engine.ledger.listedCount)
+        var scanned = 0
+        while number > oldest, scanned < scanMax, page.rows.count < limit {
+            number -= 1
+            scanned += 1
+            guard let slot = engine.ledger.listedPush(number) else { continue }
+            // Those before it were not accepted later.
+            if let after = self.after, engine.ledger[slot].acceptedAt <= after { return page }
+            let isForApp = engine.ledger[slot].isForApp
+            if isForApp, engine.partition.rawValue != 0 { continue }
+            if let team = self.team, TeamID(engine.catalogue.teamName(engine.ledger[slot].team)) != team { continue }
+            let view = engine.view(ofPush: slot)
+            guard isForApp ? self.isAbout(view) : self.contains(view) else { continue }
+            page.rows.append(ListedPush(number: number, push: view))
+        }
+        page.next = number > oldest ? number : nil
+        return page
+    }
+}
+
+/// What was decided about a push, the oldest first, as far as it is kept. A part's place is the number of its first decision.
+package struct DecisionList: EngineList {
+    package static let coding = Fields(Self.init, \.push, \.outcome)
+    package let push: PushID
+    /// Only decisions that came out so; nil for all.
+    package let outcome: PushOutcome?
+
+    package init(about push: PushID, outcome: PushOutcome? = nil) { (self.push, self.outcome) = (push, outcome) }
+
+    package func page(
+        of engine: borrowing Engine,
+        from place: UInt64?,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<PushDecision> {
+        guard let accepted = engine.ledger.pushes(with: self.push).map({ engine.ledger[$0].position }).min() else {
+            return ListPage()
+        }
+        var page = ListPage<PushDecision>()
+        var number = max(place ?? engine.ledger.firstDecision(from: accepted), engine.ledger.oldestDecision)
+        let end = min(engine.ledger.decisionCount, number.addingSaturating(UInt64(scanMax)))
+        while number < end, page.rows.count < limit {
+            if let entry = engine.ledger.decision(number), entry.hasPush, entry.push == self.push,
+                self.outcome == nil || entry.outcome == self.outcome
+            {
+                page.rows.append(
+                    PushDecision(instance: engine.address(ofDecision: number, entry), decision: entry.view)
+                )
+            }
+            number += 1
+        }
+        page.next = number < engine.ledger.decisionCount ? number : nil
+        return page
+    }
+}
+
+extension Engine {
+    /// Whom a decision was about; nil if the number of that instance is another's by now.
+    fileprivate func address(ofDecision number: UInt64, _ entry: Ledger.Decision) -> InstanceAddress? {
+        var last = self.schedule[entry.instance].lastDecision
+        while last != number {
+            guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return nil }
+            last = newer.previous
+        }
+        return self.address(of: entry.instance)
+    }
+}
+
+extension Ledger.Decision {
+    var view: DecisionView {
+        DecisionView(
+            at: self.at,
+            position: self.position,
+            cause: self.cause,
+            push: self.hasPush ? self.push : nil,
+            outcome: self.outcome,
+            reason: self.reason,
+            exemption: self.exemption,
+            until: self.until == .max ? nil : Instant(milliseconds: self.until)
+        )
+    }
+}

@@ -1,0 +1,171 @@
+import Storage
+package import WidgetModel
+
+/// What can be told of a reload by its id.
+package protocol ReloadDetail: Sendable {
+    /// What is so of a reload; nil if nothing is.
+    static func find(_ reload: ReloadID, in engine: borrowing Engine) -> Self?
+}
+
+/// A detail of reloads, in the order of their ids; nil for a reload of which there is none.
+package struct ReloadQuestion<Detail: ReloadDetail>: EngineQuestion {
+    package static var coding: some FieldCoding<Self> { Fields(Self.init, \.ids) }
+    package let ids: [ReloadID]
+
+    package init(_ ids: [ReloadID]) { self.ids = ids }
+
+    package func answer(from engine: borrowing Engine) -> [Detail?] {
+        self.ids.map { Detail.find($0, in: engine) }
+    }
+}
+
+/// Whose a reload is, out or not, unless its instance is gone.
+extension HostKey: ReloadDetail {
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> HostKey? { engine.host(of: reload) }
+}
+
+/// A reload that is out.
+extension ReloadEffect: ReloadDetail {
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ReloadEffect? {
+        engine.outstandingReload(reload)
+    }
+}
+
+/// What a reload that is out is about.
+extension FetchSubject: ReloadDetail {
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> FetchSubject? {
+        engine.fetchSubject(of: reload)
+    }
+}
+
+/// What to send for a reload that is out.
+extension OutgoingPush: ReloadDetail {
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> OutgoingPush? {
+        engine.outgoingPush(for: reload)
+    }
+}
+
+/// The digest of the timeline that an instance shows, if a reload may have given it.
+package struct ShownDigest: ReloadDetail, Hashable {
+    package let bytes: [UInt8]
+
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ShownDigest? {
+        engine.shownDigest(from: reload).map { ShownDigest(bytes: $0) }
+    }
+}
+
+/// Reloads that are out and not acknowledged, in pages, in no order that matters.
+///
+/// Whatever happens between two pages, a reload that was out when the first one was asked for, and still is when its turn comes, is on
+/// exactly one page. O(limit + 65,536).
+package struct ReloadsQuestion: EngineQuestion {
+    package static let coding = Fields(Self.init, \.scope, \.start, \.through, \.limit)
+
+    /// Which of them.
+    package enum Scope: Hashable, Sendable {
+        /// A host's, in the order in which they were issued, all on one page.
+        case host(HostKey)
+        /// An app's, but for what a push to a token brings: that is not for streams.
+        case app(BundleID)
+        /// Those that no stream delivers: what a deliverer takes up after a restart, or when it has room again.
+        case undelivered
+    }
+
+    package let scope: Scope
+    /// Zero at first, then ``ReloadsPage/next``.
+    package let start: InstanceNumber
+    /// Reloads that were issued later are on no page; nil for the first page, which says how far the log is applied.
+    package let through: LogPosition?
+    /// How many a page may have; a last instance's are not torn apart.
+    package let limit: Int
+
+    /// How many instances are looked at for one page, so that the partition is not held up: about a millisecond.
+    static let scanMax = 65_536
+
+    package init(
+        _ scope: Scope,
+        from start: InstanceNumber = InstanceNumber(0),
+        through: LogPosition? = nil,
+        limit: Int = .max
+    ) {
+        (self.scope, self.start, self.through, self.limit) = (scope, start, through, limit)
+    }
+
+    package var moment: QuestionMoment { self.through == nil ? .betweenEntries : .anyTime }
+
+    package func answer(from engine: borrowing Engine) -> ReloadsPage {
+        let through = self.through ?? engine.position
+        switch self.scope {
+        case .host(let host):
+            let reloads = engine.outstandingReloads(host: host).filter { $0.id.position <= through }
+            return ReloadsPage(reloads: reloads, next: nil, through: through)
+        case .app(let app):
+            guard let app = engine.catalogue.findAnyApp(app) else {
+                return ReloadsPage(reloads: [], next: nil, through: through)
+            }
+            return self.page(of: engine, through) { !$0.isHostDriven && engine.catalogue[$0.kind].app == app }
+        case .undelivered:
+            return self.page(of: engine, through) { engine.registry[$0.host].delivery != .stream }
+        }
+    }
+
+    /// A page of the reloads that are out of some instances.
+    private func page(
+        of engine: borrowing Engine,
+        _ through: LogPosition,
+        where isWanted: (Registry.Instance) -> Bool
+    ) -> ReloadsPage {
+        var found: [ReloadEffect] = []
+        let range = engine.registry.instanceNumbers(from: self.start, atMost: Self.scanMax)
+        var slot = range.lowerBound
+        while slot < range.upperBound, found.count < self.limit {
+            let reloads = engine.schedule[active: slot].outstanding
+            // A number that is free keeps its last row, which is at rest.
+            if !reloads.isEmpty, isWanted(engine.registry[slot]) {
+                engine.reloads.forEach(in: reloads) {
+                    if $0.position <= through { found.append(engine.effect(of: $0)) }
+                }
+            }
+            slot = slot.advanced(by: 1)
+        }
+        let next = slot.index < engine.registry.instanceEnd ? slot : nil
+        return ReloadsPage(reloads: found, next: next, through: through)
+    }
+}
+
+/// Some of the reloads that are out, and where to go on.
+package struct ReloadsPage: Hashable, Sendable {
+    package let reloads: [ReloadEffect]
+    /// Give it back for the next page; nil at the end.
+    package let next: InstanceNumber?
+    /// Reloads that were issued later than this are on no page.
+    package let through: LogPosition
+
+    package init(reloads: [ReloadEffect], next: InstanceNumber?, through: LogPosition) {
+        (self.reloads, self.next, self.through) = (reloads, next, through)
+    }
+}
+
+extension ReloadsQuestion.Scope: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .host(let host):
+            writer.write(byte: 0)
+            host.encode(into: &writer)
+        case .app(let app):
+            writer.write(byte: 1)
+            app.encode(into: &writer)
+        case .undelivered: writer.write(byte: 2)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .host(try HostKey(from: &reader))
+        case 1: self = .app(try BundleID(from: &reader))
+        case 2: self = .undelivered
+        default: throw .invalid(offset: start)
+        }
+    }
+}

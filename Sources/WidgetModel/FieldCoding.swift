@@ -1,0 +1,185 @@
+/// A value that has one binary form, in both directions.
+package protocol ByteCoded {
+    /// Appends the value.
+    func encode(into writer: inout ByteWriter)
+    /// Reads a value back; throws if there is none.
+    init(from reader: inout ByteReader) throws(ByteFault)
+}
+
+extension ByteCoded {
+    /// The value's bytes alone.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        self.encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// The value that these bytes are, all of them.
+    package init(encoded bytes: [UInt8]) throws(ByteFault) {
+        var reader = ByteReader(bytes)
+        try self.init(from: &reader)
+        guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
+    }
+}
+
+/// A structure whose bytes are those of its fields, one after the other.
+package protocol FieldCoded: ByteCoded {
+    associatedtype Coding: FieldCoding<Self>
+    /// Its fields in their order, and what makes a structure of them: ``Fields``.
+    static var coding: Coding { get }
+}
+
+extension FieldCoded {
+    package func encode(into writer: inout ByteWriter) { Self.coding.encode(self, into: &writer) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try Self.coding.read(from: &reader) }
+}
+
+/// What is written of a structure and read back.
+package protocol FieldCoding<Root>: Sendable {
+    associatedtype Root
+    func encode(_ root: Root, into writer: inout ByteWriter)
+    func read(from reader: inout ByteReader) throws(ByteFault) -> Root
+}
+
+/// One description of a structure's bytes for both directions, as `Fields(Self.init, \.host, \.limit)`: what is written and what is
+/// read cannot drift apart.
+package struct Fields<Root, each Value: ByteCoded>: FieldCoding {
+    private let make: @Sendable (repeat each Value) -> Root
+    private let paths: (repeat any KeyPath<Root, each Value> & Sendable)
+
+    /// - Parameters:
+    ///   - make: Makes the structure of its fields.
+    ///   - path: The fields, in the order in which `make` takes them.
+    package init(
+        _ make: @escaping @Sendable (repeat each Value) -> Root,
+        _ path: repeat any KeyPath<Root, each Value> & Sendable
+    ) {
+        self.make = make
+        self.paths = (repeat each path)
+    }
+
+    package func encode(_ root: Root, into writer: inout ByteWriter) {
+        repeat (root[keyPath: each self.paths]).encode(into: &writer)
+    }
+
+    package func read(from reader: inout ByteReader) throws(ByteFault) -> Root {
+        self.make(repeat try (each Value)(from: &reader))
+    }
+}
+
+// MARK: - What fields are made of
+
+extension Bool: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readBool() }
+}
+
+extension Int: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(signed: Int64(self)) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = Int(try reader.readSigned()) }
+}
+
+extension UInt8: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(byte: self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readByte() }
+}
+
+extension UInt64: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(varint: self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readVarint() }
+}
+
+extension String: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readString() }
+}
+
+extension Optional: ByteCoded where Wrapped: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self) { $1.encode(into: &$0) } }
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self = try reader.readOptional { (reader) throws(ByteFault) in try Wrapped(from: &reader) }
+    }
+}
+
+extension Array: ByteCoded where Element: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(each: self) { $1.encode(into: &$0) } }
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self = try reader.readEach { (reader) throws(ByteFault) in try Element(from: &reader) }
+    }
+}
+
+/// Of a type whose raw values are part of the format it is enough to say that it is coded.
+extension ByteCoded where Self: RawRepresentable, RawValue: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { self.rawValue.encode(into: &writer) }
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        guard let value = Self(rawValue: try RawValue(from: &reader)) else { throw .invalid(offset: start) }
+        self = value
+    }
+}
+
+extension Instant: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readInstant() }
+}
+
+extension Interval: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readInterval() }
+}
+
+extension LogPosition: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(varint: self.rawValue) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(try reader.readVarint()) }
+}
+
+extension Number: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(varint: UInt64(self.raw)) }
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        guard let raw = UInt32(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
+        self.init(raw: raw)
+    }
+}
+
+extension PushID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(fixed64: self.high)
+        writer.write(fixed64: self.low)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let high = try reader.readFixed64()
+        self.init(high: high, low: try reader.readFixed64())
+    }
+}
+
+extension DeviceToken: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self.bytes) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(bytes: try reader.readBytes()) }
+}
+
+/// A name or an id that is text.
+package protocol CodedName: ByteCoded {
+    var rawValue: String { get }
+    init(_ rawValue: String)
+}
+
+extension CodedName {
+    package func encode(into writer: inout ByteWriter) { writer.write(self.rawValue) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(try reader.readString()) }
+}
+
+extension BundleID: CodedName {}
+extension TeamID: CodedName {}
+extension WidgetKind: CodedName {}
+extension HostID: CodedName {}
+extension InstanceID: CodedName {}
+extension ChannelID: CodedName {}
+extension HostKey: ByteCoded {}
+extension InstanceAddress: ByteCoded {}
+
+extension Exemption: ByteCoded {}
+extension Priority: ByteCoded {}
+extension PushEnvironment: ByteCoded {}
+extension PushOutcome: ByteCoded {}

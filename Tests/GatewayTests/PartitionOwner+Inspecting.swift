@@ -1,0 +1,16 @@
+import Engine
+import NIOCore
+
+@testable import Gateway
+
+extension PartitionOwner {
+    /// What a test finds out of the engine between two entries, which no question is for.
+    func inspect<Answer: Sendable>(_ body: @escaping @Sendable (borrowing Engine) -> Answer) async throws -> Answer {
+        while true {
+            let found = try await self.loop.submit {
+                self.state.value.machine.isBetweenEntries ? body(self.state.value.engine) : nil
+            }.get()
+            if let found { return found }
+        }
+    }
+}
