@@ -177,6 +177,13 @@ let package = Package(
             path: "Tests/TransportSupport",
             swiftSettings: settings
         ),
+        // What every journal must do, for the suites of those that there are.
+        .target(
+            name: "JournalContract",
+            dependencies: ["Journaling", "TestSupport", "WidgetModel"],
+            path: "Tests/JournalContract",
+            swiftSettings: settings
+        ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
         suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
@@ -216,7 +223,10 @@ let package = Package(
         ),
         suite(
             "JournalSQLiteTests",
-            ["CSQLite", "JournalSQLite", "Journaling", "WidgetModel", "TestSupport", "JournalCrasher"]
+            [
+                "CSQLite", "JournalContract", "JournalSQLite", "Journaling", "WidgetModel", "TestSupport",
+                "JournalCrasher",
+            ]
         ),
         .executableTarget(
             name: "JournalCrasher",

@@ -152,7 +152,7 @@ package final class Gateway: Service {
         self.snapshots = snapshots
         self.archive = archive
         self.operatorToken = operatorToken
-        let opening = history ?? { JournalHistory(journal) }
+        let opening = history ?? { journal.history }
         self.history = HistoryQuestions(
             from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
             concurrentMax: configuration.limits.historyQuestionsMax,

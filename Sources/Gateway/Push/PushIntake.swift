@@ -47,23 +47,32 @@ struct PushIntake: ~Copyable {
         let id: [UInt8]
     }
 
-    /// The pushes of a submission, and whom to answer.
+    /// What is taken for one partition, or for all, beside its records.
+    struct Load {
+        /// Whom to answer.
+        var flight = PushFlight()
+        /// What the pushes are charged with.
+        var charges = WorkCharges()
+    }
+
+    /// The pushes between two submissions.
     struct Turn {
-        let submission: Submission
-        let flight: PushFlight
-        let charges: WorkCharges
+        /// By partition, where there are any.
+        var loads: [(submission: Submission, load: Load)] = []
+        var toAll: (submission: SubmissionToAll, load: Load)?
     }
 
     private let senderLimits: SenderLimits
     var judge: PushJudge
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
-    private var flight = PushFlight()
+    /// By partition; behind them what is for all.
+    private var loads: [Load]
+    /// How many pushes were taken in this turn.
+    private var taken = 0
     private let work: WorkAdmission?
     private let partitions: Int
-    /// What the pushes of this turn are charged with.
-    private var charges = WorkCharges()
-    /// What of that is reserved for pushes to hosts that are still to come.
+    /// What of this turn's charges is reserved for pushes to hosts that are still to come.
     private var shares: TurnShares
     /// For how many pushes to hosts room is reserved at once.
     private static let pushesReserved = 64
@@ -80,6 +89,7 @@ struct PushIntake: ~Copyable {
             seed: services.seed
         )
         self.builder = SubmissionBuilder(partitions: services.partitions)
+        self.loads = Array(repeating: Load(), count: services.partitions + 1)
     }
 
     /// Whether nothing waits to be submitted.
@@ -89,13 +99,24 @@ struct PushIntake: ~Copyable {
     mutating func takeTurn() -> Turn {
         self.shares.end { units, team, partition in
             let rest = WorkCharges.Charge(team: team, partition: partition, units: units, isLarge: false)
-            self.charges.remove(rest)
+            self.loads[Int(partition.rawValue)].charges.remove(rest)
             self.work?.end(rest)
         }
-        let turn = Turn(submission: self.builder.take(), flight: self.flight, charges: self.charges)
-        self.flight = PushFlight()
-        self.charges = WorkCharges()
+        var turn = Turn()
+        for submission in self.builder.take() {
+            turn.loads.append((submission, self.takeLoad(Int(submission.partition.rawValue))))
+        }
+        if let submission = self.builder.takeToAll() {
+            turn.toAll = (submission, self.takeLoad(self.partitions))
+        }
+        self.taken = 0
         return turn
+    }
+
+    private mutating func takeLoad(_ index: Int) -> Load {
+        let load = self.loads[index]
+        self.loads[index] = Load()
+        return load
     }
 
     /// Reads the device tokens of a batch whose requests are about to be taken.
@@ -133,7 +154,7 @@ struct PushIntake: ~Copyable {
             self.judge.bounds.tokenRates,
             push.target,
             in: bytes,
-            beside: self.flight.count,
+            beside: self.taken,
             isLogged: judged.isLogged,
             at: now
         )
@@ -143,7 +164,9 @@ struct PushIntake: ~Copyable {
         if case .upstream = judged.destination {
             return .relay(Relayed(sender: judged.sender, app: judged.app, id: answerID.text(bytes)))
         }
+        let load: Int
         if case .host = judged.destination, judged.details == nil {
+            load = Int(self.judge.place.partition.rawValue)
             try self.charge(judged.app, self.judge.place.partition)
             self.append(push, id, judged, bytes, request.body.indices)
             if let trace {
@@ -154,10 +177,11 @@ struct PushIntake: ~Copyable {
             let record = self.record(judged, id, bytes, request.body.indices)
             switch push.target {
             case .targeted(_, let isDryRun):
+                load = self.partitions
                 let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
                 do throws(Problem) {
                     if !isDryRun, matchedMax == nil, let charges = try self.bounded(record, judged.app) {
-                        self.charges.add(charges)
+                        self.loads[load].charges.add(charges)
                         self.append(record, trace)
                         break
                     }
@@ -177,12 +201,15 @@ struct PushIntake: ~Copyable {
                     return try Self.refused(error, id: answerID.text(bytes))
                 }
             default:
-                try self.charge(judged.app, Self.partition(of: record, among: self.partitions))
+                let partition = Self.partition(of: record, among: self.partitions)
+                load = self.load(of: record, partition)
+                try self.charge(judged.app, partition)
                 self.append(record, trace)
             }
         }
-        self.flight.note(judged.details?.payload.kind, of: judged.app.number)
-        self.flight.append(
+        self.taken += 1
+        self.loads[load].flight.note(judged.details?.payload.kind, of: judged.app.number)
+        self.loads[load].flight.append(
             connection: connection,
             streamID: request.streamID,
             id: answerID,
@@ -207,14 +234,16 @@ struct PushIntake: ~Copyable {
             let record = question.record
             let units = work.estimates(matched.counts, app: question.app.bundle, record.kind, record.pattern)
             do throws(Problem) {
-                self.charges.add(try work.admit(units, of: team, pushMax: question.app.pushMax))
+                let charges = try work.admit(units, of: team, pushMax: question.app.pushMax)
+                self.loads[self.partitions].charges.add(charges)
             } catch {
                 return try Self.refused(error, id: question.id)
             }
         }
         self.append(question.record, question.trace, limits: matched.limits)
-        self.flight.note(question.record.kind, of: question.app.number)
-        self.flight.append(
+        self.taken += 1
+        self.loads[self.partitions].flight.note(question.record.kind, of: question.app.number)
+        self.loads[self.partitions].flight.append(
             connection: connection,
             streamID: streamID,
             id: .given(question.id.indices),
@@ -238,7 +267,7 @@ struct PushIntake: ~Copyable {
         do throws(Problem) {
             let most = Self.pushesReserved * WorkUnits.record
             let charge = try work.admit(WorkUnits.record, orUpTo: most, of: team, in: partition)
-            self.charges.add(charge)
+            self.loads[Int(partition.rawValue)].charges.add(charge)
             self.shares.add(charge.units - WorkUnits.record, of: team, app: app.number, partition)
         } catch {
             throw RejectionAnswer(error)
@@ -274,6 +303,11 @@ struct PushIntake: ~Copyable {
         }
     }
 
+    /// The place in ``loads`` of a push that goes to one partition, or to all.
+    private func load(of push: PushRecord, _ partition: PartitionID) -> Int {
+        if case .app = push.target { self.partitions } else { Int(partition.rawValue) }
+    }
+
     /// What is answered to a push that would be too much work.
     private static func refused(_ problem: Problem, id: [UInt8]) throws(RejectionAnswer) -> Outcome {
         guard problem.retryAfter == nil else { throw RejectionAnswer(problem) }
@@ -297,7 +331,7 @@ struct PushIntake: ~Copyable {
             if let trace { _ = self.builder.append(trace, for: host) }
         case .app:
             self.builder.appendToAll(push, limits: limits)
-            if let trace { _ = self.builder.appendToAll(trace) }
+            if let trace { self.builder.appendToAll(trace) }
         }
     }
 
