@@ -69,6 +69,7 @@ let package = Package(
     ],
     targets: [
         // C libraries.
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -97,6 +98,7 @@ let package = Package(
 
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
+        product("JournalJetStream", ["CNATS", "Journaling", "WidgetModel"]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -220,6 +222,10 @@ let package = Package(
                 "APNSWire", "CSQLite", "Engine", "FreshetCLI", "History", "IntentMatching", "JournalSQLite",
                 "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel", containers,
             ]
+        ),
+        suite(
+            "JournalJetStreamTests",
+            ["JournalContract", "JournalJetStream", "Journaling", "WidgetModel"]
         ),
         suite(
             "JournalSQLiteTests",
