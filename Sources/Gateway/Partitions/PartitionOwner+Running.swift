@@ -38,8 +38,7 @@ extension PartitionOwner {
     /// Applies what is announced, or goes on with a search, a slice a turn.
     func takeTurn() {
         // What is announced during a replay is found by it.
-        guard !self.state.value.hasFailed, self.state.value.replay == nil else { return }
-        guard !self.state.value.machine.isReplaying else { return }
+        guard !self.state.value.hasFailed, !self.state.value.machine.isReplaying else { return }
         do {
             try self.checkStop()
             if !self.isSearching() { try self.follow(units: Self.unitsPerTurn) }
