@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format demo pictures bench bench-setup profile properties planted crash soak fuzz attacks package clean
+.PHONY: help setup build test senders lint format check asan tsan coverage demo pictures bench bench-setup profile properties planted crash soak fuzz attacks package site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -22,6 +22,17 @@ lint: ## Check the format, strictly
 
 format: ## Format in place
 	swift format format --in-place --recursive --parallel Package.swift Sources Tests docs/examples/client-swift docs/examples/provider-swift
+
+check: lint test ## What CI runs: lint, then every test
+
+tsan: setup ## The suites with threads under the thread sanitiser, in .build-thread; FILTER='GatewayTests' for others
+	@FILTER="$(FILTER)" Tests/checked.sh thread
+
+asan: setup ## The suites that call C or have unsafe code under the address sanitiser, in .build-address; FILTER for others
+	@FILTER="$(FILTER)" Tests/checked.sh address
+
+coverage: setup ## Which lines of Sources a test runs, by target, in .build-coverage; end-to-end tests run another program and are left out
+	@FILTER="$(FILTER)" Tests/checked.sh coverage
 
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 	@KEEP="$(KEEP)" deploy/demo/run.sh
@@ -70,5 +81,8 @@ attacks: setup ## Known attacks one by one: what each costs, and what another te
 package: ## A .deb, an archive, an image in OCI's layout, what is in them and checksums, of what is committed: .build/package/out
 	@deploy/package/package.sh
 
+site: ## The pages as a site with a search, in .build/site; fails at a link that leads nowhere, and at what is loaded from elsewhere
+	@deploy/site/build.sh
+
 clean: ## Remove what was built
-	rm -rf .build .venv .demo
+	rm -rf .build .build-thread .build-address .build-coverage .venv .demo

@@ -9,27 +9,36 @@ seeds=.build/running-seeds
 # Tests that compute for minutes would keep those that wait for sockets, programs and browsers from their turn.
 computing='^(Engine|IntentMatching|Simulation)Tests\.'
 failed=0
+# How long each step took, said at the end.
+took=''
 
-group() { # name, command
-    local log=$logs/$1.log
-    shift
-    "$@" 2>&1 | tee "$log" || failed=1
+note() { # step
+    took+=", $1 $SECONDS s"
+    SECONDS=0
 }
 
+group() { # name, command
+    local name=$1
+    shift
+    "$@" 2>&1 | tee "$logs/$name.log" || failed=1
+    note "$name"
+}
+
+SECONDS=0
 swift build --build-tests || exit 1
-# A client that tests drive the gateway with; built here, not beside tests that wait for their turn.
-swift build --package-path Tests/ForeignClients/AsyncHTTPClient --scratch-path .build/async-http-client || exit 1
+note build
 rm -rf "$logs" "$seeds"
 mkdir -p "$logs"
 group waiting swift test --skip-build --disable-xctest --skip "$computing"
 group computing swift test --skip-build --disable-xctest --filter "$computing"
 group faults .venv/bin/python Tests/EngineFaults/plant.py --check
 group kernels Tests/Kernels/run.sh
+group deploy .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Deploy
 
 if [ "$failed" -ne 0 ]; then
     echo
     echo "What failed (whole logs in $logs):"
-    awk '/^✘ .*recorded an issue|^✘ Test run|^error:|[Ff]atal error|unexpected signal/ { print; told = /recorded/; next }
+    awk '/^✘ .*recorded an issue|^✘ Test run|^FAILED |^error:|[Ff]atal error|unexpected signal/ { print; told = /recorded/; next }
          told && /^↳/ { print; next } { told = 0 }' "$logs"/*.log
     if [ -n "$(ls "$seeds" 2>/dev/null)" ]; then
         echo
@@ -37,4 +46,6 @@ if [ "$failed" -ne 0 ]; then
         ls "$seeds"
     fi
 fi
+echo
+echo "Steps: ${took#, }"
 exit "$failed"

@@ -16,6 +16,14 @@
 #define CLONES
 #endif
 
+// What picks a variant runs while the program is loaded, before the thread sanitiser that the compiler has it call.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef CLONES
+#define CLONES
+#endif
+#endif
+
 // Eight bytes of 0 or 1 as eight bits, the first byte lowest. The products of the multiplication do not overlap in the
 // highest byte.
 static inline uint64_t bits_of_bytes(uint64_t bytes) {

@@ -6,43 +6,49 @@ import Timelines
 import WidgetModel
 
 extension Gateway {
-    /// Puts the bounds of a configuration in force, but for those of listeners and engines.
-    func useBounds(of configuration: GatewayConfiguration) {
-        let limits = configuration.limits
-        self.senderLimits.backlog.use(max: limits.inFlightPushesMax)
-        self.journal.use(
-            appendBytesInFlightMax: limits.inFlightBytesMax,
-            outputBytesPerCommit: limits.outputCommitBytesMax
-        )
-        self.history.use(concurrentMax: limits.historyQuestionsMax)
-        self.streams.use(HostStreams.Limits(configuration.streams))
-        self.followers.use(max: configuration.streams.followedPushesMax)
-        self.feed.use(configuration.feed)
-        self.snapshotter.withLock { $0 }?.use(configuration.snapshots)
-        self.storage?.use(configuration.storage)
-        self.work.use(configuration.fairness)
-        self.registry.use(RegistryLimits(configuration), configuration.memoryMax)
-        self.heartbeat.set(configuration.streams.heartbeat)
+    /// Lets what there is before the start follow its settings.
+    func followSettings() {
+        let (settings, journal, storage, registry) = (self.settings, self.journal, self.storage, self.registry)
+        let (streams, followers, feed, work) = (self.streams, self.followers, self.feed, self.work)
+        let (backlog, history, logs) = (self.senderLimits.backlog, self.history, self.logs)
+        // Levels that operators set end with a reading.
+        settings.followReadings { logs.use($0.log) }
+        settings.follow(\.limits) { limits in
+            backlog.use(max: limits.inFlightPushesMax)
+            journal.use(
+                appendBytesInFlightMax: limits.inFlightBytesMax,
+                outputBytesPerCommit: limits.outputCommitBytesMax
+            )
+            history.use(concurrentMax: limits.historyQuestionsMax)
+        }
+        settings.follow({ HostStreams.Limits($0.streams) }) { streams.use($0) }
+        settings.follow(\.streams.followedPushesMax) { followers.use(max: $0) }
+        settings.follow(\.feed) { feed.use($0) }
+        settings.follow(\.storage) { storage?.use($0) }
+        settings.follow(\.fairness) { work.use($0) }
+        settings.follow({ RegistryLimits($0) }) { registry.use($0) }
+        settings.follow(\.memoryMax) { registry.use($0) }
     }
 
-    /// Asks the timeline providers of a configuration from now on, and keeps as much of their timelines as it says.
-    func use(
-        _ configuration: GatewayConfiguration,
-        _ providers: TimelineProviders,
-        _ connections: ProviderConnections
-    ) {
-        providers.use(contentBytesMax: configuration.timelines.contentBytesMax)
-        providers.use(timelineLimits: configuration.limits.engine.timelines)
-        providers.gallery.use(age: configuration.timelines.galleryAge)
-        do {
-            let changed = try connections.use(configuration)
-            providers.use(connections.all, changed: changed)
-        } catch {
-            // The files were good a moment ago, when the configuration was checked.
-            self.logs.logger(.providers).error(
-                "timeline providers stay as they were; read the configuration again",
-                metadata: ["error": "\(error)"]
-            )
+    /// Lets what asks timeline providers follow its settings: whom it asks, and how much of their timelines is kept.
+    func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
+        let logger = self.logs.logger(.providers)
+        self.settings.follow(\.timelines) { timelines in
+            providers.use(contentBytesMax: timelines.contentBytesMax)
+            providers.gallery.use(age: timelines.galleryAge)
+        }
+        self.settings.follow(\.limits.engine.timelines) { providers.use(timelineLimits: $0) }
+        self.settings.followReadings { configuration in
+            do {
+                let changed = try connections.use(configuration)
+                providers.use(connections.all, changed: changed)
+            } catch {
+                // The files were good a moment ago, when the configuration was checked.
+                logger.error(
+                    "timeline providers stay as they were; read the configuration again",
+                    metadata: ["error": "\(error)"]
+                )
+            }
         }
     }
 
@@ -50,7 +56,7 @@ extension Gateway {
     func beat() async {
         while true {
             do {
-                try await Task.sleep(for: .milliseconds(self.heartbeat.value.milliseconds))
+                try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
             } catch {
                 return
             }

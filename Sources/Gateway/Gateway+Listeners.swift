@@ -19,7 +19,7 @@ extension Gateway {
         let outgoing: Outgoing
         let providers: TimelineProviders
         let watch: GatewayWatch
-        let live: LiveConfiguration
+        let reloading: ConfigurationReload
         /// Nil where no snapshots are made.
         let snapshotter: Snapshotter?
     }
@@ -122,7 +122,7 @@ extension Gateway {
         targets.providers = parts.providers
         var settings = OperatedSettings(apps: parts.apps)
         settings.logs = self.logs
-        settings.live = parts.live
+        settings.reloading = parts.reloading
         settings.telemetry = self.telemetry
         return OperatorRoutes(
             doors: doors,

@@ -8,18 +8,17 @@ import WidgetModel
 extension Gateway {
     /// What writes the partitions' states down, if there is a place for them.
     func makeSnapshotter(_ owners: [PartitionOwner]) -> Snapshotter? {
-        let snapshotter = self.snapshots.map { store in
-            Snapshotter(
-                owners: owners,
-                journal: self.journal,
-                store: store,
-                settings: self.configuration.snapshots,
-                clock: self.clock,
-                logger: self.logs.logger(.snapshots),
-                storage: self.storage
-            )
-        }
-        self.snapshotter.withLock { $0 = snapshotter }
+        guard let store = self.snapshots else { return nil }
+        let snapshotter = Snapshotter(
+            owners: owners,
+            journal: self.journal,
+            store: store,
+            settings: self.configuration.snapshots,
+            clock: self.clock,
+            logger: self.logs.logger(.snapshots),
+            storage: self.storage
+        )
+        self.settings.follow(\.snapshots) { snapshotter.use($0) }
         return snapshotter
     }
 }

@@ -38,8 +38,8 @@ package final class Gateway: Service {
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
-    /// How often event streams are heard.
-    let heartbeat: Shared<Interval>
+    /// What is in force of the configuration.
+    let settings: LiveSettings
     private let archive: any RecordArchive
     let audit: OperatorAudit
     private let operatorToken: OperatorTokenFile?
@@ -68,8 +68,8 @@ package final class Gateway: Service {
     let history: HistoryQuestions
     /// Reads the configuration anew, if there is a file of it.
     private let source: (@Sendable () throws -> GatewayConfiguration)?
-    private let live = Mutex<LiveConfiguration?>(nil)
-    let snapshotter = Mutex<Snapshotter?>(nil)
+    /// Reads the configuration again, once the gateway is ready.
+    private let reloading = Mutex<ConfigurationReload?>(nil)
     /// What teams have in the log that is not decided.
     let work: WorkAdmission
     /// What the data directory has room for; nil where nothing is written to it.
@@ -171,7 +171,7 @@ package final class Gateway: Service {
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
-        self.heartbeat = Shared(configuration.streams.heartbeat)
+        self.settings = LiveSettings(configuration)
         self.source = source
         let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         self.feed = feed
@@ -186,6 +186,7 @@ package final class Gateway: Service {
         self.tracing =
             tracing.isEnabled
             ? GatewayTracing(SpanTracer(queue: self.spans, sampler: self.sampler), tracing) : nil
+        self.followSettings()
     }
 
     /// Runs until graceful shutdown or cancellation.
@@ -238,8 +239,8 @@ package final class Gateway: Service {
             streams: self.streams,
             feed: self.feed
         )
-        let live = LiveConfiguration(
-            self.configuration,
+        let reloading = ConfigurationReload(
+            self.settings,
             source: self.source,
             log: log,
             clock: self.clock,
@@ -248,6 +249,7 @@ package final class Gateway: Service {
             instruments: self.instruments
         )
         let providers = try await self.startProviders(log, connections)
+        self.followSettings(providers, connections)
         self.readiness.progress = nil
         self.readiness.set(.replay, met: true)
 
@@ -272,6 +274,10 @@ package final class Gateway: Service {
             delivers: self.delivers,
             timeout: self.configuration.deliveries.request
         )
+        self.settings.follow(\.deliveries) { outgoing.use($0) }
+        self.settings.follow(\.limits.outputCommitBytesMax) { bytes in
+            for owner in owners { owner.setOutputBytesPerCommit(bytes) }
+        }
         let certificates = ServerCertificates(
             plans.certificates.compactMap { plan in
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
@@ -298,10 +304,11 @@ package final class Gateway: Service {
             outgoing: outgoing,
             providers: providers,
             watch: watch,
-            live: live,
+            reloading: reloading,
             snapshotter: snapshotter
         )
         let servers = try await self.listen(plans, on: loops, parts)
+        self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
         let measuring = Task { if let storage = self.storage { await storage.run() } }
         let weighing = Task { [registry = self.registry] in await registry.run() }
         let observing = Task { await watch.run() }
@@ -310,7 +317,7 @@ package final class Gateway: Service {
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
         self.readiness.set(.listeners, met: true)
-        let reload = GatewayReload(
+        let credentials = GatewayReload(
             configuration: self.configuration,
             plans: plans,
             certificates: certificates,
@@ -322,13 +329,6 @@ package final class Gateway: Service {
                 providers: connections,
                 access: access,
                 gate: gate,
-                use: { merged in
-                    servers.useBounds(of: merged)
-                    for owner in owners { owner.setOutputBytesPerCommit(merged.limits.outputCommitBytesMax) }
-                    self.useBounds(of: merged)
-                    outgoing.use(merged.deliveries)
-                    self.use(merged, providers, connections)
-                },
                 retry: .init(
                     deliveries: { changed in Task { await deliverer.usePlans(changed: changed) } },
                     providers: { kinds in Task { await providers.tryNow(kinds) } },
@@ -344,9 +344,10 @@ package final class Gateway: Service {
             logger: self.logs.logger(.certificates),
             use: { servers[$0]?.use($1) }
         )
-        live.onFiles { reload.reload($0) }
-        self.live.withLock { $0 = live }
-        let watching = Task { await reload.run() }
+        // Last: what was mended is tried again, and by then everything else is told.
+        self.settings.followReadings { credentials.reload($0) }
+        self.reloading.withLock { $0 = reloading }
+        let watching = Task { await credentials.run() }
         let beating = Task { await self.beat() }
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
@@ -357,7 +358,7 @@ package final class Gateway: Service {
 
         await self.waitForShutdown()
         self.readiness.set(.draining, met: false)
-        await self.waitAsLameDuck(live.inForce.timeouts.lameDuck)
+        await self.waitAsLameDuck(self.settings.inForce.timeouts.lameDuck)
         self.logger.notice("draining")
         beating.cancel()
         watching.cancel()
@@ -373,7 +374,7 @@ package final class Gateway: Service {
         self.followers.close()
         self.feed.close()
         self.audit.close()
-        await servers.drain(within: .milliseconds(live.inForce.timeouts.drain.milliseconds))
+        await servers.drain(within: .milliseconds(self.settings.inForce.timeouts.drain.milliseconds))
         await deliverer.stop()
         // No request waits for an answer any more, and what is asked of the owners from here on must not wait either.
         for owner in owners { owner.stop() }
@@ -409,9 +410,9 @@ package final class Gateway: Service {
 
     /// Reads the configuration and the files that it names again; does nothing before the gateway is ready.
     package func reload() async {
-        guard let live = self.live.withLock({ $0 }) else { return }
+        guard let reloading = self.reloading.withLock({ $0 }) else { return }
         do throws(Problem) {
-            _ = try await live.reload()
+            _ = try await reloading.reload()
         } catch {
             let logger = self.logs.logger(.configuration)
             logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])

@@ -1,5 +1,6 @@
 import Foundation
 import FreshetClient
+import TestSupport
 import Testing
 
 /// The dashboard page in a browser, on a real gateway.

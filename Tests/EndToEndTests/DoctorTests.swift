@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `freshet doctor`: what usually goes wrong, looked at on a real machine.

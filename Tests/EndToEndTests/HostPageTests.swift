@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The example page that is a host: a person sees a push land. Its pictures stay in `.build/host-web`.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `freshet init`: a folder with everything that a gateway needs.

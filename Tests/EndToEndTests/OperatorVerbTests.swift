@@ -173,9 +173,12 @@ import Testing
         }
         // Colours are for terminals, and for those alone who want them.
         let list = ([TestGateway.program, "orders"] + gateway.access()).joined(separator: " ")
-        for (variables, isColoured) in [("", true), ("NO_COLOR=1 ", false)] {
-            let shown = try await Command.run("script", ["-qec", "\(variables)\(list)", "/dev/null"], input: "")
-            #expect(shown.output.contains(TestGateway.app) && shown.output.contains("\u{1B}[1m") == isColoured)
+        for (variables, isColoured) in [
+            ("-u NO_COLOR TERM=xterm", true), ("NO_COLOR=1 TERM=xterm", false), ("-u NO_COLOR TERM=dumb", false),
+        ] {
+            let shown = try await Command.run("script", ["-qec", "env \(variables) \(list)", "/dev/null"], input: "")
+            #expect(shown.output.contains(TestGateway.app), "\(shown)")
+            #expect(shown.output.contains("\u{1B}[1m") == isColoured, "\(variables): \(shown)")
         }
         await gateway.stop()
     }

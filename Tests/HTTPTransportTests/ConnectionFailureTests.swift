@@ -1,6 +1,7 @@
 import HTTPTransport
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 /// What people read of a network that fails.
@@ -33,12 +34,12 @@ import Testing
             ConnectionFailure.sentence($0) == "another program listens there"
         }
         try await taken.close()
-        // A port that was free a moment ago may be another test's by now; this one the system gives to none.
+        let closed = try LonePort.find()
         let client = PlainHTTPClient(on: group)
         let request = HTTPClientRequest(method: "GET", path: "/")
         let error = await #expect(throws: HTTPTransportError.self) {
-            try await client.send(request, host: "127.0.0.1", port: 1)
+            try await client.send(request, host: "127.0.0.1", port: closed)
         }
-        #expect(error?.message == "no connection to 127.0.0.1:1: connection refused: nothing listens there")
+        #expect(error?.message == "no connection to 127.0.0.1:\(closed): connection refused: nothing listens there")
     }
 }

@@ -10,7 +10,8 @@ struct Screen: Sendable {
     /// Standard output as it is.
     static var current: Screen {
         guard isatty(STDOUT_FILENO) == 1 else { return Screen() }
-        let isPlain = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        let environment = ProcessInfo.processInfo.environment
+        let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false || environment["TERM"] == "dumb"
         return Screen(columns: Self.windowColumns, isStyled: !isPlain)
     }
 

@@ -29,8 +29,6 @@ final class GatewayReload: Sendable {
         let providers: ProviderConnections
         let access: OperatorAccess
         let gate: OperatorGate
-        /// Puts in force what else takes effect while the gateway runs.
-        let use: @Sendable (GatewayConfiguration) -> Void
         let retry: Retry
     }
 
@@ -166,7 +164,6 @@ final class GatewayReload: Sendable {
             self.logger.error("operators stay as they were", metadata: ["error": "\(error)"])
         }
         self.tables.gate.use(names: merged.operators.names)
-        self.tables.use(merged)
         self.watch.useAll()
         self.replaceClientCertificates(merged, numbers)
     }

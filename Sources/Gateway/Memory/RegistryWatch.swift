@@ -103,11 +103,14 @@ package final class RegistryWatch: Sendable {
     }
 
     /// Keeps to other limits from now on.
-    package func use(_ limits: RegistryLimits, _ bound: MemoryBound) {
-        self.state.withLock { state in
-            state.limits = limits
-            state.bound = bound
-        }
+    package func use(_ limits: RegistryLimits) {
+        self.state.withLock { $0.limits = limits }
+        self.judge()
+    }
+
+    /// Keeps to another bound of the memory from now on.
+    package func use(_ bound: MemoryBound) {
+        self.state.withLock { $0.bound = bound }
         self.judge()
     }
 

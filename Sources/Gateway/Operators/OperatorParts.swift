@@ -89,7 +89,7 @@ package struct OperatedSettings: Sendable {
     package let apps: LiveApps
     package var logs = GatewayLogs.none
     /// Nil where there is no configuration to read again.
-    package var live: LiveConfiguration?
+    package var reloading: ConfigurationReload?
     /// What else is written in metrics; nil for nothing.
     package var telemetry: TelemetrySources?
 

@@ -23,7 +23,7 @@ extension OperatorRoutes {
             by: "condition",
             Readiness.Condition.allCases.map { ("\($0.name)", self.readiness.missing.contains($0) ? 0 : 1) }
         )
-        if let report = self.settings.live?.report {
+        if let report = self.settings.reloading?.report {
             text.add(
                 "freshet_config_last_reload_successful",
                 .gauge,

@@ -5,12 +5,11 @@ import Metrics
 import Synchronization
 package import WidgetModel
 
-/// The configuration while the gateway runs: read again when somebody asks, refused whole if anything is wrong with it.
+/// Reads the configuration again when somebody asks, and refuses it whole if anything is wrong with it.
 ///
-/// What the engines decide by (apps and kinds, budget policies, limits of the engine) takes effect at once, as a record in the
-/// log; bounds, timeline providers, who may push, certificates, keys, secrets and operators do through ``GatewayReload``, levels
-/// of log messages through ``GatewayLogs``. What else has changed takes a restart, and is named.
-package final class LiveConfiguration: Sendable {
+/// What the engines decide by (apps and kinds, budget policies, limits of the engine) becomes a record in the log; all else that
+/// changed is in force by ``LiveSettings``. What takes a restart (``StartSetting``) is named.
+package final class ConfigurationReload: Sendable {
     /// What came of reading it last.
     package struct Report: Hashable, Sendable {
         package let at: Instant
@@ -29,26 +28,24 @@ package final class LiveConfiguration: Sendable {
     }
 
     private struct State {
-        var inForce: GatewayConfiguration
         var report: Report
         var isReading = false
-        var readFiles: (@Sendable (GatewayConfiguration) -> Void)?
     }
 
     private let state: Mutex<State>
+    package let settings: LiveSettings
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     private let log: CommandLog
     private let clock: LogClock
     private let feed: OperatorFeed
-    private let logs: GatewayLogs
     private let logger: Logger
     private let instruments: GatewayInstruments?
 
     /// - Parameters:
-    ///   - configuration: What the gateway was started with.
+    ///   - settings: What is in force.
     ///   - source: Reads the configuration anew; nil where there is no file.
     package init(
-        _ configuration: GatewayConfiguration,
+        _ settings: LiveSettings,
         source: (@Sendable () throws -> GatewayConfiguration)?,
         log: CommandLog,
         clock: LogClock,
@@ -57,23 +54,18 @@ package final class LiveConfiguration: Sendable {
         instruments: GatewayInstruments? = nil
     ) {
         self.instruments = instruments
-        self.state = Mutex(State(inForce: configuration, report: Report(at: clock.now())))
+        self.state = Mutex(State(report: Report(at: clock.now())))
+        self.settings = settings
         self.source = source
         self.log = log
         self.clock = clock
         self.feed = feed
-        self.logs = logs
         self.logger = logs.logger(.configuration)
     }
 
     /// The configuration that is in force.
-    package var inForce: GatewayConfiguration { self.state.withLock { $0.inForce } }
+    package var inForce: GatewayConfiguration { self.settings.inForce }
     package var report: Report { self.state.withLock { $0.report } }
-
-    /// Says what reads files again: certificates, keys and lists, and what a configuration says of them.
-    package func onFiles(_ readFiles: @escaping @Sendable (GatewayConfiguration) -> Void) {
-        self.state.withLock { $0.readFiles = readFiles }
-    }
 
     /// Reads the configuration again and puts in force what can be without a restart.
     ///
@@ -98,24 +90,20 @@ package final class LiveConfiguration: Sendable {
         } catch {
             return self.refuse([SettingFault(place: .nowhere, path: "", sentence: "\(error)")], &report)
         }
-        let (before, readFiles) = self.state.withLock { ($0.inForce, $0.readFiles) }
-        let merged = before.takingLive(from: fresh)
+        let before = self.inForce
+        let merged = fresh.withStartSettings(of: before)
         let settings = EngineSettings(merged)
         if settings != EngineSettings(before) {
             for case .settings(let orphaned) in try await self.log.appendToAll(.settings(settings)) {
                 report.orphaned += orphaned
             }
         }
-        self.logs.use(merged.log)
-        readFiles?(merged)
+        self.settings.replace(merged)
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
         let done = report
-        self.state.withLock { state in
-            state.inForce = merged
-            state.report = done
-        }
+        self.state.withLock { $0.report = done }
         self.tell(report)
         return report
     }
@@ -159,7 +147,7 @@ package final class LiveConfiguration: Sendable {
             return difference
         }
         let before = self.inForce
-        let merged = before.takingLive(from: fresh)
+        let merged = fresh.withStartSettings(of: before)
         let (old, live, new) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         difference.changes = Self.differing(old, new).map { key in
             Difference.Change(key: key, old: old[key], new: new[key], takesRestart: live[key] != new[key])
@@ -222,47 +210,8 @@ package final class LiveConfiguration: Sendable {
 }
 
 extension GatewayConfiguration {
-    /// This configuration with all that takes effect without a restart from another one.
-    package func takingLive(from fresh: GatewayConfiguration) -> GatewayConfiguration {
-        var merged = self
-        merged.snapshots = fresh.snapshots
-        merged.storage = fresh.storage
-        merged.memoryMax = fresh.memoryMax
-        merged.limits = fresh.limits
-        merged.http2 = fresh.http2
-        merged.timeouts = fresh.timeouts
-        merged.freshnessGoal = fresh.freshnessGoal
-        merged.dryRun = fresh.dryRun
-        merged.fairness = fresh.fairness
-        merged.rateLimits = fresh.rateLimits
-        merged.streams = fresh.streams
-        merged.feed = fresh.feed
-        merged.timelines = fresh.timelines
-        merged.deliveries = fresh.deliveries
-        merged.log = fresh.log
-        merged.log.format = self.log.format
-        merged.policies = fresh.policies
-        merged.policyFiles = fresh.policyFiles
-        merged.filePolicies = fresh.filePolicies
-        merged.teams = fresh.teams
-        merged.clientCertificates = fresh.clientCertificates
-        merged.tls = fresh.tls
-        merged.certificateCheck = fresh.certificateCheck
-        merged.listeners.push.tls = fresh.listeners.push.tls
-        merged.listeners.manage.tls = fresh.listeners.manage.tls
-        merged.listeners.host.tls = fresh.listeners.host.tls
-        merged.listeners.ops.tls = fresh.listeners.ops.tls
-        merged.operators.isOpen = fresh.operators.isOpen
-        merged.operators.names = fresh.operators.names
-        merged.operators.tokensFile = fresh.operators.tokensFile
-        merged.operators.tokens = fresh.operators.tokens
-        merged.operators.certificates = fresh.operators.certificates
-        merged.apps = fresh.apps
-        return merged
-    }
-
     /// Every key with its value, by its path; secrets are none.
-    fileprivate var flatKeys: [String: JSONValue] {
+    var flatKeys: [String: JSONValue] {
         var keys: [String: JSONValue] = [:]
         Self.flatten(ConfigurationFile.json(of: self), "", into: &keys)
         return keys
@@ -283,7 +232,7 @@ extension GatewayConfiguration {
 
 extension Views {
     /// What reading the configuration again would change.
-    static func difference(_ difference: LiveConfiguration.Difference) -> JSONValue {
+    static func difference(_ difference: ConfigurationReload.Difference) -> JSONValue {
         JSONValue.object(of: [
             ("faults", difference.faults.isEmpty ? nil : .array(difference.faults.map(\.json))),
             (
@@ -302,7 +251,7 @@ extension Views {
     }
 
     /// What came of reading the configuration.
-    static func report(_ report: LiveConfiguration.Report) -> JSONValue {
+    static func report(_ report: ConfigurationReload.Report) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),
             ("result", .string(report.faults.isEmpty ? "loaded" : "refused")),

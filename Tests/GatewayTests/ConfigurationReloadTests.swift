@@ -7,7 +7,7 @@ import Timelines
 import WidgetModel
 
 /// The configuration that is read again while the gateway runs.
-@Suite struct LiveConfigurationTests {
+@Suite struct ConfigurationReloadTests {
     private static let text = """
         listeners: {push: {enabled: false}, host: {enabled: false}, ops: {enabled: false}, health: {enabled: true}}
         teams: [{id: ABCDE12345, keys: []}]
@@ -32,18 +32,18 @@ import WidgetModel
         func change(_ old: String, _ new: String) { self.text.withLock { $0 = $0.replacing(old, with: new) } }
     }
 
-    private static func started(logs: GatewayLogs = .none) async throws -> (OwnerScene, LiveConfiguration, File) {
+    private static func started() async throws -> (OwnerScene, ConfigurationReload, File) {
         let file = File(Self.text)
         let scene = try await OwnerScene.started(partitions: 2)
         let configuration = try file.read()
         _ = try await scene.log.appendToAll(.settings(EngineSettings(configuration)))
-        let live = LiveConfiguration(
-            configuration,
+        let live = ConfigurationReload(
+            LiveSettings(configuration),
             source: { try file.read() },
             log: scene.log,
             clock: scene.time.makeClock(),
             feed: OperatorFeed(epoch: 1),
-            logs: logs
+            logs: .none
         )
         return (scene, live, file)
     }
@@ -179,7 +179,7 @@ import WidgetModel
     func `bounds are in force at once`(section: String) async throws {
         let (_, live, file) = try await Self.started()
         let used = Mutex<GatewayConfiguration?>(nil)
-        live.onFiles { merged in used.withLock { $0 = merged } }
+        live.settings.followReadings { merged in used.withLock { $0 = merged } }
         file.change("listeners:", "\(section)\nlisteners:")
         let report = try await live.reload()
         #expect(report.restartNeeded == [])
@@ -191,7 +191,7 @@ import WidgetModel
         let (_, live, file) = try await Self.started()
         let before = live.inForce
         file.change("push: {enabled: false}", "push: {enabled: true, tls: {certificate: other.pem, key: other.key}}")
-        let merged = before.takingLive(from: try file.read())
+        let merged = try file.read().withStartSettings(of: before)
         #expect(merged.listeners.push.tls?.certificate == "other.pem")
         #expect(!merged.listeners.push.isEnabled)
     }
@@ -199,7 +199,7 @@ import WidgetModel
     @Test func `files are read again with the configuration, and none if it is refused`() async throws {
         let (_, live, file) = try await Self.started()
         let reads = Mutex(0)
-        live.onFiles { _ in reads.withLock { $0 += 1 } }
+        live.settings.followReadings { _ in reads.withLock { $0 += 1 } }
         _ = try await live.reload()
         file.change("typical: 20", "typical: none")
         #expect(try await !live.reload().faults.isEmpty)
@@ -208,7 +208,8 @@ import WidgetModel
 
     @Test func `levels of log messages are in force at once, their format after a restart`() async throws {
         let logs = GatewayLogs.none
-        let (_, live, file) = try await Self.started(logs: logs)
+        let (_, live, file) = try await Self.started()
+        live.settings.followReadings { logs.use($0.log) }
         let section = "log: {level: warning, levels: {http: debug}, format: human, maxRepeats: 8}"
         file.change("listeners:", "\(section)\nlisteners:")
         let report = try await live.reload()
@@ -217,10 +218,23 @@ import WidgetModel
         #expect(logs.views.map(\.level) == LogSubsystem.allCases.map { $0 == .http ? .debug : .warning })
     }
 
+    @Test func `a part is told of what is its own, and only when that has changed`() async throws {
+        let (_, live, file) = try await Self.started()
+        let told = Mutex<[Interval]>([])
+        live.settings.follow(\.timeouts.idle) { idle in told.withLock { $0.append(idle) } }
+        file.change("listeners:", "timeouts: {idle: 7m, drain: 3s}\nlisteners:")
+        _ = try await live.reload()
+        _ = try await live.reload()
+        file.change("drain: 3s", "drain: 4s")
+        _ = try await live.reload()
+        #expect(told.withLock { $0 } == [.minutes(7)])
+        #expect(live.settings.inForce.timeouts.drain == .seconds(4))
+    }
+
     @Test func `without a file there is nothing to read`() async throws {
         let scene = try await OwnerScene.started()
-        let live = LiveConfiguration(
-            GatewayConfiguration(),
+        let live = ConfigurationReload(
+            LiveSettings(GatewayConfiguration()),
             source: nil,
             log: scene.log,
             clock: scene.time.makeClock(),

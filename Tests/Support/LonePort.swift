@@ -1,10 +1,11 @@
 import Foundation
 
 /// A port that a gateway can come back to: below those that the system gives where any will do.
-enum LonePort {
+package enum LonePort {
     struct NoneFound: Error {}
 
-    static func find() throws -> Int {
+    /// Any such port that is free now; nothing listens there, so that a connection is refused.
+    package static func find() throws -> Int {
         let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
         let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 32_768
         for _ in 0..<100 {

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// The settings that are in force, for the parts that follow them while the gateway runs.
+///
+/// A part follows what is its own where it is made, and is told each time that it has changed. What is taken once, at the
+/// start, stands in ``StartSetting/all``; everything else has a follower.
+package final class LiveSettings: Sendable {
+    private typealias Follower = @Sendable (_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> Void
+
+    private struct State {
+        var inForce: GatewayConfiguration
+        var followers: [Follower] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter configuration: What the gateway was started with.
+    package init(_ configuration: GatewayConfiguration) {
+        self.state = Mutex(State(inForce: configuration))
+    }
+
+    /// The configuration that is in force.
+    package var inForce: GatewayConfiguration { self.state.withLock { $0.inForce } }
+
+    /// Tells a part of its settings, from now on each time that they have changed.
+    ///
+    /// - Parameters:
+    ///   - part: What is the part's own of a configuration.
+    ///   - use: Keeps to it from now on.
+    package func follow<Part: Equatable & SendableMetatype>(
+        _ part: @escaping @Sendable (GatewayConfiguration) -> Part,
+        _ use: @escaping @Sendable (Part) -> Void
+    ) {
+        self.add { old, new in
+            let now = part(new)
+            if part(old) != now { use(now) }
+        }
+    }
+
+    /// Tells a part of the configuration each time that it was read, changed or not: it looks at files that stand in it.
+    package func followReadings(_ use: @escaping @Sendable (GatewayConfiguration) -> Void) {
+        self.add { _, new in use(new) }
+    }
+
+    private func add(_ follower: @escaping Follower) {
+        self.state.withLock { $0.followers.append(follower) }
+    }
+
+    /// Puts another configuration in force and tells the parts, in the order in which they began to follow.
+    ///
+    /// Not to be called twice at once: the parts might be told in different orders.
+    package func replace(_ configuration: GatewayConfiguration) {
+        let (old, followers) = self.state.withLock { state in
+            defer { state.inForce = configuration }
+            return (state.inForce, state.followers)
+        }
+        for follower in followers { follower(old, configuration) }
+    }
+}

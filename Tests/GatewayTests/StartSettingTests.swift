@@ -1,0 +1,53 @@
+import Testing
+import WidgetModel
+
+@testable import Gateway
+
+/// The table of what takes a restart, held against what reading a configuration does, and against the words at each key.
+@Suite struct StartSettingTests {
+    /// Texts of which every key takes one at least that is not its default.
+    private static let texts = [
+        "true", "false", "1", "2", "7", "70", "131", "65536", "268435456", "7s", "7m", "30m", "7h", "40%",
+        "50% within 7m",
+        "127.0.0.2", "/tmp/other", "7/s", "127.0.0.1:4317", "http://127.0.0.1:4318", "bearer", "human", "debug",
+        "topics",
+        "connection", "key", "gateway",
+    ]
+
+    /// A configuration in which that key has another value; nil where none of the texts fits.
+    private static func changed(_ key: String) throws -> GatewayConfiguration? {
+        let unchanged = GatewayConfiguration().flatKeys
+        for text in Self.texts {
+            let parsed = try? ConfigurationFile.parse("", options: [(path: key, text: text)])
+            guard let configuration = parsed?.configuration else { continue }
+            if configuration.flatKeys[key] != unchanged[key] { return configuration }
+        }
+        return nil
+    }
+
+    @Test func `a key takes a restart if it is in the table, and is in force at once if it is not`() throws {
+        let running = GatewayConfiguration()
+        var tried = Set<String>()
+        for key in SettingsKeyList.all.settable {
+            guard let fresh = try Self.changed(key) else { continue }
+            tried.insert(key)
+            let merged = fresh.withStartSettings(of: running)
+            let isInForce = merged.flatKeys[key] == fresh.flatKeys[key]
+            #expect(isInForce != StartSetting.all.contains { $0.holds(key) }, "\(key)")
+        }
+        // Every setting of the table is one of those that were tried, and so are most others.
+        for setting in StartSetting.all { #expect(tried.contains(where: setting.holds), "\(setting.key)") }
+        let untried = SettingsKeyList.all.settable.filter { !tried.contains($0) }
+        #expect(untried.count < 10, "\(untried)")
+    }
+
+    @Test func `what takes a restart says so where it is explained, and nothing else does`() {
+        let said = SettingExplanations.all.filter { $0.value.contains("akes a restart") }.keys
+        for setting in StartSetting.all {
+            #expect(said.contains { $0 == setting.key || setting.key.hasPrefix("\($0).") }, "\(setting.key)")
+        }
+        for key in said {
+            #expect(StartSetting.all.contains { $0.key == key || $0.key.hasPrefix("\(key).") }, "\(key)")
+        }
+    }
+}
