@@ -111,16 +111,14 @@ final class Follower: Sendable {
         let observers = self.state.withLock { state in
             state.cached.append(entry)
             state.cachedBytes += entry.bytes.count
-            var dropped = 0
-            while state.cachedBytes > self.cacheBytesMax, dropped < state.cached.count - 1 {
-                state.cachedBytes -= state.cached[dropped].bytes.count
-                dropped += 1
-            }
-            // Many at once, so that each costs little.
-            if dropped > 64 || dropped * 2 > state.cached.count {
+            if state.cachedBytes > self.cacheBytesMax {
+                // A quarter at once, so that each costs little; the newest stays.
+                var dropped = 0
+                while state.cachedBytes > self.cacheBytesMax / 4 * 3, dropped < state.cached.count - 1 {
+                    state.cachedBytes -= state.cached[dropped].bytes.count
+                    dropped += 1
+                }
                 state.cached.removeFirst(dropped)
-            } else {
-                for index in 0..<dropped { state.cachedBytes += state.cached[index].bytes.count }
             }
             return state.observers
         }
