@@ -69,6 +69,7 @@ let package = Package(
     ],
     targets: [
         // C libraries.
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -97,6 +98,7 @@ let package = Package(
 
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
+        product("JournalJetStream", ["CNATS", "Journaling", "WidgetModel"]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -178,6 +180,13 @@ let package = Package(
             path: "Tests/TransportSupport",
             swiftSettings: settings
         ),
+        // What every journal must do, for the suites of those that there are.
+        .target(
+            name: "JournalContract",
+            dependencies: ["Journaling", "TestSupport", "WidgetModel"],
+            path: "Tests/JournalContract",
+            swiftSettings: settings
+        ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
         suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
@@ -216,8 +225,15 @@ let package = Package(
             ]
         ),
         suite(
+            "JournalJetStreamTests",
+            ["JournalContract", "JournalJetStream", "Journaling", "WidgetModel"]
+        ),
+        suite(
             "JournalSQLiteTests",
-            ["CSQLite", "JournalSQLite", "Journaling", "WidgetModel", "TestSupport", "JournalCrasher"]
+            [
+                "CSQLite", "JournalContract", "JournalSQLite", "Journaling", "WidgetModel", "TestSupport",
+                "JournalCrasher",
+            ]
         ),
         .executableTarget(
             name: "JournalCrasher",

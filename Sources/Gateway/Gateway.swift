@@ -156,7 +156,7 @@ package final class Gateway: Service {
         self.archive = archive
         self.samplesArchive = samplesArchive
         self.operatorToken = operatorToken
-        let opening = history ?? { JournalHistory(journal) }
+        let opening = history ?? { journal.history }
         self.history = HistoryQuestions(
             from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
             concurrentMax: configuration.limits.historyQuestionsMax,

@@ -16,7 +16,8 @@ final class LogWriter {
 
     /// What a piece of work will be told if the transaction succeeds.
     private enum Reply {
-        case appended([AppendReceipt])
+        case appended(AppendReceipt)
+        case appendedToAll([AppendReceipt])
         case output(Result<OutputPosition, JournalError>)
     }
 
@@ -93,6 +94,8 @@ final class LogWriter {
             switch work {
             case .append(let submission, _):
                 replies.append(.appended(assembler.add(submission)))
+            case .appendToAll(let submission, _, _):
+                replies.append(.appendedToAll(assembler.add(submission)))
             case .output(let partition, let expected, let output, _):
                 let index = Int(partition.rawValue)
                 if let refusal = OutputRule.refusal(
@@ -157,8 +160,15 @@ final class LogWriter {
     private static func call(_ group: [WorkQueue.Work], _ replies: [Reply], _ failure: JournalError?) {
         for (work, reply) in zip(group, replies) {
             switch (work, reply) {
-            case (.append(_, let whenDurable), .appended(let receipts)):
-                whenDurable(failure.map { .failure($0) } ?? .success(receipts))
+            case (.append(_, let whenDurable), .appended(let receipt)):
+                whenDurable(failure.map { .failure($0) } ?? .success(receipt))
+            case (.appendToAll(_, let whenDurable, let whenPlaced), .appendedToAll(let receipts)):
+                if let failure {
+                    whenDurable(.failure(failure))
+                } else {
+                    whenDurable(.success(()))
+                    for receipt in receipts { whenPlaced(receipt) }
+                }
             case (.output(_, _, _, let whenDurable), .output(let result)):
                 // Fenced by an output of the same transaction is not fenced if that one failed.
                 if let failure, (try? result.get()) != nil || Self.isFenced(result) {
@@ -166,7 +176,7 @@ final class LogWriter {
                 } else {
                     whenDurable(result)
                 }
-            case (.append, .output), (.output, .appended):
+            case (.append, _), (.appendToAll, _), (.output, _):
                 preconditionFailure("a reply is made for the work it belongs to")
             }
         }

@@ -9,7 +9,7 @@ package import WidgetModel
 /// answered. Callbacks come on the writer's thread. Reads happen on the caller's thread, newest entries from memory.
 ///
 /// A journal that is dropped without ``close()`` finishes what it accepted on its own.
-package final class SQLiteJournal: Journal {
+package final class SQLiteJournal: Journal, LogHistory {
     package let format: JournalFormat
     /// What was found at the end of the log and cut off when it was opened, in words; nil if it ended well.
     package let cut: String?
@@ -96,13 +96,27 @@ package final class SQLiteJournal: Journal {
 // MARK: - Journal
 
 extension SQLiteJournal {
+    package var history: any LogHistory { self }
+
+    package func head(_ partition: PartitionID) throws(JournalError) -> LogPosition { try self.firstEntry(partition) }
+
     package func append(
         _ submission: Submission,
-        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+        whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     ) {
         if let refusal = self.shared.queue.submit(.append(submission, whenDurable)) {
             whenDurable(.failure(refusal))
         }
+    }
+
+    /// All partitions get it in one transaction, so that it is placed as soon as it is durable.
+    package func appendToAll(
+        _ submission: SubmissionToAll,
+        whenDurable: @escaping @Sendable (Result<Void, JournalError>) -> Void,
+        whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
+    ) {
+        let work = WorkQueue.Work.appendToAll(submission, whenDurable, whenPlaced: whenPlaced)
+        if let refusal = self.shared.queue.submit(work) { whenDurable(.failure(refusal)) }
     }
 
     package func commitOutput(
@@ -113,6 +127,23 @@ extension SQLiteJournal {
     ) {
         let work = WorkQueue.Work.output(partition, expected: expected, output, whenDurable)
         if let refusal = self.shared.queue.submit(work) { whenDurable(.failure(refusal)) }
+    }
+
+    /// Calls back on the calling thread: what is not in memory is read from the disk there.
+    package func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    ) {
+        whenRead(Result { () throws(JournalError) in try self.read(partition, from: position, entriesMax: entriesMax) })
+    }
+
+    package func readNewestOutput(
+        _ partition: PartitionID,
+        whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
+    ) {
+        whenRead(Result { () throws(JournalError) in try self.lastOutput(partition) })
     }
 
     package func read(
@@ -141,6 +172,7 @@ extension SQLiteJournal {
         self.shared.observers.add(partition, body)
     }
 
+    /// The newest output of a partition, or nil if there is none.
     package func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
         try self.checkReadable(partition)
         guard let newest = self.shared.tails.newestOutput(partition) else { return nil }

@@ -9,7 +9,12 @@ import WidgetModel
 /// for it: somebody waits for the answer. An output is only waited for by what comes behind it.
 final class WorkQueue: Sendable {
     enum Work: Sendable {
-        case append(Submission, @Sendable (Result<[AppendReceipt], JournalError>) -> Void)
+        case append(Submission, @Sendable (Result<AppendReceipt, JournalError>) -> Void)
+        case appendToAll(
+            SubmissionToAll,
+            @Sendable (Result<Void, JournalError>) -> Void,
+            whenPlaced: @Sendable (AppendReceipt) -> Void
+        )
         case output(
             PartitionID,
             expected: OutputPosition?,
@@ -24,7 +29,7 @@ final class WorkQueue: Sendable {
         /// Including what the writer has taken and not yet finished.
         var appendBytes = 0
         var outputBytes = 0
-        /// Of the submissions in `waiting`.
+        /// Of the submissions in `waiting`, as often as they are written.
         var waitingAppendBytes = 0
         /// Of the outputs in `waiting`.
         var waitingOutputBytes = 0
@@ -73,6 +78,17 @@ final class WorkQueue: Sendable {
                 }
                 state.appendBytes += submission.byteCount
                 state.waitingAppendBytes += submission.byteCount
+            case .appendToAll(let submission, _, _):
+                let waiting = state.appendBytes
+                if let refusal = state.limits.refusal(
+                    of: submission,
+                    partitions: self.partitions,
+                    waiting: waiting
+                ) {
+                    return (refusal, false)
+                }
+                state.appendBytes += submission.byteCount
+                state.waitingAppendBytes += submission.byteCount(among: self.partitions)
             case .output(let partition, _, let output, _):
                 let waiting = state.outputBytes
                 if let refusal = state.limits.refusal(
@@ -135,6 +151,8 @@ final class WorkQueue: Sendable {
                 let isTaken =
                     switch work {
                     case .append(let submission, _): appends.take(submission.byteCount)
+                    case .appendToAll(let submission, _, _):
+                        appends.take(submission.byteCount(among: self.partitions))
                     case .output(_, _, let output, _): outputs.take(output.effects.count)
                     }
                 if isTaken { group.append(work) } else { kept.append(work) }
@@ -180,6 +198,7 @@ final class WorkQueue: Sendable {
         for work in work {
             switch work {
             case .append(let submission, _): appendBytes += submission.byteCount
+            case .appendToAll(let submission, _, _): appendBytes += submission.byteCount
             case .output(_, _, let output, _): outputBytes += output.effects.count
             }
         }

@@ -47,33 +47,37 @@ package struct EntryAssembler: Sendable {
     }
 
     /// Adds a submission that ``JournalLimits/refusal(of:partitions:waiting:)`` let through.
-    package mutating func add(_ submission: Submission) -> [AppendReceipt] {
-        var receipts: [AppendReceipt] = []
-        receipts.reserveCapacity(submission.batches.count)
-        for batch in submission.batches { receipts.append(self.add(batch)) }
-        return receipts
+    package mutating func add(_ submission: Submission) -> AppendReceipt {
+        self.add(submission.records, to: submission.partition)
     }
 
-    private mutating func add(_ batch: Submission.Batch) -> AppendReceipt {
-        let index = Int(batch.partition.rawValue)
-        if let size = self.open[index]?.bytes.count, size + batch.records.bytes.count > self.entryBytesMax {
+    /// Adds a submission to all partitions, in their order.
+    package mutating func add(_ submission: SubmissionToAll) -> [AppendReceipt] {
+        self.tails.indices.map { index in
+            let partition = PartitionID(UInt16(index))
+            return self.add(submission.records(for: partition), to: partition)
+        }
+    }
+
+    private mutating func add(_ records: PackedRecords, to partition: PartitionID) -> AppendReceipt {
+        let index = Int(partition.rawValue)
+        if let size = self.open[index]?.bytes.count, size + records.bytes.count > self.entryBytesMax {
             self.seal(index)
         }
         let first: Int
         if self.open[index] == nil {
             self.tails[index].position = self.tails[index].position.next
             self.tails[index].logTime = max(self.tails[index].logTime, self.now)
-            self.open[index] = batch.records
+            self.open[index] = records
             first = 0
         } else {
             first = self.open[index]?.count ?? 0
-            self.open[index]?.append(contentsOf: batch.records)
+            self.open[index]?.append(contentsOf: records)
         }
         return AppendReceipt(
-            partition: batch.partition,
+            partition: partition,
             position: self.tails[index].position,
-            firstRecordIndex: first,
-            logTime: self.tails[index].logTime
+            firstRecordIndex: first
         )
     }
 

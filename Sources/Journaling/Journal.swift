@@ -5,26 +5,45 @@ package import WidgetModel
 /// Entries say what was accepted; outputs say what an owner made of them and up to which entry. Positions of a
 /// partition start at 1 and have no gaps. An entry's time is `max(previous entry's time, clock)`, stored with it.
 ///
-/// All methods may be called from any thread. Callbacks come on the journal's own thread, one after the other, of
-/// appends in the order of their calls, and of a partition's outputs in the order of theirs, so they must be short and must not wait. One exception: what is refused at once (a
-/// closed journal, a full queue, an impossible argument) is called back on the calling thread before the call returns.
+/// All methods may be called from any thread, and none of them waits. Callbacks come on the journal's own threads, those of a
+/// partition's appends in the order of their calls, and so those of its outputs, so they must be short and must not wait.
+/// What is refused at once (a closed journal, a full queue, an impossible argument) is called back on the calling thread
+/// before the call returns.
 package protocol Journal: Sendable {
     /// What the log was created with.
     var format: JournalFormat { get }
 
-    /// Appends the packed records of one submission to every partition it names, in one transaction.
+    /// The same log for threads that may wait.
+    var history: any LogHistory { get }
+
+    /// Appends the packed records of one submission to the partition that it names: all of them or none.
     ///
-    /// Everything that waits is committed together. A submission's records for a partition are always together in one
-    /// entry, possibly behind those of other submissions.
+    /// They are together in one entry, in their order, possibly behind those of other submissions.
     ///
     /// - Parameters:
     ///   - submission: The records, at least one; see ``JournalLimits`` for how many bytes.
-    ///   - whenDurable: Called exactly once. Success means that a power cut cannot take the records away; there is one
-    ///     receipt for each partition, in the submission's order. A failure other than `.unknownOutcome` means that
-    ///     nothing of the submission is or will be in the log.
+    ///   - whenDurable: Called exactly once. Success means that a power cut cannot take the records away. A failure other
+    ///     than `.unknownOutcome` means that nothing of the submission is or will be in the log.
     func append(
         _ submission: Submission,
-        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+        whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
+    )
+
+    /// Appends records to every partition: each gets its own, exactly once, and all get what is appended like this in one
+    /// order.
+    ///
+    /// Not at one instant: one partition may have them while another does not yet. Nothing is said of the order among these
+    /// and what is appended to a partition alone. Within a partition they are together in one entry, in their order.
+    ///
+    /// - Parameters:
+    ///   - submission: The records, at least one for each partition; see ``JournalLimits`` for how many bytes.
+    ///   - whenDurable: Called exactly once. Success means that a power cut cannot take the records away, and that every
+    ///     partition has them or will have them. A failure other than `.unknownOutcome` means that none has or will.
+    ///   - whenPlaced: Called behind success, once for each partition, when they are in its log.
+    func appendToAll(
+        _ submission: SubmissionToAll,
+        whenDurable: @escaping @Sendable (Result<Void, JournalError>) -> Void,
+        whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
     )
 
     /// Reads durable entries in order.
@@ -33,8 +52,15 @@ package protocol Journal: Sendable {
     ///   - partition: Whose log.
     ///   - position: The first entry wanted; ``LogPosition/start`` means the first there is.
     ///   - entriesMax: The most entries to return. Fewer may come back even if there are more; none only at the end.
-    /// - Throws: `.corrupt` with file and position if an entry is damaged or missing: nothing is ever skipped.
-    func read(_ partition: PartitionID, from position: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry]
+    ///   - whenRead: Called exactly once: before the call returns, on the calling thread, if the journal need not wait for
+    ///     the entries, else on a thread of the journal's. `.corrupt` with the position if an entry is damaged or missing:
+    ///     nothing is ever skipped.
+    func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    )
 
     /// Asks to be told of new entries from now on.
     ///
@@ -44,8 +70,13 @@ package protocol Journal: Sendable {
     ///     several commits may be told as one.
     func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void)
 
-    /// The newest output of a partition, or nil if there is none.
-    func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry?
+    /// Reads the newest output of a partition, nil if there is none.
+    ///
+    /// - Parameter whenRead: Called exactly once, as that of ``read(_:from:entriesMax:whenRead:)``.
+    func readNewestOutput(
+        _ partition: PartitionID,
+        whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
+    )
 
     /// Appends an output, but only behind the one that the caller knows as the newest (compare-and-append).
     ///
@@ -54,25 +85,13 @@ package protocol Journal: Sendable {
     ///   - expected: The newest output the caller knows of; nil if it knows of none.
     ///   - output: The output. Its `through` must not be beyond the newest entry (`.invalid`).
     ///   - whenDurable: Called exactly once. `.fenced` means that another owner has written: stop at once.
-    ///     `.unknownOutcome` means that only ``lastOutput(_:)`` can tell.
+    ///     `.unknownOutcome` means that only ``readNewestOutput(_:whenRead:)`` can tell.
     func commitOutput(
         _ partition: PartitionID,
         expected: OutputPosition?,
         _ output: OutputRecord,
         whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
     )
-
-    /// Reads durable outputs in order.
-    ///
-    /// - Parameters:
-    ///   - partition: Whose output log.
-    ///   - position: The first output wanted.
-    ///   - outputsMax: The most outputs to return. Fewer may come back even if there are more; none only at the end.
-    func readOutputs(
-        _ partition: PartitionID,
-        from position: OutputPosition,
-        outputsMax: Int
-    ) throws(JournalError) -> [OutputEntry]
 
     /// Takes more or less at once from now on; what was accepted stays accepted. See ``JournalLimits``.
     func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int)

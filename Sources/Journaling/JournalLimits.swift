@@ -5,32 +5,42 @@ package struct JournalLimits: Hashable, Sendable {
     /// How many bytes of different submissions are packed into one entry. Default 65,536. More makes fewer, larger
     /// entries; a single submission that is larger gets an entry of its own.
     package var entryBytesMax: Int
-    /// The most bytes of one submission for one partition. Default 1,048,576.
+    /// The most bytes of one submission; of one for all partitions what is the same for all counts once. Default 900,000:
+    /// a log of several machines has it in one message, and those have at most 1 MB.
     package var batchBytesMax: Int
     /// The most bytes of submissions that may wait for their commit. Default 8,388,608. Beyond it submissions are
     /// refused with `.unavailable`.
     package var appendBytesInFlightMax: Int
-    /// The most bytes of effects in one output. Default 268,435,456. As many may wait for their commit; a single
-    /// output is always let in, so that a busy log cannot lock its owners out.
+    /// The most bytes of effects in one output. Default ``effectBytesMax`` and their count.
     package var outputBytesMax: Int
+    /// The most bytes of outputs that may wait for their commit. Default 268,435,456. A single output is always let in, so
+    /// that a busy log cannot lock its owners out.
+    package var outputBytesInFlightMax: Int
     /// The bytes of effects in one commit. Default 262,144. Owners cut what is larger into chunks, and outputs that would
     /// make a commit larger wait for the next one: no record waits for more than this beside its own kind. A single
     /// output is always let in.
     package var outputBytesPerCommit: Int
 
+    /// The most bytes of one effect: nothing is admitted that could come to more. An output holds at least one.
+    package static let effectBytesMax = 900_000
+    /// The most bytes that the number of an output's effects takes.
+    private static let countBytesMax = 9
+
     package init(
         entryBytesMax: Int = 65_536,
-        batchBytesMax: Int = 1_048_576,
+        batchBytesMax: Int = 900_000,
         appendBytesInFlightMax: Int = 8_388_608,
-        outputBytesMax: Int = 268_435_456,
+        outputBytesMax: Int = Self.effectBytesMax + Self.countBytesMax,
+        outputBytesInFlightMax: Int = 268_435_456,
         outputBytesPerCommit: Int = 262_144
     ) {
         precondition(entryBytesMax > 0 && batchBytesMax > 0 && appendBytesInFlightMax > 0)
-        precondition(outputBytesMax > 0 && outputBytesPerCommit > 0)
+        precondition(outputBytesMax > 0 && outputBytesInFlightMax > 0 && outputBytesPerCommit > 0)
         self.entryBytesMax = entryBytesMax
         self.batchBytesMax = batchBytesMax
         self.appendBytesInFlightMax = appendBytesInFlightMax
         self.outputBytesMax = outputBytesMax
+        self.outputBytesInFlightMax = outputBytesInFlightMax
         self.outputBytesPerCommit = outputBytesPerCommit
     }
 
@@ -41,37 +51,52 @@ package struct JournalLimits: Hashable, Sendable {
     ///   - partitions: How many partitions the log has.
     ///   - waiting: The bytes of the submissions that wait for their commit already.
     package func refusal(of submission: Submission, partitions: Int, waiting: Int) -> JournalError? {
-        if submission.batches.isEmpty {
-            return JournalError(.invalid, "append of a submission that names no partition")
+        let partition = submission.partition
+        if Int(partition.rawValue) >= partitions {
+            return JournalError(.invalid, "append to partition \(partition) of a log with \(partitions)")
         }
-        var previous: PartitionID?
-        for batch in submission.batches {
-            if Int(batch.partition.rawValue) >= partitions {
-                return JournalError(.invalid, "append to partition \(batch.partition) of a log with \(partitions)")
-            }
-            if let previous, previous >= batch.partition {
-                return JournalError(.invalid, "append names partition \(batch.partition) after partition \(previous)")
-            }
-            previous = batch.partition
-            if batch.records.count == 0 {
-                return JournalError(.invalid, "append of no records to partition \(batch.partition)")
-            }
-            if batch.records.bytes.count > self.batchBytesMax {
-                let size = batch.records.bytes.count
-                return JournalError(
-                    .invalid,
-                    "append of \(size) bytes to partition \(batch.partition), the limit is \(self.batchBytesMax)"
-                )
-            }
+        if submission.records.count == 0 {
+            return JournalError(.invalid, "append of no records to partition \(partition)")
         }
-        if waiting + submission.byteCount > self.appendBytesInFlightMax {
+        if submission.byteCount > self.batchBytesMax {
             return JournalError(
-                .unavailable,
-                "append of \(submission.byteCount) bytes while \(waiting) of at most "
-                    + "\(self.appendBytesInFlightMax) bytes wait for their commit"
+                .invalid,
+                "append of \(submission.byteCount) bytes to partition \(partition), the limit is \(self.batchBytesMax)"
             )
         }
-        return nil
+        return self.refusal(ofBytes: submission.byteCount, waiting: waiting)
+    }
+
+    /// Why a submission cannot be appended to all partitions of a log that has so many, or nil if it can.
+    ///
+    /// - Parameters:
+    ///   - submission: What is to be appended.
+    ///   - partitions: How many partitions the log has.
+    ///   - waiting: The bytes of the submissions that wait for their commit already.
+    package func refusal(of submission: SubmissionToAll, partitions: Int, waiting: Int) -> JournalError? {
+        let parts = submission.distinctRecords
+        if !submission.isSame, parts.count != partitions {
+            return JournalError(.invalid, "append to all \(partitions) partitions of records for \(parts.count)")
+        }
+        if parts.contains(where: { $0.count == 0 }) {
+            return JournalError(.invalid, "append of no records to a partition among all")
+        }
+        if submission.byteCount > self.batchBytesMax {
+            return JournalError(
+                .invalid,
+                "append of \(submission.byteCount) bytes to all partitions, the limit is \(self.batchBytesMax)"
+            )
+        }
+        return self.refusal(ofBytes: submission.byteCount, waiting: waiting)
+    }
+
+    private func refusal(ofBytes bytes: Int, waiting: Int) -> JournalError? {
+        guard waiting + bytes > self.appendBytesInFlightMax else { return nil }
+        return JournalError(
+            .unavailable,
+            "append of \(bytes) bytes while \(waiting) of at most \(self.appendBytesInFlightMax) bytes wait for their "
+                + "commit"
+        )
     }
 
     /// Why an output cannot be committed, or nil if it can.
@@ -97,11 +122,11 @@ package struct JournalLimits: Hashable, Sendable {
                 "output of \(size) bytes for partition \(partition), the limit is \(self.outputBytesMax)"
             )
         }
-        if waiting > 0, waiting + size > self.outputBytesMax {
+        if waiting > 0, waiting + size > self.outputBytesInFlightMax {
             return JournalError(
                 .unavailable,
                 "output of \(size) bytes for partition \(partition) while \(waiting) of at most "
-                    + "\(self.outputBytesMax) bytes wait for their commit"
+                    + "\(self.outputBytesInFlightMax) bytes wait for their commit"
             )
         }
         return nil

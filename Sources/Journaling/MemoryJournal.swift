@@ -5,7 +5,7 @@ package import WidgetModel
 ///
 /// It has no thread: whoever appends while nothing is being committed commits all that waits and calls back, so without
 /// ``hold()`` every call has been answered when it returns, unless it came from a callback or another thread was at it.
-package final class MemoryJournal: Journal {
+package final class MemoryJournal: Journal, LogHistory {
     package let format: JournalFormat
     private let clock: @Sendable () -> Instant
     private let state: Mutex<State>
@@ -46,7 +46,12 @@ package final class MemoryJournal: Journal {
     }
 
     private enum Pending {
-        case append(Submission, @Sendable (Result<[AppendReceipt], JournalError>) -> Void)
+        case append(Submission, @Sendable (Result<AppendReceipt, JournalError>) -> Void)
+        case appendToAll(
+            SubmissionToAll,
+            @Sendable (Result<Void, JournalError>) -> Void,
+            whenPlaced: @Sendable (AppendReceipt) -> Void
+        )
         case output(
             PartitionID,
             expected: OutputPosition?,
@@ -127,6 +132,10 @@ extension MemoryJournal {
 // MARK: - Journal
 
 extension MemoryJournal {
+    package var history: any LogHistory { self }
+
+    package func head(_ partition: PartitionID) throws(JournalError) -> LogPosition { LogPosition.start.next }
+
     package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
         self.state.withLock { state in
             state.limits.appendBytesInFlightMax = appendBytesInFlightMax
@@ -136,21 +145,39 @@ extension MemoryJournal {
 
     package func append(
         _ submission: Submission,
-        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+        whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     ) {
-        let refusal = self.state.withLock { state -> JournalError? in
-            if state.isClosed { return JournalError(.closed, "append to a closed journal") }
-            let refusal = state.limits.refusal(
-                of: submission,
-                partitions: self.format.partitions,
-                waiting: state.appendBytes
-            )
-            if let refusal { return refusal }
-            state.appendBytes += submission.byteCount
-            state.pending.append(.append(submission, whenDurable))
-            return nil
+        let refusal = self.take(.append(submission, whenDurable), bytes: submission.byteCount) { limits, waiting in
+            limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
         }
         if let refusal { whenDurable(.failure(refusal)) } else { self.drain() }
+    }
+
+    package func appendToAll(
+        _ submission: SubmissionToAll,
+        whenDurable: @escaping @Sendable (Result<Void, JournalError>) -> Void,
+        whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
+    ) {
+        let pending = Pending.appendToAll(submission, whenDurable, whenPlaced: whenPlaced)
+        let refusal = self.take(pending, bytes: submission.byteCount) { limits, waiting in
+            limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
+        }
+        if let refusal { whenDurable(.failure(refusal)) } else { self.drain() }
+    }
+
+    /// Lets a submission wait, or says why not.
+    private func take(
+        _ pending: Pending,
+        bytes: Int,
+        _ refusal: (JournalLimits, _ waiting: Int) -> JournalError?
+    ) -> JournalError? {
+        self.state.withLock { state in
+            if state.isClosed { return JournalError(.closed, "append to a closed journal") }
+            if let refusal = refusal(state.limits, state.appendBytes) { return refusal }
+            state.appendBytes += bytes
+            state.pending.append(pending)
+            return nil
+        }
     }
 
     package func commitOutput(
@@ -186,10 +213,27 @@ extension MemoryJournal {
         return Array(try result.get())
     }
 
+    package func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    ) {
+        whenRead(Result { () throws(JournalError) in try self.read(partition, from: position, entriesMax: entriesMax) })
+    }
+
+    package func readNewestOutput(
+        _ partition: PartitionID,
+        whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
+    ) {
+        whenRead(Result { () throws(JournalError) in try self.lastOutput(partition) })
+    }
+
     package func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {
         self.state.withLock { $0.partitions[Int(partition.rawValue)].observers.append(body) }
     }
 
+    /// The newest output of a partition, or nil if there is none.
     package func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
         let result = self.stored(partition) { stored in
             stored.newestOutput.flatMap { position in
@@ -265,10 +309,20 @@ extension MemoryJournal {
             switch pending {
             case .append(let submission, let whenDurable):
                 let fault = state.appendFaults.isEmpty ? nil : state.appendFaults.removeFirst()
+                let receipt = fault.map(\.isStored) ?? true ? assembler.add(submission) : nil
+                if let fault {
+                    deliveries.append { whenDurable(.failure(fault.error)) }
+                } else if let receipt {
+                    deliveries.append { whenDurable(.success(receipt)) }
+                }
+            case .appendToAll(let submission, let whenDurable, let whenPlaced):
+                let fault = state.appendFaults.isEmpty ? nil : state.appendFaults.removeFirst()
                 let receipts = fault.map(\.isStored) ?? true ? assembler.add(submission) : []
-                let result: Result<[AppendReceipt], JournalError> =
-                    fault.map { .failure($0.error) } ?? .success(receipts)
-                deliveries.append { whenDurable(result) }
+                deliveries.append {
+                    if let fault { return whenDurable(.failure(fault.error)) }
+                    whenDurable(.success(()))
+                    for receipt in receipts { whenPlaced(receipt) }
+                }
             case .output(let partition, let expected, let output, let whenDurable):
                 let result = Self.commit(output, to: partition, expected: expected, before: before, &state)
                 deliveries.append { whenDurable(result) }

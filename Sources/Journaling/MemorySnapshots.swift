@@ -60,7 +60,10 @@ package final class MemorySnapshots: SnapshotStore {
     }
 
     package func read(_ id: SnapshotID, wanting isWanted: (UInt8) -> Bool, _ body: ([UInt8]) throws -> Void) throws {
-        for frame in self.state.withLock({ $0.frames[id] }) ?? [] {
+        guard let frames = self.state.withLock({ $0.frames[id] }) else {
+            throw JournalError(.corrupt, "there is no \(id)")
+        }
+        for frame in frames {
             // A store finds a frame out that is not what was written.
             guard let first = frame.first else { throw JournalError(.corrupt, "\(id) is damaged in a frame") }
             if isWanted(first) { try body(frame) }

@@ -1,32 +1,51 @@
 package import WidgetModel
 
-/// What one caller appends at once: packed records for one or more partitions, all of them or none.
+/// What one caller appends to one partition at once: packed records, all of them or none.
 package struct Submission: Hashable, Sendable {
-    package struct Batch: Hashable, Sendable {
-        package let partition: PartitionID
-        package let records: PackedRecords
+    package let partition: PartitionID
+    package let records: PackedRecords
 
-        package init(partition: PartitionID, records: PackedRecords) {
-            self.partition = partition
-            self.records = records
-        }
-    }
-
-    /// In the order of the partitions, each at most once.
-    package let batches: [Batch]
-
-    /// - Parameter batches: In the order of the partitions, each at most once, with at least one record each; a journal
-    ///   refuses anything else with `.invalid`.
-    package init(_ batches: [Batch]) {
-        self.batches = batches
-    }
-
+    /// - Parameters:
+    ///   - partition: Whose log.
+    ///   - records: At least one; a journal refuses none with `.invalid`.
     package init(partition: PartitionID, records: PackedRecords) {
-        self.batches = [Batch(partition: partition, records: records)]
+        self.partition = partition
+        self.records = records
     }
 
-    /// The bytes of all batches, for limits.
-    package var byteCount: Int { self.batches.reduce(0) { $0 + $1.records.bytes.count } }
+    /// The bytes of the records, for limits.
+    package var byteCount: Int { self.records.bytes.count }
+}
+
+/// What one caller appends to every partition: the same records for all, or other ones for each.
+package struct SubmissionToAll: Hashable, Sendable {
+    /// What is for all of them, alone; or what is for each, in the order of the partitions.
+    private let parts: [PackedRecords]
+
+    /// - Parameter records: At least one record, for every partition.
+    package init(_ records: PackedRecords) { self.parts = [records] }
+
+    /// - Parameter each: By partition, at least one record each, as many as the log has partitions.
+    package init(each: [PackedRecords]) { self.parts = each }
+
+    /// Whether every partition gets the same.
+    package var isSame: Bool { self.parts.count == 1 }
+
+    /// The records of a partition.
+    package func records(for partition: PartitionID) -> PackedRecords {
+        self.isSame ? self.parts[0] : self.parts[Int(partition.rawValue)]
+    }
+
+    /// What is to be stored: once what is for all, else what is for each.
+    package var distinctRecords: [PackedRecords] { self.parts }
+
+    /// The bytes of what is to be stored; what is the same for all counts once.
+    package var byteCount: Int { self.parts.reduce(0) { $0 + $1.bytes.count } }
+
+    /// The bytes that so many partitions have of it, together.
+    package func byteCount(among partitions: Int) -> Int {
+        self.isSame ? self.byteCount * partitions : self.byteCount
+    }
 }
 
 /// Where the records of one submission for one partition are.
@@ -36,13 +55,10 @@ package struct AppendReceipt: Hashable, Sendable {
     package let position: LogPosition
     /// The place of the submission's first record among that entry's records; the others follow it.
     package let firstRecordIndex: Int
-    /// The entry's time.
-    package let logTime: Instant
 
-    package init(partition: PartitionID, position: LogPosition, firstRecordIndex: Int, logTime: Instant) {
+    package init(partition: PartitionID, position: LogPosition, firstRecordIndex: Int) {
         self.partition = partition
         self.position = position
         self.firstRecordIndex = firstRecordIndex
-        self.logTime = logTime
     }
 }

@@ -23,6 +23,57 @@ import WidgetModel
         scene.lastDecision("phone", id)?.reason
     }
 
+    @Test(arguments: [1, 2, 300])
+    func `no push to a token takes more bytes than its host's registration says`(count: Int) {
+        let names = (app: "com.example.\(String(repeating: "a", count: 200))", host: String(repeating: "h", count: 128))
+        let instances = (0..<count).map { number in
+            InstanceRegistration(
+                id: InstanceID("\(number)-\(String(repeating: "w", count: 120))"),
+                kind: WidgetKind(String(repeating: "k", count: 255)),
+                family: .systemSmall
+            )
+        }
+        let host = HostKey(app: BundleID(names.app), id: HostID(names.host))
+        let token = Scene.token("phone")
+        let registration = HostRegistration(host: host, token: token, revision: .max, instances: instances)
+        let last = Instant(milliseconds: .max)
+        let members = instances.map { instance in
+            TokenPush.Member(
+                reload: ReloadEffect(
+                    id: ReloadID(
+                        partition: PartitionID(.max),
+                        position: LogPosition(.max),
+                        instance: InstanceNumber(raw: .max),
+                        check: .max
+                    ),
+                    address: InstanceAddress(host: host, instance: instance.id),
+                    kind: instance.kind,
+                    family: .systemSmall,
+                    delivery: .apns,
+                    causes: ReloadCauses(rawValue: .max),
+                    exemption: Exemption(rawValue: 1),
+                    issuedAt: last,
+                    expiresAt: Instant(milliseconds: .min),
+                    pushCount: .max,
+                    push: PushID(high: .max, low: .max)
+                ),
+                collateral: .over
+            )
+        }
+        let push = TokenPush(
+            token: token,
+            environment: .production,
+            isControl: true,
+            priority: .high,
+            members: members
+        )
+        var writer = ByteWriter()
+        Effect.push(push).encode(into: &writer)
+        #expect(writer.bytes.count <= TokenPush.bytesMax(for: registration))
+        // And the bound is no guess.
+        #expect(writer.bytes.count * 10 > TokenPush.bytesMax(for: registration) * 8)
+    }
+
     // MARK: One push for all
 
     @Test func `however many widgets match, one push goes to the token`() throws {

@@ -152,6 +152,28 @@ import WidgetModel
         )
     }
 
+    @Test(arguments: [(2, 0, true), (3, 0, true), (3, 1, true), (3, -1, false), (4, 0, false)])
+    func `a push for all widgets of a host has to fit into the log`(count: Int, spare: Int, isTaken: Bool) async throws
+    {
+        let id = HostID(derivedFrom: Self.phone)
+        let three = HostRegistration(
+            host: HostKey(app: Sports.app, id: id),
+            token: Self.phone,
+            revision: 1,
+            instances: (0..<3).map { Sports.instance("w\($0)") }
+        )
+        var limits = HostRouteLimits()
+        #expect(limits.effectBytesMax == 900_000)
+        limits.effectBytesMax = TokenPush.bytesMax(for: three) + spare
+        let scene = try await RouteScene(limits)
+        try await scene.register("phone")
+        let credential = try scene.key.hostCredential(Self.phone, of: "phone")
+        let instances = (0..<count).map { #"{"id":"w\#($0)","kind":"scores","family":"systemSmall"}"# }
+        let body = RouteScene.body(instances: "[\(instances.joined(separator: ","))]")
+        let answer = try await scene.send("PUT", RouteScene.path(Self.phone), credential, body)
+        #expect(answer.place == (isTaken ? ["200"] : ["413", "too-large", "instances"]))
+    }
+
     @Test(arguments: [(16, ["200"]), (17, ["413", "too-large"]), (65, ["413", "too-large", "instances[0].tags"])])
     func `a widget may have as many tags as the limit`(count: Int, place: [String]) async throws {
         let scene = try await RouteScene()

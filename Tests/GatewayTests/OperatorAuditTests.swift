@@ -241,7 +241,7 @@ import WidgetModel
         let audit = OperatorAudit(
             history: {
                 guard attempts.add(1, ordering: .relaxed).newValue > 1 else { throw JournalError(.failing, "the disk") }
-                return JournalHistory(journal)
+                return journal
             },
             feed: scene.scene.feed,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -220,7 +220,7 @@ import WidgetModel
         #expect(try await found("host=host-7&app=com.example.none") == [])
         #expect(try await found("host=host-99") == [])
         let key = HostKey(app: Sports.app, id: HostID("host-7"))
-        let tokens = try await scene.scene.log.ask(key) { $0.host(key)?.tokens ?? [] }
+        let tokens = try await scene.scene.log.ask(HostQuestion(key))?.tokens ?? []
         let token = try #require(tokens.first).hex
         #expect(try await found("token=\(token)") == ["host-7"])
         #expect(try await found("token=\(token)&host=host-8") == [])

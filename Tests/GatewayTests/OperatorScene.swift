@@ -57,7 +57,7 @@ struct OperatorScene {
         )
         var store = OperatedStore(log: self.scene.log, clock: clock)
         store.travel = self.travel
-        store.history = HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) }
+        store.history = HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in journal }
         store.storage = storage
         store.snapshots = { snapshots }
         var traffic = OperatedTraffic(

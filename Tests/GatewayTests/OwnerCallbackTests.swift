@@ -98,11 +98,11 @@ import WidgetModel
         _ = builder.append(.register(Sports.registration("b", [Sports.instance("a")])), for: HostKey("b"))
         let answer = owner.loop.makePromise(of: RecordAnswer.self)
         answer.futureResult.whenComplete { _ in caller.ask(from: "an answer") }
-        journal.append(builder.take()) { result in
-            guard case .success(let receipts) = result else {
+        journal.append(builder.take()[0]) { result in
+            guard case .success(let receipt) = result else {
                 return answer.fail(JournalError(.failing, "not appended"))
             }
-            owner.expectAnswer(at: receipts[0].position, index: receipts[0].firstRecordIndex, answer)
+            owner.expectAnswer(at: receipt.position, index: receipt.firstRecordIndex, answer)
         }
         let request = AuditedRequest(
             number: 1,

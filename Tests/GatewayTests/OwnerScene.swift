@@ -60,7 +60,7 @@ final class OwnerScene: Sendable {
         let clock = clock ?? time.makeClock()
         let audit = OperatorAudit(
             archive: auditArchive,
-            history: { JournalHistory(journal) },
+            history: { journal },
             feed: self.feed,
             logger: auditLog.logger
         )

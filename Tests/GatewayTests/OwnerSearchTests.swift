@@ -31,7 +31,7 @@ import WidgetModel
                 for: host
             )
         }
-        scene.journal.append(builder.take()) { _ in }
+        for submission in builder.take() { scene.journal.append(submission) { _ in } }
         while try await scene.owners[0].ask(TotalsQuestion()).instances < self.hosts { await Task.yield() }
         return scene
     }
@@ -39,7 +39,7 @@ import WidgetModel
     private static func removal(_ host: String) -> Submission {
         var builder = SubmissionBuilder(partitions: 1)
         _ = builder.append(.unregister(HostRemoval(host: HostKey(host))), for: HostKey(host))
-        return builder.take()
+        return builder.take()[0]
     }
 
     @Test func `others are answered while a search is under way, and nothing is applied`() async throws {

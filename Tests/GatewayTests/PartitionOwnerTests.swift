@@ -154,7 +154,7 @@ import WidgetModel
         for host in lost.sorted() {
             _ = builder.append(.register(Sports.registration(host.id.rawValue, [Sports.instance("a")])), for: host)
         }
-        journal.append(builder.take()) { _ in }
+        for submission in builder.take() { journal.append(submission) { _ in } }
         try await scene.settle()
         let again = scene.restarted()
         let before = try (0..<3).map { try again.outputs($0).flatMap { $0 }.count }
@@ -207,7 +207,7 @@ import WidgetModel
             var builder = SubmissionBuilder(partitions: 1)
             let host = "host-\(number)"
             _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
-            scene.journal.append(builder.take()) { _ in }
+            for submission in builder.take() { scene.journal.append(submission) { _ in } }
         }
         all.signal()
         #expect(Set(await Self.take(300, scene).map(\.host)).count == 300)
@@ -233,7 +233,7 @@ import WidgetModel
         for host in ["b", "c"] {
             var builder = SubmissionBuilder(partitions: 1)
             _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
-            scene.journal.append(builder.take()) { _ in }
+            for submission in builder.take() { scene.journal.append(submission) { _ in } }
         }
         owner.stop()
         isTold.signal()
@@ -258,7 +258,7 @@ import WidgetModel
         for host in (0..<3000).map({ HostKey("host-\($0)") }) {
             _ = builder.append(.register(Sports.registration(host.id.rawValue, widgets)), for: host)
         }
-        scene.journal.append(builder.take()) { _ in }
+        for submission in builder.take() { scene.journal.append(submission) { _ in } }
         #expect(Set(await Self.take(9000, scene).map(\.host)).count == 3000)
         scene.time.pass(.hours(1))
         var (pushes, partial) = (UInt64(0), 0)

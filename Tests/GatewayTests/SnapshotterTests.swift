@@ -220,7 +220,7 @@ import WidgetModel
         // A question about the past begins with the newest state that is old enough.
         let second = try #require(kept.dropFirst().first)
         let start = SnapshotStart(store)
-        let log = JournalHistory(scene.journal)
+        let log = scene.journal
         let instant = kept[0].logTime - .minutes(1)
         let past = try start.engine(of: PartitionID(0), in: log, .newest(notAfter: instant))
         #expect(past.position == second.position)

@@ -44,7 +44,7 @@ import WidgetModel
         var renumbered = 0
         for address in Self.addresses {
             let told = scene.handedOn.filter { $0.address == address }.map(\.id)
-            let trace = try Self.trace(address, in: JournalHistory(scene.journal))
+            let trace = try Self.trace(address, in: scene.journal)
             let found = trace.steps.compactMap { $0.reload?.id }
             #expect(told.count >= 2 && found.map { trace.id(of: $0) } == told, "\(address)")
             #expect(told.allSatisfy { trace.numbers[$0.position] == $0.instance }, "\(address)")
@@ -56,7 +56,7 @@ import WidgetModel
 
     /// A log that begins with a later output.
     private struct TrimmedOutputs: LogHistory {
-        let history: JournalHistory
+        let history: any LogHistory
         let first: OutputPosition
 
         var format: JournalFormat { self.history.format }
@@ -86,7 +86,7 @@ import WidgetModel
         let last = try #require(outputs.last)
         let pushed = last.record.through
         for first in [last.position, last.position.next] {
-            let history = TrimmedOutputs(history: JournalHistory(scene.journal), first: first)
+            let history = TrimmedOutputs(history: scene.journal, first: first)
             for address in Self.addresses {
                 let told = scene.handedOn.filter { $0.address == address }.map(\.id)
                 let trace = try Self.trace(address, in: history)
@@ -118,7 +118,7 @@ import WidgetModel
                 after: nil
             )
         ]
-        try trace.findNumbers(in: JournalHistory(scene.journal))
+        try trace.findNumbers(in: scene.journal)
         #expect(trace.id(of: id) == id)
     }
 }

@@ -93,8 +93,9 @@ final class LoggedTraffic {
         for record in records { packed.append(record.bytes) }
         let id = PartitionID(UInt16(partition))
         let receipt = try self.wait { done in
-            self.journal.append(Submission(partition: id, records: packed)) { done($0.map { $0[0] }) }
+            self.journal.append(Submission(partition: id, records: packed)) { done($0) }
         }
+        let logTime = try self.journal.read(id, from: receipt.position, entriesMax: 1)[0].logTime
         var output = EngineOutput()
         for (index, range) in packed.ranges.enumerated() {
             try self.engines[partition].apply(
@@ -102,7 +103,7 @@ final class LoggedTraffic {
                 in: range,
                 recordIndex: index,
                 at: receipt.position,
-                logTime: receipt.logTime,
+                logTime: logTime,
                 into: &output
             )
         }

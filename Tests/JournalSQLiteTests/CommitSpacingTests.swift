@@ -1,3 +1,4 @@
+import JournalContract
 import JournalSQLite
 import Journaling
 import Testing
@@ -27,7 +28,7 @@ import WidgetModel
         harness.journal.append(self.submission("three")) { inbox.add($0) }
         harness.journal.append(self.submission("four")) { inbox.add($0) }
         harness.journal.close()
-        let results = try inbox.wait(for: 2).map { try $0.get()[0] }
+        let results = try inbox.wait(for: 2).map { try $0.get() }
         // The first two are one entry, and so are the two that waited.
         #expect(results.map(\.position.rawValue) == [1, 1, 2, 2])
         #expect(results.map(\.firstRecordIndex) == [0, 1, 0, 1])

@@ -1,4 +1,5 @@
 import Foundation
+import JournalContract
 import JournalSQLite
 import Journaling
 import Testing

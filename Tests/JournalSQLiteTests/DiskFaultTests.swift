@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JournalContract
 import JournalSQLite
 import Journaling
 import Testing
@@ -57,7 +58,7 @@ import WidgetModel
         #expect(results.map(\.code) == [example.code, example.code], "\(results)")
         #expect(commit.code == example.code)
         #expect(try self.journal.texts() == [["a"]])
-        #expect(self.journal.append("d") == .success([receipt(0, 2, 0)]))
+        #expect(self.journal.append("d") == .success(receipt(0, 2, 0)))
         #expect(self.journal.commit(output(through: 2), expected: nil) == .success(.first))
         #expect(try self.reopened() == [["a"], ["d"]])
     }
@@ -74,7 +75,7 @@ import WidgetModel
             return
         }
         #expect(result.code == .failing)
-        #expect(self.journal.append("c") == .success([receipt(0, 2, 0)]))
+        #expect(self.journal.append("c") == .success(receipt(0, 2, 0)))
         #expect(try self.reopened() == [["a"], ["c"]])
     }
 
@@ -100,7 +101,7 @@ import WidgetModel
         #expect(commit.code == .unknownOutcome)
         #expect(try self.journal.texts() == [["a"]])
         #expect(try self.journal.lastOutput(PartitionID(0)) == nil)
-        #expect(self.journal.append("c") == .success([receipt(0, 2, 0)]))
+        #expect(self.journal.append("c") == .success(receipt(0, 2, 0)))
         #expect(try self.reopened() == [["a"], ["c"]])
     }
 

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
+import JournalContract
 import JournalSQLite
 import Journaling
 import Synchronization
-import Testing
 import WidgetModel
 
 /// The journals that must all behave alike.
@@ -42,10 +42,11 @@ final class TestClock: Sendable {
 }
 
 /// One log, the journal that has it open, and the means to open it again.
-final class Harness {
+final class Harness: JournalBench {
     private(set) var journal: any Journal
     let clock: TestClock
     let store: Store
+    private let memorySnapshots = MemorySnapshots()
     private let directory: TemporaryDirectory?
     private let configuration: SQLiteJournal.Configuration
 
@@ -79,6 +80,10 @@ final class Harness {
     }
 
     deinit { self.journal.close() }
+
+    var snapshots: (any SnapshotStore)? {
+        self.store == .memory ? self.memorySnapshots : self.journal as? SQLiteJournal
+    }
 
     /// Closes the journal and opens the same log again.
     func reopen() throws {
@@ -115,113 +120,5 @@ final class Harness {
         isHeld.wait()
         body()
         release.signal()
-    }
-}
-
-/// Collects what callbacks say, in their order, and waits for a number of them.
-final class Inbox<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
-    private let arrived = DispatchSemaphore(value: 0)
-
-    func add(_ value: Value) {
-        self.values.withLock { $0.append(value) }
-        self.arrived.signal()
-    }
-
-    /// The values so far once there are at least `count` more than the last call waited for.
-    func wait(for count: Int) -> [Value] {
-        for _ in 0..<count { self.arrived.wait() }
-        return self.values.withLock { $0 }
-    }
-
-    var all: [Value] { self.values.withLock { $0 } }
-}
-
-typealias AppendResult = Result<[AppendReceipt], JournalError>
-typealias OutputResult = Result<OutputPosition, JournalError>
-
-extension Journal {
-    func append(_ submission: Submission) -> AppendResult {
-        let inbox = Inbox<AppendResult>()
-        self.append(submission) { inbox.add($0) }
-        return inbox.wait(for: 1)[0]
-    }
-
-    func append(_ text: String, to partition: PartitionID = PartitionID(0)) -> AppendResult {
-        self.append(Submission(partition: partition, records: records(text)))
-    }
-
-    func commit(
-        _ output: OutputRecord,
-        expected: OutputPosition?,
-        to partition: PartitionID = PartitionID(0)
-    )
-        -> OutputResult
-    {
-        let inbox = Inbox<OutputResult>()
-        self.commitOutput(partition, expected: expected, output) { inbox.add($0) }
-        return inbox.wait(for: 1)[0]
-    }
-
-    /// The records of a partition's entries as texts, entry by entry.
-    func texts(_ partition: PartitionID = PartitionID(0), from position: LogPosition = .start) throws
-        -> [[String]]
-    {
-        var texts: [[String]] = []
-        var next = max(position, LogPosition.start.next)
-        while true {
-            let entries = try self.read(partition, from: next, entriesMax: 7)
-            if entries.isEmpty { return texts }
-            for entry in entries {
-                #expect(entry.position == next)
-                texts.append(entry.records.map { String(decoding: entry.bytes[$0], as: UTF8.self) })
-                next = next.next
-            }
-        }
-    }
-}
-
-/// One record for each word.
-func records(_ text: String) -> PackedRecords {
-    var packed = PackedRecords()
-    for word in text.split(separator: " ") { packed.append(Array(word.utf8)) }
-    return packed
-}
-
-/// One record whose frame has exactly `bytes` bytes; at least 130, so that its length takes two of them.
-func record(bytes: Int) -> PackedRecords {
-    var packed = PackedRecords()
-    let length = bytes - (bytes - 3 >= 16_384 ? 3 : 2)
-    packed.append([UInt8](repeating: 0x41, count: length))
-    precondition(packed.bytes.count == bytes)
-    return packed
-}
-
-func output(through: UInt64, effects: [UInt8] = [1, 2, 3]) -> OutputRecord {
-    OutputRecord(
-        through: LogPosition(through),
-        ahead: 7,
-        engineVersion: 1,
-        runningHash: .max - through,
-        effects: effects
-    )
-}
-
-func receipt(_ partition: UInt16, _ position: UInt64, _ index: Int, seconds: Int64 = 1_000)
-    -> AppendReceipt
-{
-    AppendReceipt(
-        partition: PartitionID(partition),
-        position: LogPosition(position),
-        firstRecordIndex: index,
-        logTime: Instant(seconds: seconds)
-    )
-}
-
-extension Result where Failure == JournalError {
-    /// The error's code, nil for success.
-    var code: JournalError.Code? {
-        if case .failure(let error) = self { return error.code }
-        return nil
     }
 }

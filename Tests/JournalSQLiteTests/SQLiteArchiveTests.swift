@@ -1,4 +1,5 @@
 import Foundation
+import JournalContract
 import Journaling
 import Testing
 

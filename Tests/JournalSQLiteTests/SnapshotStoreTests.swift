@@ -1,4 +1,5 @@
 import Foundation
+import JournalContract
 import JournalSQLite
 import Journaling
 import TestSupport
@@ -137,7 +138,7 @@ import WidgetModel
         for _ in 0..<entries {
             for partition in [0, 1] as [UInt16] {
                 let result = journal.append(String(repeating: "x", count: 2_000), to: PartitionID(partition))
-                let through = try #require(try result.get().first?.position)
+                let through = try result.get().position
                 let record = output(through: through.rawValue)
                 outputs[Int(partition)] = try journal.commit(
                     record,
@@ -182,8 +183,8 @@ import WidgetModel
     @Test func `an idle partition's newest output holds the log until there is a newer one`() throws {
         let journal = try self.open(at: 1_000)
         defer { journal.close() }
-        let first = try journal.append("a", to: PartitionID(1)).get().first?.position
-        let only = try journal.commit(output(through: try #require(first).rawValue), expected: nil, to: PartitionID(1))
+        let first = try journal.append("a", to: PartitionID(1)).get().position
+        let only = try journal.commit(output(through: first.rawValue), expected: nil, to: PartitionID(1))
             .get()
         for _ in 0..<30 { _ = try journal.append(String(repeating: "x", count: 2_000), to: PartitionID(0)).get() }
         let bounds = [LogPosition(30), LogPosition(1)]

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import JournalContract
 import Journaling
 import Synchronization
 import Testing
@@ -90,7 +91,7 @@ import WidgetModel
             journal.append(submission) { inbox.add($0) }
         }
         release.signal()
-        let positions = try inbox.wait(for: 9).map { try $0.get()[0].position.rawValue }
+        let positions = try inbox.wait(for: 9).map { try $0.get().position.rawValue }
         #expect(positions == Array(1...9))
         // The journal's thread tells of the last commit behind its answers.
         #expect(self.append(1, bytes: 130, to: journal).code == nil)

@@ -19,22 +19,12 @@ import WidgetModel
         ]
         var assembler = EntryAssembler(tails: tails, now: Instant(seconds: 5), entryBytesMax: 100)
         let one = assembler.add(Submission(partition: self.first, records: self.records(1, 2)))
-        let two = assembler.add(
-            Submission([
-                Submission.Batch(partition: self.first, records: self.records(3)),
-                Submission.Batch(partition: self.second, records: self.records(4)),
-            ])
-        )
-        func receipt(_ partition: PartitionID, _ position: UInt64, _ index: Int, _ seconds: Int64) -> AppendReceipt {
-            AppendReceipt(
-                partition: partition,
-                position: LogPosition(position),
-                firstRecordIndex: index,
-                logTime: Instant(seconds: seconds)
-            )
+        let two = assembler.add(SubmissionToAll(each: [self.records(3), self.records(4)]))
+        func receipt(_ partition: PartitionID, _ position: UInt64, _ index: Int) -> AppendReceipt {
+            AppendReceipt(partition: partition, position: LogPosition(position), firstRecordIndex: index)
         }
-        #expect(one == [receipt(self.first, 5, 0, 9)])
-        #expect(two == [receipt(self.first, 5, 2, 9), receipt(self.second, 1, 0, 5)])
+        #expect(one == receipt(self.first, 5, 0))
+        #expect(two == [receipt(self.first, 5, 2), receipt(self.second, 1, 0)])
         func entry(_ position: UInt64, _ seconds: Int64, _ packed: PackedRecords) -> LogEntry {
             LogEntry(position: LogPosition(position), logTime: Instant(seconds: seconds), packed: packed)
         }

@@ -23,8 +23,8 @@ import WidgetModel
     private func append(_ value: UInt8, _ notes: Notes) {
         self.journal.append(self.submission(value)) { result in
             switch result {
-            case .success(let receipts):
-                notes.add("\(value) at \(receipts[0].position).\(receipts[0].firstRecordIndex)")
+            case .success(let receipt):
+                notes.add("\(value) at \(receipt.position).\(receipt.firstRecordIndex)")
             case .failure(let error): notes.add("\(value) \(error.code)")
             }
         }

@@ -22,6 +22,7 @@ enum AllowedImports {
         "HTTP2": ["CNghttp2"],
         // I/O.
         "HTTPTransport": ["CZlib", "HTTP2", "TLS", "WidgetModel"],
+        "JournalJetStream": ["CNATS", "Journaling", "WidgetModel"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
         // The dashboard's files, reports' pages, and what makes constants of files while others are built.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
@@ -45,7 +46,8 @@ enum AllowedImports {
         // For programs of others.
         "FreshetClient": [],
         // C libraries: no Swift in them.
-        "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [], "CTimex": [], "CZlib": [],
+        "CKernels": [], "CNATS": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [], "CTimex": [],
+        "CZlib": [],
     ]
 
     /// Modules of others by target: packages, and what comes with Swift.
@@ -57,6 +59,7 @@ enum AllowedImports {
         "Journaling": ["Synchronization"],
         "Ownership": ["HeapModule"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
+        "JournalJetStream": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
         "LoadGenerator": ["DequeModule", "Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
         "Scenarios": ["Yams"],
@@ -78,7 +81,10 @@ enum AllowedImports {
     static let confined: [(module: String, folders: [String])] = [
         ("Yams", ["Sources/Gateway/Configuration/", "Sources/Scenarios/"]),
         // The priority of a thread.
-        ("Glibc", ["Sources/JournalSQLite/", "Sources/Gateway/Partitions/Snapshotter.swift"]),
+        (
+            "Glibc",
+            ["Sources/JournalJetStream/", "Sources/JournalSQLite/", "Sources/Gateway/Partitions/Snapshotter.swift"]
+        ),
     ]
 
     /// Modules that nothing in the repository may import.
@@ -110,7 +116,9 @@ enum AllowedImports {
             "Sources/HTTPTransport/ByteBuffer+Memory.swift", "Sources/HTTPTransport/Gzip.swift",
             "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Operators/Screen.swift",
         ]
-        let folders = ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"]
+        let folders = [
+            "Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalJetStream/", "Sources/JournalSQLite/",
+        ]
         return folders.contains { path.hasPrefix($0) } || bridges.contains(path)
     }
 }

@@ -20,6 +20,11 @@ package struct TokenPush: Hashable, Sendable {
         /// Nil for a decision of the instance's own.
         package let collateral: Collateral?
 
+        package init(reload: ReloadEffect, collateral: Collateral?) {
+            self.reload = reload
+            self.collateral = collateral
+        }
+
         /// Whether it is charged to the instance's budget.
         package var isCharged: Bool { self.reload.isCharged && self.collateral != .over }
     }
@@ -76,6 +81,17 @@ package struct TokenPush: Hashable, Sendable {
             )
         }
         guard !self.members.isEmpty else { throw .invalid(offset: start) }
+    }
+
+    /// The most bytes that a push for all widgets of a host takes, or that of one of its controls.
+    package static func bytesMax(for registration: HostRegistration) -> Int {
+        // Integers, instants, ids and lengths of one member, of which none takes more than ten bytes.
+        let fixed = 112
+        let names = registration.host.app.rawValue.utf8.count + registration.host.id.rawValue.utf8.count
+        return registration.instances.reduce(fixed + registration.token.bytes.count) { bytes, instance in
+            bytes + fixed + names + instance.id.rawValue.utf8.count + instance.kind.rawValue.utf8.count
+                + (instance.controlToken?.bytes.count ?? 0)
+        }
     }
 
     package init(

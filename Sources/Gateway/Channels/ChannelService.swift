@@ -177,12 +177,13 @@ package struct ChannelService: Sendable {
     ) async throws(RejectionAnswer) {
         var builder = SubmissionBuilder(partitions: self.log.partitions)
         builder.appendToAll(record, limits: limits)
-        let submission = builder.take()
+        guard let submission = builder.takeToAll() else { return }
         let result: Result<Void, JournalError> = await withCheckedContinuation { continuation in
-            self.journal.append(submission) { result in
-                work?.end(charges, with: result)
-                continuation.resume(returning: result.map { _ in () })
+            let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
+                if case .failure = result { work?.end(charges) }
+                continuation.resume(returning: result)
             }
+            self.journal.appendToAll(submission, whenDurable: told, whenPlaced: { work?.log(charges, at: $0) })
         }
         if case .failure = result { throw Self.unavailable }
     }

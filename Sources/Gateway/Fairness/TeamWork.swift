@@ -63,6 +63,13 @@ package struct WorkCharges: Sendable {
         for charge in charges.all { self.add(charge) }
     }
 
+    /// What is charged in one partition.
+    package func part(of partition: PartitionID) -> WorkCharges {
+        var part = WorkCharges()
+        part.all = self.all.filter { $0.partition == partition }
+        return part
+    }
+
     /// Takes back a part of what was added.
     mutating func remove(_ charge: Charge) {
         for index in self.all.indices where self.all[index].isAlike(charge) { self.all[index].units -= charge.units }

@@ -55,7 +55,7 @@ extension HostRoutes {
         }
         let (host, registrant) = try self.host(of: token, body, caller)
         try self.checkControlTokens(of: host, body, registrant)
-        return HostRegistration(
+        let registration = HostRegistration(
             host: host,
             token: token,
             replacedToken: body.replacedToken,
@@ -66,6 +66,16 @@ extension HostRoutes {
             lease: body.lease,
             instances: body.instances
         )
+        let effectBytes = TokenPush.bytesMax(for: registration)
+        guard effectBytes <= bounds.hosts.effectBytesMax else {
+            throw Problem(
+                .tooLarge,
+                "a push for the \(body.instances.count) widgets of this host could take \(effectBytes) bytes in the log, at most "
+                    + "\(bounds.hosts.effectBytesMax) are taken: register fewer widgets, or give them shorter ids",
+                path: "instances"
+            )
+        }
+        return registration
     }
 
     private func checkApp(_ object: inout RequestObject, _ caller: Caller) throws(Problem) {

@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 package import HTTPTransport
 import IntentMatching
+import Journaling
 package import Timelines
 package import WidgetModel
 
@@ -200,6 +201,8 @@ package struct HostRouteLimits: Hashable, Sendable {
     package var importLinesMax = 10_000
     /// Instances of one host. Default 256.
     package var instancesPerHostMax = 256
+    /// Bytes in the log of one push for all widgets of a host. Default 900,000, which is what a journal takes.
+    package var effectBytesMax = JournalLimits.effectBytesMax
     /// Entries and digests of timelines; what is advised is for the engine to say.
     package var timelines = TimelineLimits()
     /// Signals or acknowledgements of one request. Default 10,000.

@@ -28,8 +28,8 @@ package struct CommandLog: Sendable {
     /// - Parameters:
     ///   - journal: The log.
     ///   - owners: The owner of every partition, in the partitions' order.
-    ///   - submissionBytesMax: The most bytes of one submission over all partitions; not more than the journal takes for
-    ///     one. Default 1 MiB, an eighth of what it lets wait, so that a large import leaves room for pushes.
+    ///   - submissionBytesMax: The most bytes that are appended at once over all partitions; not more than the journal takes
+    ///     for one. Default 900,000, a ninth of what it lets wait, so that a large import leaves room for pushes.
     package init(
         journal: any Journal,
         owners: [PartitionOwner],
@@ -80,12 +80,12 @@ package struct CommandLog: Sendable {
 
     /// Logs records, each for the partition of its host; the answers are in the same order.
     ///
-    /// Records that together are more than the journal takes at once go in several transactions, one after the other:
-    /// if a later one fails, those before it are applied, and sending everything again does no harm.
+    /// Each partition gets its own, and records that together are more than the journal takes at once go one part after the
+    /// other: if one fails, the others may be applied, and sending everything again does no harm.
     ///
     /// - Throws: Before anything is logged `too-large` if one record alone is more than the journal takes, and `storage-full`
-    ///   if the disk has no room for one of them. `over-share` if those of a transaction are more than their team's share has
-    ///   room for.
+    ///   if the disk has no room for one of them. `over-share` if those of a part are more than their team's share has room
+    ///   for.
     package func append(_ records: [(record: Record, host: HostKey)]) async throws(Problem) -> [RecordAnswer.Result] {
         try await self.append(records.map { ($0.record, self.partition(of: $0.host)) })
     }
@@ -145,15 +145,27 @@ package struct CommandLog: Sendable {
         return packed.bytes.count
     }
 
-    /// Logs one record for every partition in one transaction; one answer each, in the partitions' order.
+    /// Logs one record for every partition; one answer each, in the partitions' order.
     ///
     /// - Throws: `too-large` if the record is more than the journal takes, `storage-full` if the disk has no room for it.
     package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
         try self.admit([record.demand])
         _ = try self.packedBytes(of: record)
-        var builder = SubmissionBuilder(partitions: self.owners.count)
-        let tickets = builder.appendToAll(record)
-        return try await self.submit(builder.take(), tickets, try self.chargesToAll(record))
+        var records = PackedRecords()
+        records.append { record.encode(into: &$0) }
+        let charges = try self.chargesToAll(record)
+        let waits = self.waits(for: self.owners.map { SubmissionBuilder.Ticket(partition: $0.partition, index: 0) })
+        let work = self.fairness?.work
+        let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
+            guard case .failure(let error) = result else { return }
+            work?.end(charges)
+            for wait in waits { wait.promise.fail(error) }
+        }
+        self.journal.appendToAll(SubmissionToAll(records), whenDurable: told) { receipt in
+            work?.log(charges, at: receipt)
+            waits[Int(receipt.partition.rawValue)].expect(at: receipt)
+        }
+        return try await self.answers(to: waits)
     }
 
     /// What records are charged with.
@@ -211,36 +223,51 @@ package struct CommandLog: Sendable {
         )
     }
 
+    /// Somebody waits until a record is applied.
+    private struct Wait {
+        let owner: PartitionOwner
+        let ticket: SubmissionBuilder.Ticket
+        let promise: EventLoopPromise<RecordAnswer>
+
+        func expect(at receipt: AppendReceipt) {
+            self.owner.expectAnswer(
+                at: receipt.position,
+                index: receipt.firstRecordIndex + self.ticket.index,
+                self.promise
+            )
+        }
+    }
+
+    private func waits(for tickets: [SubmissionBuilder.Ticket]) -> [Wait] {
+        tickets.map { ticket in
+            let owner = self.owners[Int(ticket.partition.rawValue)]
+            return Wait(owner: owner, ticket: ticket, promise: owner.loop.makePromise())
+        }
+    }
+
     private func submit(
-        _ submission: Submission,
+        _ submissions: [Submission],
         _ tickets: [SubmissionBuilder.Ticket],
         _ charges: WorkCharges
     ) async throws(Problem) -> [RecordAnswer.Result] {
-        guard !tickets.isEmpty else { return [] }
-        let waits = tickets.map { ticket in
-            let owner = self.owners[Int(ticket.partition.rawValue)]
-            return (owner: owner, ticket: ticket, promise: owner.loop.makePromise(of: RecordAnswer.self))
-        }
+        let waits = self.waits(for: tickets)
         let work = self.fairness?.work
-        self.journal.append(submission) { result in
-            work?.end(charges, with: result)
-            switch result {
-            case .failure(let error):
-                for wait in waits { wait.promise.fail(error) }
-            case .success(let receipts):
-                for wait in waits {
-                    guard let receipt = receipts.first(where: { $0.partition == wait.ticket.partition }) else {
-                        wait.promise.fail(OwnerError.stopped(partition: wait.ticket.partition))
-                        continue
-                    }
-                    wait.owner.expectAnswer(
-                        at: receipt.position,
-                        index: receipt.firstRecordIndex + wait.ticket.index,
-                        wait.promise
-                    )
+        for submission in submissions {
+            let own = waits.filter { $0.ticket.partition == submission.partition }
+            let charges = charges.part(of: submission.partition)
+            self.journal.append(submission) { result in
+                work?.end(charges, with: result)
+                switch result {
+                case .failure(let error): for wait in own { wait.promise.fail(error) }
+                case .success(let receipt): for wait in own { wait.expect(at: receipt) }
                 }
             }
         }
+        return try await self.answers(to: waits)
+    }
+
+    /// Waits until all records are applied.
+    private func answers(to waits: [Wait]) async throws(Problem) -> [RecordAnswer.Result] {
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(waits.count)
         var failure: (any Error)?

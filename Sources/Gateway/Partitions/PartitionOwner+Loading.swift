@@ -24,8 +24,8 @@ extension PartitionOwner {
             changes: { self.sinks.directory(self.partition, $0) }
         )
         do {
+            let last = try await self.journal.newestOutput(self.partition)
             try await threads.runIfActive { [loader] in
-                let last = try self.journal.lastOutput(self.partition)
                 state.give(try loader.load(notBeyond: last?.record.through ?? .start))
             }
         } catch {

@@ -55,18 +55,42 @@ extension PartitionOwner {
         self.armTick()
     }
 
+    /// A replay that is under way.
+    struct Replay {
+        /// Where it began.
+        let first: LogPosition
+        let progress: (LogPosition) -> Void
+        /// Gets how many entries it had.
+        let isOver: EventLoopPromise<Int>
+    }
+
     /// Replays the log, and does what its end brings.
     ///
     /// - Parameter progress: Told now and then how far it is.
     /// - Returns: How many entries it had.
-    func replay(progress: (LogPosition) -> Void) throws -> Int {
-        let first = self.state.value.machine.applied
-        while self.state.value.machine.isReplaying {
-            try self.checkStop()
-            try self.follow(units: Self.unitsPerReplayTurn)
-            progress(self.state.value.machine.applied)
+    func replay(progress: @escaping (LogPosition) -> Void) -> EventLoopFuture<Int> {
+        let isOver = self.loop.makePromise(of: Int.self)
+        let replay = Replay(first: self.state.value.machine.applied, progress: progress, isOver: isOver)
+        self.state.value.replay = replay
+        self.goOn(replay)
+        return isOver.futureResult
+    }
+
+    /// Replays what is there; the rest when it was read.
+    private func goOn(_ replay: Replay) {
+        do {
+            while self.state.value.machine.isReplaying {
+                try self.checkStop()
+                try self.follow(units: Self.unitsPerReplayTurn)
+                replay.progress(self.state.value.machine.applied)
+                if self.state.value.machine.isReading { return }
+            }
+            self.state.value.replay = nil
+            replay.isOver.succeed(Int(self.state.value.machine.applied.rawValue - replay.first.rawValue))
+        } catch {
+            self.state.value.replay = nil
+            replay.isOver.fail(error)
         }
-        return Int(self.state.value.machine.applied.rawValue - first.rawValue)
     }
 
     /// Does what the machine wants done, and tells of what was done.
@@ -85,9 +109,7 @@ extension PartitionOwner {
 
     private func perform(_ action: OwnerAction) throws {
         switch action {
-        case .read(let position):
-            let entries = try self.journal.read(self.partition, from: position, entriesMax: Self.entriesPerRead)
-            try self.state.value.machine.takeEntries(entries)
+        case .read(let position): try self.read(from: position)
         case .tell(let run): self.tell(run)
         case .commit(let record, let expected):
             self.journal.commitOutput(self.partition, expected: expected, record) { result in
@@ -96,13 +118,54 @@ extension PartitionOwner {
         case .awaitRetry:
             self.loop.scheduleTask(in: Self.commitRetryDelay) { self.drive { machine in machine.retryCommit() } }
         case .readNewestOutput(let unknown):
-            let newest = try self.journal.lastOutput(self.partition)
-            try self.state.value.machine.takeNewestOutput(newest)
-            let place = newest?.position.description ?? ""
-            self.logger.warning("partition \(self.partition): output \(place) was written after all: \(unknown)")
+            self.journal.readNewestOutput(self.partition) { result in
+                self.loop.execute { self.drive { machine in try self.settle(unknown, result, &machine) } }
+            }
         case .publish(let effects): self.publish(effects)
         case .tellCheckpoint(let checkpoint): self.tell(checkpoint)
         }
+    }
+
+    /// Asks for entries. What is in memory is there before this returns, and no time is lost.
+    private func read(from position: LogPosition) throws {
+        self.state.value.isAskingForEntries = true
+        self.journal.read(self.partition, from: position, entriesMax: Self.entriesPerRead) { result in
+            if self.loop.inEventLoop, self.state.value.isAskingForEntries { return self.takeAtOnce(result) }
+            self.loop.execute { self.takeLater(result) }
+        }
+        self.state.value.isAskingForEntries = false
+        if let failure = self.state.value.readFailure.take() { throw failure }
+    }
+
+    private func takeAtOnce(_ result: Result<[LogEntry], JournalError>) {
+        do {
+            try self.state.value.machine.takeEntries(result.get())
+        } catch {
+            self.state.value.readFailure = error
+        }
+    }
+
+    private func takeLater(_ result: Result<[LogEntry], JournalError>) {
+        guard !self.state.value.hasFailed else { return }
+        do {
+            try self.state.value.machine.takeEntries(result.get())
+        } catch {
+            guard let replay = self.state.value.replay.take() else { return self.fail(error) }
+            return replay.isOver.fail(error)
+        }
+        if let replay = self.state.value.replay { self.goOn(replay) } else { self.takeTurn() }
+    }
+
+    /// An output may have been written, and the newest one says whether it was.
+    private func settle(
+        _ unknown: JournalError,
+        _ result: Result<OutputEntry?, JournalError>,
+        _ machine: inout OwnerMachine
+    ) throws {
+        let newest = try result.get()
+        try machine.takeNewestOutput(newest)
+        let place = newest?.position.description ?? ""
+        self.logger.warning("partition \(self.partition): output \(place) was written after all: \(unknown)")
     }
 
     private func publish(_ effects: [Effect]) {

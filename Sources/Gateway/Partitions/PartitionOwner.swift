@@ -53,6 +53,12 @@ package final class PartitionOwner: Sendable {
         /// Whether there will be another turn in any case.
         var isTurnPlanned = false
         var hasFailed = false
+        /// While a read is asked for: what comes before the journal returns is taken there and then.
+        var isAskingForEntries = false
+        /// What was wrong with entries that came like that.
+        var readFailure: (any Error)?
+        /// The replay, until it is over.
+        var replay: Replay?
         var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
         var tick: Scheduled<Void>?
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
@@ -117,14 +123,20 @@ package final class PartitionOwner: Sendable {
         self.clock = clock
         self.logger = logger
         self.sinks = sinks
-        var state = State(OwnerMachine(engine, chunkBytesMax: outputBytesPerCommit))
+        let chunkBytesMax = Self.chunkBytesMax(outputBytesPerCommit)
+        var state = State(OwnerMachine(engine, chunkBytesMax: chunkBytesMax))
         state.traces = tracing.map { PartitionTraces($0, partition) }
         self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
     }
 
     /// Cuts the outputs that come from now on into larger or smaller chunks.
     package func setOutputBytesPerCommit(_ bytes: Int) {
-        self.loop.execute { self.state.value.machine.chunkBytesMax = bytes }
+        self.loop.execute { self.state.value.machine.chunkBytesMax = Self.chunkBytesMax(bytes) }
+    }
+
+    /// No journal takes an output that is larger than one effect may be.
+    private static func chunkBytesMax(_ outputBytesPerCommit: Int) -> Int {
+        min(outputBytesPerCommit, JournalLimits.effectBytesMax)
     }
 }
 
@@ -148,11 +160,17 @@ extension PartitionOwner {
             self.work.noteArrival(position, at: .now())
             self.loop.execute { self.announce(position) }
         }
-        return try await self.loop.submit {
-            if let loaded = state.take() { self.begin(loaded) }
-            let newest = try self.journal.lastOutput(self.partition)
-            try self.state.value.machine.start(newest: newest)
-            let replayed = try self.replay { progress($0, newest?.record.through ?? .start) }
+        let newest = try await self.journal.newestOutput(self.partition)
+        let replay = self.loop.flatSubmit { () -> EventLoopFuture<Int> in
+            do {
+                if let loaded = state.take() { self.begin(loaded) }
+                try self.state.value.machine.start(newest: newest)
+            } catch {
+                return self.loop.makeFailedFuture(error)
+            }
+            return self.replay { progress($0, newest?.record.through ?? .start) }
+        }
+        return try await replay.map { replayed in
             self.state.value.toldUsage = self.state.value.engine.usageVersion
             self.sinks.usage(self.partition, self.state.value.engine.appUsages)
             // A replay says nothing of the pace: it decides again what the log has, and waits for the disk.

@@ -81,9 +81,14 @@ extension Snapshotter {
     private func tickAll() async throws {
         var records = PackedRecords()
         records.append(Record.tick.bytes)
-        let batches = self.owners.map { Submission.Batch(partition: $0.partition, records: records) }
-        let receipts = try await withCheckedThrowingContinuation { continuation in
-            self.journal.append(Submission(batches)) { continuation.resume(with: $0) }
+        var receipts: [AppendReceipt] = []
+        for owner in self.owners {
+            let submission = Submission(partition: owner.partition, records: records)
+            receipts.append(
+                try await withCheckedThrowingContinuation { continuation in
+                    self.journal.append(submission) { continuation.resume(with: $0) }
+                }
+            )
         }
         for receipt in receipts {
             let owner = self.owners[Int(receipt.partition.rawValue)]

@@ -209,7 +209,7 @@ package final class Snapshotter: Sendable {
         var state = try loader.load(notBeyond: checkpoint.through)
         try state.advance(
             to: checkpoint,
-            read: { try self.journal.read(partition, from: $0, entriesMax: Self.entriesPerRead) },
+            read: { try self.journal.history.read(partition, from: $0, entriesMax: Self.entriesPerRead) },
             checkStop: { if self.isStopping.load(ordering: .relaxed) { throw CancellationError() } }
         )
         let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)

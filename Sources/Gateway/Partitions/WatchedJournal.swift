@@ -34,10 +34,11 @@ package final class WatchedJournal: Journal {
     }
 
     package var format: JournalFormat { self.journal.format }
+    package var history: any LogHistory { self.journal.history }
 
     package func append(
         _ submission: Submission,
-        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+        whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     ) {
         let begunAt = ContinuousClock.now
         let bytes = submission.byteCount
@@ -48,6 +49,23 @@ package final class WatchedJournal: Journal {
             self.note(result)
             whenDurable(result)
         }
+    }
+
+    package func appendToAll(
+        _ submission: SubmissionToAll,
+        whenDurable: @escaping @Sendable (Result<Void, JournalError>) -> Void,
+        whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
+    ) {
+        let begunAt = ContinuousClock.now
+        let bytes = submission.byteCount(among: self.format.partitions)
+        self.storage?.begin(bytes: bytes)
+        let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
+            self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
+            self.commit?.record(duration: begunAt.duration(to: .now))
+            self.note(result)
+            whenDurable(result)
+        }
+        self.journal.appendToAll(submission, whenDurable: told, whenPlaced: whenPlaced)
     }
 
     package func commitOutput(
@@ -68,25 +86,21 @@ package final class WatchedJournal: Journal {
     package func read(
         _ partition: PartitionID,
         from position: LogPosition,
-        entriesMax: Int
-    ) throws(JournalError) -> [LogEntry] {
-        try self.journal.read(partition, from: position, entriesMax: entriesMax)
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    ) {
+        self.journal.read(partition, from: position, entriesMax: entriesMax, whenRead: whenRead)
     }
 
     package func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {
         self.journal.observeAppends(partition, body)
     }
 
-    package func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
-        try self.journal.lastOutput(partition)
-    }
-
-    package func readOutputs(
+    package func readNewestOutput(
         _ partition: PartitionID,
-        from position: OutputPosition,
-        outputsMax: Int
-    ) throws(JournalError) -> [OutputEntry] {
-        try self.journal.readOutputs(partition, from: position, outputsMax: outputsMax)
+        whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
+    ) {
+        self.journal.readNewestOutput(partition, whenRead: whenRead)
     }
 
     package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {

@@ -33,12 +33,12 @@ extension CommandLog {
     /// Each entry that one of them is in is read whole, on a thread that may wait.
     func records(of pushes: [PlacedPush]) async -> [PushRecord?] {
         guard !pushes.isEmpty else { return [] }
-        let journal = self.journal
+        let history = self.journal.history
         let read: @Sendable () -> [PushRecord?] = {
             var found: [PushRecord?] = Array(repeating: nil, count: pushes.count)
             let places = Dictionary(grouping: pushes.indices) { pushes[$0].place }
             for (place, indices) in places.sorted(by: { $0.key < $1.key }) {
-                let entries = try? journal.read(place.partition, from: place.position, entriesMax: 1)
+                let entries = try? history.read(place.partition, from: place.position, entriesMax: 1)
                 guard let entry = entries?.first, entry.position == place.position else { continue }
                 for record in entry.pushes {
                     for index in indices where pushes[index].isOf(record) { found[index] = record }

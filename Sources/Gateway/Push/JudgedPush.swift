@@ -67,7 +67,8 @@ package struct JudgedPush: ~Copyable, Sendable {
 /// A push that its sender's limits and its team's share have room for, and what becomes of it.
 struct AdmittedPush: ~Copyable {
     enum Course {
-        case logged
+        /// It goes to the log of a partition; nil for that of all.
+        case logged(PartitionID?)
         /// The partitions are asked whom it would reach, before it is logged or, for a dry run, instead. That is charged until
         /// they have answered.
         case asked(matchedMax: Int?, WorkCharges)

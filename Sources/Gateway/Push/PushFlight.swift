@@ -4,7 +4,7 @@ import WidgetModel
 
 /// The pushes of one submission that wait for its commit: whom to answer, and with which id.
 ///
-/// Belongs to one event loop. Requests of one connection lie together, so that each connection is flushed once.
+/// Belongs to one event loop. Requests of one connection lie together.
 struct PushFlight {
     /// The bytes of an `apns-id` as it is echoed.
     static let idBytes = 36
@@ -67,7 +67,12 @@ struct PushFlight {
         }
     }
 
-    /// Answers every push and flushes each connection once.
+    /// Lets go what was answered; to be called once for flights that land together, so that a connection is flushed once.
+    func flush() {
+        for group in self.groups { group.connection.flush() }
+    }
+
+    /// Answers every push. ``flush()`` is still to come.
     ///
     /// - Parameter body: Gets connection, stream, `apns-id` and whether the push is to an app in development.
     func answer(_ body: (HTTPConnection, Int32, Span<UInt8>, Bool) -> Void) {
@@ -82,7 +87,6 @@ struct PushFlight {
                 let id = self.ids.span.extracting(offset..<(offset + Self.idBytes))
                 body(group.connection, self.streams[index], id, isInDevelopment)
             }
-            group.connection.flush()
             start = group.end
         }
     }

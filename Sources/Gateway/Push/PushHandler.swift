@@ -29,6 +29,7 @@ package final class PushHandler: RequestBatchHandler {
     var fields = ResponseFields()
     private var flights: [UInt64: PushFlight] = [:]
     private var flightNumber: UInt64 = 0
+    private let landings = PushLandings()
     /// Those that are being taken.
     var bulks: [BulkKey: BulkExchange] = [:]
     private var isFlushScheduled = false
@@ -98,22 +99,49 @@ package final class PushHandler: RequestBatchHandler {
     func submit() {
         guard !self.intake.isEmpty else { return }
         let turn = self.intake.takeTurn()
-        self.flightNumber += 1
-        let number = self.flightNumber
-        self.services.senderLimits.backlog.add(turn.flight.count)
-        self.flights[number] = turn.flight
         let bound = NIOLoopBound(self, eventLoop: self.loop)
-        let (work, charges) = (self.services.work, turn.charges)
-        self.services.journal.append(turn.submission) { result in
-            work?.end(charges, with: result)
-            bound.eventLoop.execute {
-                bound.value.land(number, result.map { _ in () })
+        let (work, landings) = (self.services.work, self.landings)
+        for (submission, load) in turn.loads {
+            let (number, charges) = (self.begin(load.flight), load.charges)
+            self.services.journal.append(submission) { result in
+                work?.end(charges, with: result)
+                landings.add(number, result.map { _ in () }, for: bound)
             }
+        }
+        if let (submission, load) = turn.toAll {
+            let (number, charges) = (self.begin(load.flight), load.charges)
+            let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
+                if case .failure = result { work?.end(charges) }
+                landings.add(number, result, for: bound)
+            }
+            self.services.journal.appendToAll(
+                submission,
+                whenDurable: told,
+                whenPlaced: { work?.log(charges, at: $0) }
+            )
         }
     }
 
-    private func land(_ number: UInt64, _ result: Result<Void, JournalError>) {
-        guard let flight = self.flights.removeValue(forKey: number) else { return }
+    /// Has pushes wait for their commit.
+    private func begin(_ flight: PushFlight) -> UInt64 {
+        self.flightNumber += 1
+        self.services.senderLimits.backlog.add(flight.count)
+        self.flights[self.flightNumber] = flight
+        return self.flightNumber
+    }
+
+    /// Answers what was committed since the last call.
+    func land() {
+        var landed: [PushFlight] = []
+        for (number, result) in self.landings.take() {
+            guard let flight = self.flights.removeValue(forKey: number) else { continue }
+            self.land(flight, result)
+            landed.append(flight)
+        }
+        for flight in landed { flight.flush() }
+    }
+
+    private func land(_ flight: PushFlight, _ result: Result<Void, JournalError>) {
         self.services.senderLimits.backlog.remove(flight.count)
         switch result {
         case .success: self.answer(flight)

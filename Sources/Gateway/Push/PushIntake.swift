@@ -42,23 +42,32 @@ struct PushIntake: ~Copyable {
         let charges: WorkCharges
     }
 
-    /// The pushes of a submission, and whom to answer.
+    /// What is taken for one partition, or for all, beside its records.
+    struct Load {
+        /// Whom to answer.
+        var flight = PushFlight()
+        /// What the pushes are charged with.
+        var charges = WorkCharges()
+    }
+
+    /// The pushes between two submissions.
     struct Turn {
-        let submission: Submission
-        let flight: PushFlight
-        let charges: WorkCharges
+        /// By partition, where there are any.
+        var loads: [(submission: Submission, load: Load)] = []
+        var toAll: (submission: SubmissionToAll, load: Load)?
     }
 
     private let senderLimits: SenderLimits
     var judge: PushJudge
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
-    private var flight = PushFlight()
+    /// By partition; behind them what is for all.
+    private var loads: [Load]
+    /// How many pushes were taken in this turn.
+    private var taken = 0
     private let work: WorkAdmission?
     private let partitions: Int
-    /// What the pushes of this turn are charged with.
-    private var charges = WorkCharges()
-    /// What of that is reserved for pushes to hosts that are still to come.
+    /// What of this turn's charges is reserved for pushes to hosts that are still to come.
     private var shares: TurnShares
     /// For how many pushes to hosts room is reserved at once.
     private static let pushesReserved = 64
@@ -75,6 +84,7 @@ struct PushIntake: ~Copyable {
             seed: services.seed
         )
         self.builder = SubmissionBuilder(partitions: services.partitions)
+        self.loads = Array(repeating: Load(), count: services.partitions + 1)
     }
 
     /// Whether nothing waits to be submitted.
@@ -84,13 +94,22 @@ struct PushIntake: ~Copyable {
     mutating func takeTurn() -> Turn {
         self.shares.end { units, team, partition in
             let rest = WorkCharges.Charge(team: team, partition: partition, units: units, isLarge: false)
-            self.charges.remove(rest)
+            self.loads[Int(partition.rawValue)].charges.remove(rest)
             self.work?.end(rest)
         }
-        let turn = Turn(submission: self.builder.take(), flight: self.flight, charges: self.charges)
-        self.flight = PushFlight()
-        self.charges = WorkCharges()
+        var turn = Turn()
+        for submission in self.builder.take() {
+            turn.loads.append((submission, self.takeLoad(Int(submission.partition.rawValue))))
+        }
+        if let submission = self.builder.takeToAll() { turn.toAll = (submission, self.takeLoad(self.partitions)) }
+        self.taken = 0
         return turn
+    }
+
+    private mutating func takeLoad(_ index: Int) -> Load {
+        let load = self.loads[index]
+        self.loads[index] = Load()
+        return load
     }
 
     /// Reads the device tokens of a batch whose requests are about to be taken.
@@ -122,11 +141,12 @@ struct PushIntake: ~Copyable {
     /// Adds a push's record to this turn's submission, and whom to answer when that is durable; or says what else is to be done.
     mutating func log(_ admitted: consuming AdmittedPush, _ push: borrowing PushContext) -> Outcome {
         switch admitted.course {
-        case .logged:
+        case .logged(let partition):
             self.append(admitted, push)
-            let app = admitted.judged.app
-            self.flight.note(admitted.judged.details?.payload.kind, of: app.number)
-            self.flight.append(push, admitted.answerID, isInDevelopment: app.isInDevelopment)
+            let (app, load) = (admitted.judged.app, self.load(for: partition))
+            self.taken += 1
+            self.loads[load].flight.note(admitted.judged.details?.payload.kind, of: app.number)
+            self.loads[load].flight.append(push, admitted.answerID, isInDevelopment: app.isInDevelopment)
             self.judge.reuse(admitted.judged.destination)
             return self.builder.isFull ? .full : .taken
         case .asked(let matchedMax, let charges):
@@ -155,20 +175,26 @@ struct PushIntake: ~Copyable {
         matching matched: MatchedInstances,
         _ pending: PendingAnswer
     ) throws(RejectionAnswer) -> Outcome {
+        let load = self.load(for: nil)
         if let work = self.work, let team = question.app.work {
             let record = question.record
             let units = work.estimates(matched.counts, app: question.app.bundle, record.kind, record.pattern)
             do throws(Problem) {
-                self.charges.add(try work.admit(units, of: team, pushMax: question.app.pushMax))
+                self.loads[load].charges.add(try work.admit(units, of: team, pushMax: question.app.pushMax))
             } catch {
                 return .refused(try Self.lasting(error), pending)
             }
         }
         self.append(question.record, pending.trace, limits: matched.limits)
-        self.flight.note(question.record.kind, of: question.app.number)
-        self.flight.append(pending, isInDevelopment: question.app.isInDevelopment)
+        self.taken += 1
+        self.loads[load].flight.note(question.record.kind, of: question.app.number)
+        self.loads[load].flight.append(pending, isInDevelopment: question.app.isInDevelopment)
         return self.builder.isFull ? .full : .taken
     }
+
+    /// The place in ``loads`` of what goes to one partition, or to all.
+    @inline(__always)
+    private func load(for partition: PartitionID?) -> Int { partition.map { Int($0.rawValue) } ?? self.partitions }
 
     // MARK: The team's share
 
@@ -183,7 +209,7 @@ struct PushIntake: ~Copyable {
         do throws(Problem) {
             let most = Self.pushesReserved * WorkUnits.record
             let charge = try work.admit(WorkUnits.record, orUpTo: most, of: team, in: partition)
-            self.charges.add(charge)
+            self.loads[Int(partition.rawValue)].charges.add(charge)
             self.shares.add(charge.units - WorkUnits.record, of: team, app: app.number, partition)
         } catch {
             throw RejectionAnswer(error)
@@ -201,22 +227,23 @@ struct PushIntake: ~Copyable {
             self.judge.bounds.tokenRates,
             judged.push.target,
             in: push.bytes,
-            beside: self.flight.count,
+            beside: self.taken,
             isLogged: judged.isLogged,
             at: push.now
         )
         push.state.isSlowed = false
         if judged.isRelayed { return .relayed }
         guard case .targeted(_, let isDryRun) = judged.push.target else {
-            try self.charge(judged.app, self.partition(of: judged.destination))
-            return .logged
+            let partition = self.partition(of: judged.destination)
+            try self.charge(judged.app, partition)
+            return .logged(partition)
         }
         let (kind, pattern) = (judged.details?.payload.kind, judged.details?.pattern)
         let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
         do throws(Problem) {
             if !isDryRun, matchedMax == nil, let charges = try self.bounded(kind, pattern, judged.app) {
-                self.charges.add(charges)
-                return .logged
+                self.loads[self.load(for: nil)].charges.add(charges)
+                return .logged(nil)
             }
             return .asked(
                 matchedMax: matchedMax,
@@ -325,7 +352,7 @@ struct PushIntake: ~Copyable {
             if let trace { _ = self.builder.append(trace, for: host) }
         case .app:
             self.builder.appendToAll(push, limits: limits)
-            if let trace { _ = self.builder.appendToAll(trace) }
+            if let trace { self.builder.appendToAll(trace) }
         }
     }
 

@@ -4,7 +4,8 @@ package import WidgetModel
 
 /// What an ``OwnerMachine`` wants done next.
 package enum OwnerAction: Sendable {
-    /// Read entries from here on, and give them to ``OwnerMachine/takeEntries(_:)``, also if there are none.
+    /// Read entries from here on, and give them to ``OwnerMachine/takeEntries(_:)``, also if there are none. Other actions may come
+    /// meanwhile, and what happens may be told.
     case read(from: LogPosition)
     /// An entry was applied whole: those who wait for its answers may have them.
     case tell(EntryRun)

@@ -52,6 +52,10 @@ package struct OwnerMachine: ~Copyable {
     package private(set) var chunksWritten = 0
 
     private var phase = Phase.new
+    /// Whether entries are read: nothing more of the log is applied until they are there.
+    package private(set) var isReading = false
+    /// How far the log was known to go when they were asked for.
+    private var readThrough = LogPosition.start
     /// Entries that were read, and come next.
     private var entries: ArraySlice<LogEntry> = []
     /// The entry that is applied in part.
@@ -138,13 +142,15 @@ extension OwnerMachine {
     ///
     /// - Throws: ``OwnerError`` if the log has come to its end, and that is not where its outputs say it is.
     package mutating func takeEntries(_ entries: [LogEntry]) throws(OwnerError) {
+        self.isReading = false
         switch self.phase {
         case .replaying(let newest):
             if entries.isEmpty { try self.finishReplay(newest) }
             self.entries = entries[...]
         case .following:
             self.entries = entries.prefix { $0.position <= self.announced }
-            if entries.isEmpty { self.announced = self.applied }
+            // More may have been announced while they were read.
+            if entries.isEmpty, self.announced == self.readThrough { self.announced = self.applied }
         case .new, .stopped: break
         }
     }
@@ -225,9 +231,10 @@ extension OwnerMachine {
         }
     }
 
-    /// Whether there is more of the log to apply.
+    /// Whether there is more of the log to apply, and it is not awaited.
     package var isBehind: Bool {
-        switch self.phase {
+        guard !self.isReading else { return false }
+        return switch self.phase {
         case .new, .stopped: false
         case .replaying: true
         case .following: self.run != nil || self.applied < self.announced
@@ -237,7 +244,10 @@ extension OwnerMachine {
     private mutating func nextOfLog(_ units: inout Int) throws -> OwnerAction? {
         guard self.isBehind, units > 0 else { return nil }
         if self.run == nil {
-            guard let entry = self.entries.popFirst() else { return .read(from: self.applied.next) }
+            guard let entry = self.entries.popFirst() else {
+                (self.isReading, self.readThrough) = (true, self.announced)
+                return .read(from: self.applied.next)
+            }
             precondition(entry.position == self.applied.next, "an entry was skipped")
             self.run = EntryRun(entry)
         }

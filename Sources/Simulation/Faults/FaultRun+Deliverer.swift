@@ -96,7 +96,8 @@ extension FaultRun {
             packed.append(record.bytes)
         }
         let inbox = self.inbox
-        self.write(Submission([Submission.Batch(partition: partition, records: packed)])) { result in
+        self.drawWriteFaults()
+        self.journal.append(Submission(partition: partition, records: packed)) { result in
             inbox.put(.reported(start: start, number, partition, result))
         }
     }
@@ -105,14 +106,14 @@ extension FaultRun {
     mutating func takeReported(
         _ number: DeliveryNumber,
         _ partition: PartitionID,
-        _ result: Result<[AppendReceipt], JournalError>,
+        _ result: Result<AppendReceipt, JournalError>,
         start: Int
     ) {
         guard let deliverer = self.deliverer(start) else { return }
-        guard case .success(let receipts) = result, let owner = self.owner(partition, start: start),
-            let position = receipts.first(where: { $0.partition == partition })?.position
-        else { return deliverer.machine.logged(number, isLogged: false) }
-        deliverer.reported.append((partition, position, number))
+        guard case .success(let receipt) = result, let owner = self.owner(partition, start: start) else {
+            return deliverer.machine.logged(number, isLogged: false)
+        }
+        deliverer.reported.append((partition, receipt.position, number))
         self.tellApplied(by: owner)
     }
 

@@ -124,7 +124,7 @@ extension FaultRun {
 
     /// - Parameter limits: How many instances a push may match, by partition; nil for any number.
     mutating func append(_ record: Record, to partitions: [PartitionID], request: Int?, limits: [Int]? = nil) {
-        let batches = partitions.map { partition in
+        let parts = partitions.map { partition in
             var packed = PackedRecords()
             if case .push(var push) = record, let limits {
                 push.matchedMax = limits[Int(partition.rawValue)]
@@ -132,19 +132,25 @@ extension FaultRun {
             } else {
                 packed.append(record.bytes)
             }
-            return Submission.Batch(partition: partition, records: packed)
+            return packed
         }
         let (start, inbox) = (self.start, self.inbox)
-        self.write(Submission(batches)) { result in
-            inbox.put(.appended(start: start, request: request, result))
+        self.drawWriteFaults()
+        if partitions.count == 1 {
+            self.journal.append(Submission(partition: partitions[0], records: parts[0])) { result in
+                inbox.put(.appended(start: start, request: request, result.map { _ in () }))
+            }
+        } else {
+            self.journal.appendToAll(
+                SubmissionToAll(each: parts),
+                whenDurable: { inbox.put(.appended(start: start, request: request, $0)) },
+                whenPlaced: { _ in }
+            )
         }
     }
 
-    /// Gives the journal something, which fails, comes late, or is stored without an answer that says so.
-    mutating func write(
-        _ submission: Submission,
-        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
-    ) {
+    /// What the journal is given next fails, comes late, or is stored without an answer that says so.
+    mutating func drawWriteFaults() {
         if let fault = self.drawWriteFault() {
             self.journal.failNextAppend(with: fault.error, isStored: fault.isStored)
         }
@@ -153,7 +159,6 @@ extension FaultRun {
             self.journal.hold()
             self.queue.put(.release, at: self.now + 1 + Int64(self.dice.below(1000)))
         }
-        self.journal.append(submission, whenDurable: whenDurable)
     }
 
     /// What goes wrong with a write, and whether it is stored all the same; nil if nothing does.

@@ -139,10 +139,7 @@ package struct FaultRun {
         let records = FaultWorld.settings(budget)
         var packed = PackedRecords()
         packed.append(Record.settings(records).bytes)
-        let batches = (0..<FaultWorld.partitions).map {
-            Submission.Batch(partition: PartitionID(UInt16($0)), records: packed)
-        }
-        self.journal.append(Submission(batches)) { _ in }
+        self.journal.appendToAll(SubmissionToAll(packed), whenDurable: { _ in }, whenPlaced: { _ in })
     }
 
     // MARK: Events

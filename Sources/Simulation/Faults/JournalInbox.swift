@@ -7,9 +7,9 @@ import WidgetModel
 final class JournalInbox: Sendable {
     enum Message: Sendable {
         /// A submission of a gateway's start of that number, for a client's request if it is one.
-        case appended(start: Int, request: Int?, Result<[AppendReceipt], JournalError>)
+        case appended(start: Int, request: Int?, Result<Void, JournalError>)
         /// Records of a deliverer, for the delivery of that number.
-        case reported(start: Int, DeliveryNumber, PartitionID, Result<[AppendReceipt], JournalError>)
+        case reported(start: Int, DeliveryNumber, PartitionID, Result<AppendReceipt, JournalError>)
         case committed(start: Int, PartitionID, Result<OutputPosition, JournalError>)
         /// There are entries up to a position.
         case announced(start: Int, PartitionID, LogPosition)

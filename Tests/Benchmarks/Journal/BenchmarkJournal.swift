@@ -78,12 +78,12 @@ import WidgetModel
 
         var all: Tally { self.tally.withLock { $0 } }
 
-        func add(_ result: Result<[AppendReceipt], JournalError>, records: Int) {
+        func add(_ result: Result<AppendReceipt, JournalError>, records: Int) {
             self.tally.withLock { tally in
                 switch result {
-                case .success(let receipts):
+                case .success(let receipt):
                     tally.records += records
-                    for receipt in receipts { tally.entries.insert(receipt.position) }
+                    tally.entries.insert(receipt.position)
                 case .failure(let error): tally.failure = error
                 }
             }

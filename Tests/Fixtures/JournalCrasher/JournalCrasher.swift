@@ -47,25 +47,25 @@ enum JournalCrasher {
             room.wait()
             number += 1
             let all = number.isMultiple(of: 7)
-            let chosen = all ? Array(0..<Self.partitions) : [Int(number % UInt64(Self.partitions))]
             let name = number
-            let batches = chosen.map { partition in
-                var packed = PackedRecords()
-                for _ in 0..<(1 + Int(name % 3)) {
-                    packed.append { writer in
-                        writer.write(fixed64: name)
-                        for _ in 0..<24 { writer.write(fixed64: name &* 0x9E37_79B9_7F4A_7C15) }
-                    }
+            var packed = PackedRecords()
+            for _ in 0..<(1 + Int(name % 3)) {
+                packed.append { writer in
+                    writer.write(fixed64: name)
+                    for _ in 0..<24 { writer.write(fixed64: name &* 0x9E37_79B9_7F4A_7C15) }
                 }
-                return Submission.Batch(partition: PartitionID(UInt16(partition)), records: packed)
             }
-            journal.append(Submission(batches)) { result in
-                if case .success(let receipts) = result {
-                    for receipt in receipts {
-                        Self.say("\(name) \(receipt.partition) \(receipt.position) \(receipt.firstRecordIndex)")
-                    }
+            let say: @Sendable (AppendReceipt) -> Void = { receipt in
+                Self.say("\(name) \(receipt.partition) \(receipt.position) \(receipt.firstRecordIndex)")
+            }
+            if all {
+                journal.appendToAll(SubmissionToAll(packed), whenDurable: { _ in room.signal() }, whenPlaced: say)
+            } else {
+                let partition = PartitionID(UInt16(number % UInt64(Self.partitions)))
+                journal.append(Submission(partition: partition, records: packed)) { result in
+                    if case .success(let receipt) = result { say(receipt) }
+                    room.signal()
                 }
-                room.signal()
             }
         }
     }

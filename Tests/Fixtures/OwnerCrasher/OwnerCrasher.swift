@@ -174,14 +174,17 @@ enum OwnerCrasher {
             let host = Int((number &* 7 &+ seed) % UInt64(Self.hosts))
             let isForAll = number.isMultiple(of: 41)
             var builder = SubmissionBuilder(partitions: Self.partitions)
-            if isForAll {
-                _ = builder.appendToAll(.push(Self.record(id, .app(Self.app))))
-            } else {
-                _ = builder.append(.push(Self.record(id, .host(Self.host(host), nil))), for: Self.host(host))
-            }
-            journal.append(builder.take()) { result in
+            let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
                 if case .success = result { Self.say("200 \(id) \(isForAll ? "all" : Self.host(host).id.rawValue)") }
                 room.signal()
+            }
+            if isForAll {
+                builder.appendToAll(.push(Self.record(id, .app(Self.app))))
+                guard let submission = builder.takeToAll() else { preconditionFailure("there is something for all") }
+                journal.appendToAll(submission, whenDurable: told, whenPlaced: { _ in })
+            } else {
+                _ = builder.append(.push(Self.record(id, .host(Self.host(host), nil))), for: Self.host(host))
+                for submission in builder.take() { journal.append(submission) { told($0.map { _ in () }) } }
             }
         }
     }

@@ -24,6 +24,7 @@ final class PieceFaults: Journal {
     }
 
     var format: JournalFormat { self.journal.format }
+    var history: any LogHistory { self.journal.history }
 
     func commitOutput(
         _ partition: PartitionID,
@@ -48,29 +49,30 @@ final class PieceFaults: Journal {
 
     func append(
         _ submission: Submission,
-        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+        whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     ) { self.journal.append(submission, whenDurable: whenDurable) }
 
-    func read(_ partition: PartitionID, from position: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry]
-    {
-        try self.journal.read(partition, from: position, entriesMax: entriesMax)
-    }
+    func appendToAll(
+        _ submission: SubmissionToAll,
+        whenDurable: @escaping @Sendable (Result<Void, JournalError>) -> Void,
+        whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
+    ) { self.journal.appendToAll(submission, whenDurable: whenDurable, whenPlaced: whenPlaced) }
+
+    func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    ) { self.journal.read(partition, from: position, entriesMax: entriesMax, whenRead: whenRead) }
 
     func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {
         self.journal.observeAppends(partition, body)
     }
 
-    func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
-        try self.journal.lastOutput(partition)
-    }
-
-    func readOutputs(
+    func readNewestOutput(
         _ partition: PartitionID,
-        from position: OutputPosition,
-        outputsMax: Int
-    ) throws(JournalError) -> [OutputEntry] {
-        try self.journal.readOutputs(partition, from: position, outputsMax: outputsMax)
-    }
+        whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
+    ) { self.journal.readNewestOutput(partition, whenRead: whenRead) }
 
     func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
         self.journal.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)

@@ -1,0 +1,333 @@
+import CNATS
+import Journaling
+import WidgetModel
+
+/// A message as a stream has it.
+struct StoredMessage: Sendable {
+    let sequence: UInt64
+    /// When the broker stored it.
+    let stamp: Instant
+    let bytes: [UInt8]
+}
+
+/// Where a stream begins and ends.
+struct StreamEnds: Hashable, Sendable {
+    /// The first message that is there, or that the next one will be.
+    let first: UInt64
+    /// The newest message there ever was.
+    let last: UInt64
+    let description: String
+}
+
+/// What became of a message that was published.
+enum PublishOutcome: Sendable {
+    case stored(UInt64)
+    /// The stream does not end as expected.
+    case otherEnd
+    /// The broker took it, and will not store it.
+    case refused(JournalError)
+    /// No broker took it.
+    case notTaken(String)
+    /// It may have been stored.
+    case unknown(String)
+}
+
+/// A connection to the brokers, which the library makes again when it is lost. All methods wait for an answer: for threads
+/// that may. Any thread.
+@safe
+final class Broker: @unchecked Sendable {
+    // Sound: the library's objects may be used by any thread at once; these two are set once and destroyed with the last
+    // reference.
+    private let connection: OpaquePointer
+    private let jetStream: OpaquePointer
+
+    /// - Throws: `.unavailable` if no broker answers.
+    init(servers: [String]) throws(JournalError) {
+        var connection: OpaquePointer?
+        let status = unsafe Self.withStrings(servers) { pointers, count in
+            unsafe freshet_nats_connect(&connection, pointers, count, "freshet")
+        }
+        guard status == NATS_OK, let made = unsafe connection else {
+            throw JournalError(.unavailable, "connection to the brokers: \(Self.text(status))")
+        }
+        var jetStream: OpaquePointer?
+        guard unsafe natsConnection_JetStream(&jetStream, made, nil) == NATS_OK, let context = unsafe jetStream else {
+            unsafe natsConnection_Destroy(made)
+            throw JournalError(.unavailable, "JetStream of the brokers cannot be used")
+        }
+        unsafe self.connection = made
+        unsafe self.jetStream = context
+    }
+
+    deinit {
+        unsafe jsCtx_Destroy(self.jetStream)
+        unsafe natsConnection_Destroy(self.connection)
+    }
+
+    private static func withStrings(
+        _ strings: [String],
+        _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?, Int32) -> natsStatus
+    ) -> natsStatus {
+        let copies = unsafe strings.map { unsafe strdup($0) }
+        defer { unsafe copies.forEach { unsafe free($0) } }
+        var pointers = unsafe copies.map { unsafe UnsafePointer($0) }
+        let count = Int32(strings.count)
+        return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress, count) }
+    }
+
+    static func text(_ status: natsStatus, _ error: jsErrCode = jsErrCode(rawValue: 0)) -> String {
+        guard error.rawValue != 0 else { return unsafe String(cString: natsStatus_GetText(status)) }
+        // Sound: the library keeps the text until the thread's next call, and it is copied.
+        let said = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) }
+        return "\(said ?? "error") (JetStream error \(error.rawValue))"
+    }
+
+    /// What a failed call says. Whatever is not known to be final may be over by itself, as an election is.
+    private static func failure(_ status: natsStatus, _ error: jsErrCode, _ action: String) -> JournalError {
+        JournalError(Self.final(error) ?? .unavailable, "\(action): \(Self.text(status, error))")
+    }
+
+    /// What an answer of the brokers' means that they will give again; nil for any other.
+    private static func final(_ error: jsErrCode) -> JournalError.Code? {
+        switch Int(error.rawValue) {
+        // Memory, storage and streams of the account, storage of the brokers.
+        case 10023, 10026, 10028, 10047: .full
+        // A message or a request that is against the stream's settings; more replicas than brokers.
+        case 10052, 10054, 10058, 10065, 10074: .invalid
+        default: nil
+        }
+    }
+}
+
+// MARK: - Streams
+
+extension Broker {
+    /// Makes a stream, unless there is one that is configured like this.
+    func addStream(
+        _ name: String,
+        subject: String,
+        description: String,
+        replicas: Int,
+        bytesMax: Int,
+        messagesPerSubjectMax: Int = -1
+    ) throws(JournalError) {
+        var error = jsErrCode(rawValue: 0)
+        let status = unsafe freshet_js_add_stream(
+            self.jetStream,
+            name,
+            subject,
+            description,
+            Int64(replicas),
+            Int64(bytesMax),
+            Int64(messagesPerSubjectMax),
+            &error
+        )
+        guard status == NATS_OK else { throw Self.failure(status, error, "making of the stream \(name)") }
+    }
+
+    /// Where a stream begins and ends, as its leader says; nil if there is no such stream.
+    func ends(of stream: String) throws(JournalError) -> StreamEnds? {
+        guard let info = try unsafe self.info(stream, filter: nil) else { return nil }
+        // Sound: the library made it, and it is not used any more.
+        defer { unsafe jsStreamInfo_Destroy(info) }
+        let state = unsafe info.pointee.State
+        let description = unsafe info.pointee.Config.pointee.Description.map { unsafe String(cString: $0) }
+        return unsafe StreamEnds(
+            first: max(1, state.FirstSeq),
+            last: state.LastSeq,
+            description: description ?? ""
+        )
+    }
+
+    /// The subjects of a stream that a filter lets through, in no order.
+    func subjects(of stream: String, like filter: String) throws(JournalError) -> [String] {
+        guard let info = try unsafe self.info(stream, filter: filter) else { return [] }
+        defer { unsafe jsStreamInfo_Destroy(info) }
+        guard let list = unsafe info.pointee.State.Subjects else { return [] }
+        var subjects: [String] = []
+        for index in 0..<Int(unsafe list.pointee.Count) {
+            // Sound: the list has so many, and each is a string of the library's.
+            unsafe subjects.append(String(cString: list.pointee.List[index].Subject))
+        }
+        return subjects
+    }
+
+    private func info(_ stream: String, filter: String?) throws(JournalError) -> UnsafeMutablePointer<jsStreamInfo>? {
+        var info: UnsafeMutablePointer<jsStreamInfo>?
+        var error = jsErrCode(rawValue: 0)
+        let status = unsafe freshet_js_info(&info, self.jetStream, stream, filter, &error)
+        if status == NATS_NOT_FOUND { return nil }
+        guard status == NATS_OK else { throw Self.failure(status, error, "question for the stream \(stream)") }
+        return unsafe info
+    }
+
+    /// Removes messages: those before a sequence, those of a subject, or those that are both.
+    func purge(_ stream: String, subject: String? = nil, before sequence: UInt64 = 0) throws(JournalError) {
+        var error = jsErrCode(rawValue: 0)
+        let status = unsafe freshet_js_purge(self.jetStream, stream, subject, sequence, &error)
+        guard status == NATS_OK else { throw Self.failure(status, error, "removal from the stream \(stream)") }
+    }
+}
+
+// MARK: - Messages
+
+extension Broker {
+    enum Expectation: Sendable {
+        /// The newest message of the subject, 0 for none.
+        case lastOfSubject(UInt64)
+        /// The newest message of the stream, 0 for none.
+        case lastOfStream(UInt64)
+        case nothing
+    }
+
+    /// Publishes a message if the stream ends as expected, and waits until it is durable.
+    func publish(_ bytes: [UInt8], to subject: String, _ expectation: Expectation, waitMilliseconds: Int)
+        -> PublishOutcome
+    {
+        var sequence: UInt64 = 0
+        var error = jsErrCode(rawValue: 0)
+        let (kind, expected): (Int, UInt64) =
+            switch expectation {
+            case .nothing: (Int(freshet_expect_nothing), 0)
+            case .lastOfSubject(let last): (Int(freshet_expect_last_of_subject), last)
+            case .lastOfStream(let last): (Int(freshet_expect_last_of_stream), last)
+            }
+        let status = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe freshet_js_publish(
+                self.jetStream,
+                subject,
+                buffer.baseAddress,
+                Int32(buffer.count),
+                Int32(kind),
+                expected,
+                Int64(waitMilliseconds),
+                &sequence,
+                &error
+            )
+        }
+        if status == NATS_OK { return .stored(sequence) }
+        let text = Self.text(status, error)
+        if error.rawValue == 10071 || error.rawValue == 10164 { return .otherEnd }
+        if let code = Self.final(error) { return .refused(JournalError(code, "append to \(subject): \(text)")) }
+        // One error stands for all that a store can say.
+        if error.rawValue == 10077, text.contains("maximum bytes") {
+            return .refused(JournalError(.full, "append to \(subject): \(text)"))
+        }
+        return status == NATS_NO_RESPONDERS ? .notTaken(text) : .unknown(text)
+    }
+
+    /// The newest message of a subject, as the stream's leader has it; nil if there is none.
+    func newest(in stream: String, of subject: String) throws(JournalError) -> StoredMessage? {
+        var message: OpaquePointer?
+        var error = jsErrCode(rawValue: 0)
+        let status = unsafe js_GetLastMsg(&message, self.jetStream, stream, subject, nil, &error)
+        return try unsafe self.taken(message, status, error, stream)
+    }
+
+    /// The message with a sequence; nil if there is none.
+    func message(_ sequence: UInt64, in stream: String) throws(JournalError) -> StoredMessage? {
+        var message: OpaquePointer?
+        var error = jsErrCode(rawValue: 0)
+        let status = unsafe js_GetMsg(&message, self.jetStream, stream, sequence, nil, &error)
+        return try unsafe self.taken(message, status, error, stream)
+    }
+
+    private func taken(_ message: OpaquePointer?, _ status: natsStatus, _ error: jsErrCode, _ stream: String)
+        throws(JournalError) -> StoredMessage?
+    {
+        // 10037: no message found.
+        if status == NATS_NOT_FOUND || error.rawValue == 10037 { return nil }
+        guard status == NATS_OK, let message = unsafe message else {
+            throw Self.failure(status, error, "read of the stream \(stream)")
+        }
+        defer { unsafe natsMsg_Destroy(message) }
+        return unsafe StoredMessage(
+            sequence: natsMsg_GetSequence(message),
+            stamp: Instant(milliseconds: natsMsg_GetTime(message) / 1_000_000),
+            bytes: Self.bytes(of: message)
+        )
+    }
+
+    fileprivate static func bytes(of message: OpaquePointer) -> [UInt8] {
+        let count = unsafe Int(natsMsg_GetDataLength(message))
+        guard count > 0, let data = unsafe natsMsg_GetData(message) else { return [] }
+        // Sound: the message has so many bytes, and they are copied before it is destroyed.
+        return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
+    }
+
+    /// The messages of a stream from one on, in order.
+    func follow(_ stream: String, _ subject: String, from first: UInt64) throws(JournalError) -> Following {
+        var subscription: OpaquePointer?
+        var error = jsErrCode(rawValue: 0)
+        let status = unsafe freshet_js_follow(&subscription, self.jetStream, stream, subject, max(1, first), &error)
+        guard status == NATS_OK, let subscription = unsafe subscription else {
+            throw Self.failure(status, error, "read of the stream \(stream)")
+        }
+        return unsafe Following(subscription, of: self)
+    }
+
+    /// Asks all brokers something, and gives back what they answered within a while.
+    func askAll(_ subject: String, waitMilliseconds: Int) throws(JournalError) -> [[UInt8]] {
+        var subscription: OpaquePointer?
+        let inbox = "_INBOX.freshet.\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+        var status = unsafe natsConnection_SubscribeSync(&subscription, self.connection, inbox)
+        if status == NATS_OK {
+            status = unsafe natsConnection_PublishRequest(self.connection, subject, inbox, nil, 0)
+        }
+        guard status == NATS_OK, let subscription = unsafe subscription else {
+            throw JournalError(.unavailable, "question \(subject): \(Self.text(status))")
+        }
+        defer { unsafe natsSubscription_Destroy(subscription) }
+        var answers: [[UInt8]] = []
+        var message: OpaquePointer?
+        while unsafe natsSubscription_NextMsg(&message, subscription, Int64(waitMilliseconds)) == NATS_OK,
+            let answer = unsafe message
+        {
+            unsafe answers.append(Self.bytes(of: answer))
+            unsafe natsMsg_Destroy(answer)
+            unsafe message = nil
+        }
+        return answers
+    }
+
+    /// Messages of a stream as they come. One thread at a time.
+    @safe
+    final class Following {
+        enum Next {
+            case message(StoredMessage)
+            /// None came in time.
+            case nothing
+            /// The consumer is gone.
+            case lost(String)
+        }
+
+        // Sound: destroyed with this; the connection lives at least as long.
+        private let subscription: OpaquePointer
+        private let broker: Broker
+
+        fileprivate init(_ subscription: OpaquePointer, of broker: Broker) {
+            unsafe self.subscription = subscription
+            self.broker = broker
+        }
+
+        deinit { unsafe natsSubscription_Destroy(self.subscription) }
+
+        func next(waitMilliseconds: Int) -> Next {
+            var message: OpaquePointer?
+            let status = unsafe natsSubscription_NextMsg(&message, self.subscription, Int64(waitMilliseconds))
+            if status == NATS_TIMEOUT { return .nothing }
+            guard status == NATS_OK, let message = unsafe message else { return .lost(Broker.text(status)) }
+            defer { unsafe natsMsg_Destroy(message) }
+            var sequence: UInt64 = 0
+            var time: Int64 = 0
+            guard unsafe freshet_msg_place(message, &sequence, &time) == NATS_OK else { return .lost("no message") }
+            return .message(
+                StoredMessage(
+                    sequence: sequence,
+                    stamp: Instant(milliseconds: time / 1_000_000),
+                    bytes: unsafe Broker.bytes(of: message)
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Journaling
+
+/// Whether brokers keep what they say is stored.
+enum BrokerCheck {
+    /// The oldest version whose brokers can write to the disk before they answer, and expect what a stream ends with.
+    static let oldest = (major: 2, minor: 12)
+    private static let waitMilliseconds = 500
+
+    private struct Answer: Decodable {
+        struct Server: Decodable {
+            let name: String
+            let ver: String
+        }
+        struct Values: Decodable {
+            struct Config: Decodable {
+                let sync_always: Bool?
+            }
+            let config: Config?
+            let disabled: Bool?
+        }
+        let server: Server
+        let data: Values?
+    }
+
+    /// Asks every broker that answers how it is configured.
+    ///
+    /// - Parameter servers: Addresses with a user of the system account: brokers tell no other user.
+    /// - Throws: `.formatMismatch` with the broker and what to change, `.unavailable` if none answers.
+    static func check(_ servers: [String]) throws(JournalError) {
+        guard !servers.isEmpty else {
+            throw JournalError(
+                .formatMismatch,
+                "no user of the brokers' system account is named, who could read whether they write to the disk before they "
+                    + "answer: name one"
+            )
+        }
+        let broker = try Broker(servers: servers)
+        let answers = try broker.askAll("$SYS.REQ.SERVER.PING.JSZ", waitMilliseconds: Self.waitMilliseconds)
+        guard !answers.isEmpty else {
+            throw JournalError(
+                .unavailable,
+                "no broker says how it is configured: is the user one of the system account?"
+            )
+        }
+        for answer in answers { try Self.check(answer) }
+    }
+
+    /// Judges one broker's answer.
+    static func check(_ answer: [UInt8]) throws(JournalError) {
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer)) else {
+            throw JournalError(.formatMismatch, "a broker does not say how it is configured")
+        }
+        let name = answer.server.name
+        let parts = answer.server.ver.split(separator: ".").prefix(2).map { Int($0) ?? 0 }
+        let version = (major: parts.first ?? 0, minor: parts.count > 1 ? parts[1] : 0)
+        guard version >= Self.oldest else {
+            throw JournalError(
+                .formatMismatch,
+                "broker \(name) is nats-server \(answer.server.ver): it has to be 2.12 or newer"
+            )
+        }
+        guard answer.data?.disabled != true, let config = answer.data?.config else {
+            throw JournalError(.formatMismatch, "broker \(name) has no JetStream: give it a `jetstream` block")
+        }
+        guard config.sync_always == true else {
+            throw JournalError(
+                .formatMismatch,
+                "broker \(name) answers before it has written to the disk, and would lose what was accepted: set "
+                    + "`sync_interval: always` in its `jetstream` block"
+            )
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Journaling
+import WidgetModel
+
+/// Appends to one partition: whatever waits when the message before is stored goes into the next one, up to its limit.
+final class InputLane: Sendable {
+    struct Work: Sendable {
+        let records: PackedRecords
+        let whenDurable: @Sendable (Result<AppendReceipt, JournalError>) -> Void
+    }
+
+    let box = WorkBox<Work>()
+    let publisher: Publisher
+    private let core: OpenLog
+    private let partition: PartitionID
+
+    init(_ core: OpenLog, _ partition: PartitionID) {
+        self.core = core
+        self.partition = partition
+        let names = core.names
+        self.publisher = Publisher(core, to: names.input(partition)) { names.input(partition, of: $0) }
+    }
+
+    /// The thread's body.
+    func run() {
+        while let group = self.box.next() {
+            var rest = group[...]
+            while let first = rest.popFirst() {
+                var taken = [first]
+                var records = first.records
+                while let next = rest.first,
+                    records.bytes.count + next.records.bytes.count <= self.core.configuration.limits.entryBytesMax
+                {
+                    records.append(contentsOf: next.records)
+                    taken.append(rest.removeFirst())
+                }
+                self.send(records, taken)
+            }
+        }
+    }
+
+    private func send(_ records: PackedRecords, _ works: [Work]) {
+        let stream = self.core.names.input(self.partition)
+        let now = self.core.clock()
+        self.publisher.send { id in
+            InputMessage(id: id, writtenAt: now, records: records).bytes(self.core.journalID, in: stream)
+        } settled: { result in
+            self.core.finish(appendBytes: records.bytes.count)
+            var index = 0
+            for work in works {
+                let first = index
+                work.whenDurable(
+                    result.map { sequence in
+                        AppendReceipt(
+                            partition: self.partition,
+                            position: LogPosition(sequence),
+                            firstRecordIndex: first
+                        )
+                    }
+                )
+                index += work.records.count
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import Dispatch
+import Glibc
+package import Journaling
+import Synchronization
+package import WidgetModel
+
+/// The journal of several machines: NATS JetStream streams, two for each partition and one for what is for all of them.
+///
+/// An entry is a message; its sequence is the position. Any number of processes may have the same log open and append: what
+/// one wrote, all read. Outputs are stored only behind the one that their owner knows, so that of two owners one stops.
+/// Callbacks come on threads of the journal's.
+package final class JetStreamJournal: Journal {
+    package let format: JournalFormat
+    let core: OpenLog
+    let readers: [Reader]
+    private let inputs: [InputLane]
+    private let outputs: [OutputLane]
+    private let fan: FanLane
+    private let followers: [Follower]
+    private let reads = WorkBox<@Sendable () -> Void>()
+    private let lanes: [WorkerThread]
+    private let others: [WorkerThread]
+    /// Files of the log, as one who asks counts them: here they are nothing but a number.
+    let files = Atomic<Int>(1)
+
+    /// Opens a log, or creates it. Waits for the brokers.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where it is and how it is kept.
+    ///   - clock: The wall clock; read for each message.
+    /// - Throws: `.formatMismatch` with what to change if brokers are too old, or answer before they have written to the disk, or
+    ///   if the log is another cluster's or has another number of partitions; `.corrupt` if a stream is missing; `.unavailable`
+    ///   if brokers do not answer.
+    package init(configuration: Configuration, clock: @escaping @Sendable () -> Instant) throws(JournalError) {
+        guard let names = StreamNames(cluster: configuration.cluster) else {
+            throw JournalError(
+                .invalid,
+                "the cluster's name \"\(configuration.cluster)\" is not 1 to 32 letters, digits and hyphens"
+            )
+        }
+        try BrokerCheck.check(configuration.systemServers)
+        let broker = try Broker(servers: configuration.servers)
+        let format = try Streams(broker, names, configuration).open(now: clock())
+        let core = OpenLog(broker: broker, names: names, format: format, configuration: configuration, clock: clock)
+        let fan = FanLane(core)
+        let inputs = core.partitions.map { InputLane(core, $0) }
+        let outputs = core.partitions.map { OutputLane(core, $0) }
+        let readers = core.partitions.map { Reader(core, $0) }
+        var followers: [Follower] = []
+        for (index, reader) in readers.enumerated() {
+            guard let ends = try broker.ends(of: names.input(reader.partition)) else {
+                throw JournalError(.corrupt, "the stream \(names.input(reader.partition)) is missing; restore it")
+            }
+            let first = LogPosition(ends.last + 1)
+            followers.append(Follower(core, reader, inputs[index], outputs[index], fan, from: first))
+        }
+        self.format = format
+        self.core = core
+        self.fan = fan
+        self.inputs = inputs
+        self.outputs = outputs
+        self.readers = readers
+        self.followers = followers
+        let reads = self.reads
+        let relay = FanRelay(core)
+        var lanes: [WorkerThread] = []
+        var others: [WorkerThread] = []
+        do throws(JournalError) {
+            for lane in inputs { lanes.append(try WorkerThread(name: "journal-append") { lane.run() }) }
+            for lane in outputs { lanes.append(try WorkerThread(name: "journal-output") { lane.run() }) }
+            lanes.append(try WorkerThread(name: "journal-fan") { fan.run() })
+            lanes.append(
+                try WorkerThread(name: "journal-read") {
+                    while let group = reads.next() { for read in group { read() } }
+                }
+            )
+            for follower in followers { others.append(try WorkerThread(name: "journal-follow") { follower.run() }) }
+            others.append(try WorkerThread(name: "journal-relay") { relay.run() })
+        } catch {
+            core.close()
+            for lane in inputs { lane.box.close() }
+            for lane in outputs { lane.box.close() }
+            fan.box.close()
+            reads.close()
+            throw error
+        }
+        self.lanes = lanes
+        self.others = others
+    }
+
+    deinit { self.letGo() }
+
+    private func letGo() {
+        self.core.close()
+        for lane in self.inputs { lane.box.close() }
+        for lane in self.outputs { lane.box.close() }
+        self.fan.box.close()
+        self.reads.close()
+    }
+
+    package func close() {
+        self.letGo()
+        let threads = self.lanes + self.others
+        guard !threads.contains(where: \.isCurrent) else { return }
+        // All that was accepted is called back when these are over.
+        self.isOver.withLock { isOver in
+            guard !isOver else { return }
+            for thread in threads { thread.join() }
+            isOver = true
+        }
+    }
+
+    private let isOver = Mutex(false)
+}
+
+// MARK: - Journal
+
+extension JetStreamJournal {
+    package var history: any LogHistory { JetStreamHistory(core: self.core, readers: self.readers) }
+
+    package func append(
+        _ submission: Submission,
+        whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
+    ) {
+        let refusal = self.core.admit(bytes: submission.byteCount) { limits, waiting in
+            limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
+        }
+        if let refusal { return whenDurable(.failure(refusal)) }
+        let work = InputLane.Work(records: submission.records, whenDurable: whenDurable)
+        guard !self.inputs[Int(submission.partition.rawValue)].box.add(work) else { return }
+        whenDurable(.failure(JournalError(.closed, "append to a closed journal")))
+    }
+
+    package func appendToAll(
+        _ submission: SubmissionToAll,
+        whenDurable: @escaping @Sendable (Result<Void, JournalError>) -> Void,
+        whenPlaced: @escaping @Sendable (AppendReceipt) -> Void
+    ) {
+        let refusal = self.core.admit(bytes: submission.byteCount) { limits, waiting in
+            limits.refusal(of: submission, partitions: self.format.partitions, waiting: waiting)
+        }
+        if let refusal { return whenDurable(.failure(refusal)) }
+        let work = FanLane.Work(submission: submission, whenDurable: whenDurable, whenPlaced: whenPlaced)
+        guard !self.fan.box.add(work) else { return }
+        whenDurable(.failure(JournalError(.closed, "append to a closed journal")))
+    }
+
+    package func commitOutput(
+        _ partition: PartitionID,
+        expected: OutputPosition?,
+        _ output: OutputRecord,
+        whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
+    ) {
+        if let refusal = self.core.admit(output, to: partition) { return whenDurable(.failure(refusal)) }
+        let work = OutputLane.Work(expected: expected, record: output, whenDurable: whenDurable)
+        guard !self.outputs[Int(partition.rawValue)].box.add(work) else { return }
+        whenDurable(.failure(JournalError(.closed, "output to a closed journal")))
+    }
+
+    package func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    ) {
+        do throws(JournalError) {
+            try self.core.checkReadable(partition)
+        } catch {
+            return whenRead(.failure(error))
+        }
+        let index = Int(partition.rawValue)
+        if let cached = self.followers[index].cached(from: position, entriesMax: entriesMax) {
+            return whenRead(.success(cached))
+        }
+        let reader = self.readers[index]
+        self.onReadThread(whenRead) { () throws(JournalError) in
+            try reader.entries(from: position, entriesMax: entriesMax)
+        }
+    }
+
+    package func readNewestOutput(
+        _ partition: PartitionID,
+        whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
+    ) {
+        do throws(JournalError) {
+            try self.core.checkReadable(partition)
+        } catch {
+            return whenRead(.failure(error))
+        }
+        let reader = self.readers[Int(partition.rawValue)]
+        self.onReadThread(whenRead) { () throws(JournalError) in try reader.newestOutput() }
+    }
+
+    private func onReadThread<Value: Sendable>(
+        _ whenRead: @escaping @Sendable (Result<Value, JournalError>) -> Void,
+        _ body: @escaping @Sendable () throws(JournalError) -> Value
+    ) {
+        let isIn = self.reads.add {
+            whenRead(Result { () throws(JournalError) in try body() })
+        }
+        if !isIn { whenRead(.failure(JournalError(.closed, "read of a closed journal"))) }
+    }
+
+    package func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {
+        self.followers[Int(partition.rawValue)].observe(body)
+    }
+
+    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.core.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
+    }
+}
+
+/// The log for threads that may wait.
+struct JetStreamHistory: LogHistory {
+    let core: OpenLog
+    let readers: [Reader]
+
+    var format: JournalFormat { self.core.format }
+
+    private func reader(_ partition: PartitionID) throws(JournalError) -> Reader {
+        try self.core.checkReadable(partition)
+        return self.readers[Int(partition.rawValue)]
+    }
+
+    func head(_ partition: PartitionID) throws(JournalError) -> LogPosition { try self.reader(partition).head() }
+
+    func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int
+    ) throws(JournalError) -> [LogEntry] {
+        try self.reader(partition).entries(from: position, entriesMax: entriesMax)
+    }
+
+    func readOutputs(
+        _ partition: PartitionID,
+        from position: OutputPosition,
+        outputsMax: Int
+    ) throws(JournalError) -> [OutputEntry] {
+        try self.reader(partition).outputs(from: position, outputsMax: outputsMax)
+    }
+}

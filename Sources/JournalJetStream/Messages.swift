@@ -1,0 +1,179 @@
+import Journaling
+import WidgetModel
+
+/// What is wrong with a message.
+struct MessageFault: Error {
+    let sentence: String
+}
+
+/// Who sent a message: a writer is one lane of one start of one process, and counts its messages from 1.
+struct MessageID: Hashable, Sendable {
+    let writer: UInt64
+    let number: UInt64
+}
+
+/// The bytes of messages: version, kind, the log's id, what it says, and a checksum over all that and the place.
+enum MessageFormat {
+    static let version: UInt8 = 1
+
+    enum Kind: UInt8 {
+        case batch = 1
+        case copy = 2
+        case fan = 3
+        case output = 4
+        case note = 5
+    }
+
+    static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)
+        -> [UInt8]
+    {
+        var writer = ByteWriter(reserving: 1024)
+        writer.write(byte: Self.version)
+        writer.write(byte: kind.rawValue)
+        writer.write(journalID)
+        body(&writer)
+        writer.write(fixed32: Self.checksum(writer.bytes, place))
+        return writer.bytes
+    }
+
+    /// Where what a message says begins, once it is known to be whole and of this log.
+    static func reader(of bytes: [UInt8], _ kind: Kind, _ journalID: String, in place: String) throws(MessageFault)
+        -> ByteReader
+    {
+        do {
+            guard bytes.count > 4 else { throw MessageFault(sentence: "it is too short") }
+            var end = ByteReader(bytes, in: (bytes.count - 4)..<bytes.count)
+            let body = Array(bytes[..<(bytes.count - 4)])
+            var reader = ByteReader(body)
+            let version = try reader.readByte()
+            guard version == Self.version else {
+                throw MessageFault(sentence: "it has version \(version), this program reads \(Self.version)")
+            }
+            guard try end.readFixed32() == Self.checksum(body, place) else {
+                throw MessageFault(sentence: "its checksum does not fit")
+            }
+            guard try reader.readByte() == kind.rawValue else { throw MessageFault(sentence: "it is of another kind") }
+            let log = try reader.readString()
+            guard log == journalID else {
+                throw MessageFault(sentence: "it is of the log \(log), this is \(journalID)")
+            }
+            return reader
+        } catch let fault as MessageFault {
+            throw fault
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+
+    private static func checksum(_ bytes: [UInt8], _ place: String) -> UInt32 {
+        var checksum = CRC32C()
+        checksum.combine(bytes.span)
+        checksum.combine(Array(place.utf8).span)
+        return checksum.value
+    }
+}
+
+/// One entry of a partition as its message has it.
+struct InputMessage: Sendable {
+    /// Who sent it; of a copy, who sent what it is a copy of.
+    let id: MessageID
+    /// The writer's clock.
+    let writtenAt: Instant
+    /// The sequence of the original, of a copy of what is for all partitions.
+    let fan: UInt64?
+    let records: PackedRecords
+
+    func bytes(_ journalID: String, in stream: String) -> [UInt8] {
+        MessageFormat.message(self.fan == nil ? .batch : .copy, journalID, in: stream) { writer in
+            writer.write(fixed64: self.id.writer)
+            writer.write(varint: self.id.number)
+            writer.write(self.writtenAt)
+            if let fan = self.fan { writer.write(varint: fan) }
+            writer.write(self.records.bytes)
+        }
+    }
+
+    init(id: MessageID, writtenAt: Instant, fan: UInt64? = nil, records: PackedRecords) {
+        self.id = id
+        self.writtenAt = writtenAt
+        self.fan = fan
+        self.records = records
+    }
+
+    init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
+        let isCopy = bytes.count > 1 && bytes[1] == MessageFormat.Kind.copy.rawValue
+        var reader = try MessageFormat.reader(of: bytes, isCopy ? .copy : .batch, journalID, in: stream)
+        do {
+            self.id = MessageID(writer: try reader.readFixed64(), number: try reader.readVarint())
+            self.writtenAt = try reader.readInstant()
+            self.fan = isCopy ? try reader.readVarint() : nil
+            self.records = try PackedRecords(validating: try reader.readBytes())
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}
+
+/// What is for all partitions as its message has it.
+struct FanMessage: Sendable {
+    let id: MessageID
+    let writtenAt: Instant
+    let submission: SubmissionToAll
+
+    func bytes(_ journalID: String, in stream: String) -> [UInt8] {
+        MessageFormat.message(.fan, journalID, in: stream) { writer in
+            writer.write(fixed64: self.id.writer)
+            writer.write(varint: self.id.number)
+            writer.write(self.writtenAt)
+            writer.write(each: self.submission.distinctRecords) { $0.write($1.bytes) }
+        }
+    }
+
+    init(id: MessageID, writtenAt: Instant, submission: SubmissionToAll) {
+        self.id = id
+        self.writtenAt = writtenAt
+        self.submission = submission
+    }
+
+    init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
+        var reader = try MessageFormat.reader(of: bytes, .fan, journalID, in: stream)
+        do {
+            self.id = MessageID(writer: try reader.readFixed64(), number: try reader.readVarint())
+            self.writtenAt = try reader.readInstant()
+            let parts = try reader.readEach { (reader) throws(ByteFault) in
+                try PackedRecords(validating: try reader.readBytes())
+            }
+            self.submission = SubmissionToAll(each: parts)
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}
+
+/// An output as its message has it.
+enum OutputMessage {
+    static func bytes(_ record: OutputRecord, _ journalID: String, in stream: String) -> [UInt8] {
+        MessageFormat.message(.output, journalID, in: stream) { writer in
+            writer.write(varint: record.through.rawValue)
+            writer.write(varint: record.ahead)
+            writer.write(varint: UInt64(record.engineVersion))
+            writer.write(fixed64: record.runningHash)
+            writer.write(record.effects)
+        }
+    }
+
+    static func record(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) -> OutputRecord {
+        var reader = try MessageFormat.reader(of: bytes, .output, journalID, in: stream)
+        do {
+            return OutputRecord(
+                through: LogPosition(try reader.readVarint()),
+                ahead: try reader.readVarint(),
+                engineVersion: UInt32(truncatingIfNeeded: try reader.readVarint()),
+                runningHash: try reader.readFixed64(),
+                effects: try reader.readBytes()
+            )
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}

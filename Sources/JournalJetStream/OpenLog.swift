@@ -1,0 +1,114 @@
+import Dispatch
+import Glibc
+import Journaling
+import Synchronization
+import WidgetModel
+
+/// What all threads of a journal share.
+final class OpenLog: Sendable {
+    private struct State {
+        var limits: JournalLimits
+        var appendBytes = 0
+        var outputBytes = 0
+        var isClosed = false
+    }
+
+    let broker: Broker
+    let names: StreamNames
+    let format: JournalFormat
+    let configuration: JetStreamJournal.Configuration
+    let clock: @Sendable () -> Instant
+    private let state: Mutex<State>
+
+    init(
+        broker: Broker,
+        names: StreamNames,
+        format: JournalFormat,
+        configuration: JetStreamJournal.Configuration,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        self.broker = broker
+        self.names = names
+        self.format = format
+        self.configuration = configuration
+        self.clock = clock
+        self.state = Mutex(State(limits: configuration.limits))
+    }
+
+    var journalID: String { self.format.journalID }
+    var partitions: [PartitionID] { (0..<self.format.partitions).map { PartitionID(UInt16($0)) } }
+    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    func close() { self.state.withLock { $0.isClosed = true } }
+
+    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.state.withLock { state in
+            state.limits.appendBytesInFlightMax = appendBytesInFlightMax
+            state.limits.outputBytesPerCommit = outputBytesPerCommit
+        }
+    }
+
+    func admit(bytes: Int, _ refusal: (JournalLimits, _ waiting: Int) -> JournalError?) -> JournalError? {
+        self.state.withLock { state in
+            if state.isClosed { return JournalError(.closed, "append to a closed journal") }
+            if let refusal = refusal(state.limits, state.appendBytes) { return refusal }
+            state.appendBytes += bytes
+            return nil
+        }
+    }
+
+    func admit(_ output: OutputRecord, to partition: PartitionID) -> JournalError? {
+        self.state.withLock { state in
+            if state.isClosed { return JournalError(.closed, "output to a closed journal") }
+            let refusal = state.limits.refusal(
+                of: output,
+                to: partition,
+                partitions: self.format.partitions,
+                waiting: state.outputBytes
+            )
+            if let refusal { return refusal }
+            state.outputBytes += output.effects.count
+            return nil
+        }
+    }
+
+    func finish(appendBytes: Int = 0, outputBytes: Int = 0) {
+        self.state.withLock { state in
+            state.appendBytes -= appendBytes
+            state.outputBytes -= outputBytes
+        }
+    }
+
+    func checkReadable(_ partition: PartitionID) throws(JournalError) {
+        if self.isClosed { throw JournalError(.closed, "read of a closed journal") }
+        guard Int(partition.rawValue) < self.format.partitions else {
+            throw JournalError(.invalid, "read of partition \(partition) of a log with \(self.format.partitions)")
+        }
+    }
+
+    /// Tries something that asks brokers until one answers, for as long as the configuration says.
+    func persist<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
+        let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
+        while true {
+            do throws(JournalError) {
+                return try body()
+            } catch {
+                guard error.code == .unavailable, !patience.isOver else { throw error }
+                patience.pause()
+            }
+        }
+    }
+}
+
+/// How long something is tried again.
+struct Patience {
+    /// Between two attempts: in the middle of an election brokers answer at once that there is no leader.
+    private static let pauseMilliseconds: UInt32 = 75
+    private let end: DispatchTime
+
+    init(milliseconds: Int) { self.end = .now() + .milliseconds(milliseconds) }
+
+    var isOver: Bool { .now() >= self.end }
+
+    func pause() { _ = usleep(Self.pauseMilliseconds * 1000) }
+}

@@ -1,0 +1,179 @@
+import Journaling
+import WidgetModel
+
+/// Reads one partition's streams. Waits for the brokers.
+final class Reader: Sendable {
+    /// How long a message may take that is known to be there.
+    private static let waitMilliseconds = 2000
+
+    let partition: PartitionID
+    private let core: OpenLog
+    private let times = Times()
+
+    init(_ core: OpenLog, _ partition: PartitionID) {
+        self.core = core
+        self.partition = partition
+    }
+
+    private var input: String { self.core.names.input(self.partition) }
+
+    private func ends(of stream: String) throws(JournalError) -> StreamEnds {
+        let ends = try self.core.persist { () throws(JournalError) in try self.core.broker.ends(of: stream) }
+        guard let ends else { throw JournalError(.corrupt, "the stream \(stream) is gone; restore it") }
+        return ends
+    }
+
+    func head() throws(JournalError) -> LogPosition { LogPosition(try self.ends(of: self.input).first) }
+
+    // MARK: Entries
+
+    /// Entries from a position on, and none that is missing.
+    func entries(from position: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry] {
+        let first = max(position, LogPosition.start.next)
+        let ends = try self.ends(of: self.input)
+        guard entriesMax > 0, first.rawValue <= ends.last else { return [] }
+        guard first.rawValue >= ends.first else {
+            throw JournalError(
+                .corrupt,
+                "read of position \(first) in \(self.input): the log begins with position \(ends.first)"
+            )
+        }
+        var entries: [LogEntry] = []
+        var bytes = 0
+        try self.walk(to: first, through: LogPosition(ends.last)) { entry in
+            if entry.position >= first {
+                entries.append(entry)
+                bytes += entry.bytes.count
+            }
+            return entries.count < entriesMax && bytes < self.core.configuration.readBytesMax
+        }
+        return entries
+    }
+
+    /// The time of the entry before a position, and so what is needed for those from there on.
+    func time(before position: LogPosition) throws(JournalError) -> EntryTime {
+        let last = LogPosition(position.rawValue - 1)
+        if let (place, time) = try self.anchor(notBehind: last), place == last { return time }
+        try self.walk(to: last, through: last) { $0.position < last }
+        guard let (place, time) = self.times.last(notBehind: last), place == last else {
+            throw JournalError(.corrupt, "read of position \(last) in \(self.input): its time is not known")
+        }
+        return time
+    }
+
+    /// The last entry not behind a position whose time is known; nil for the beginning of the log.
+    private func anchor(notBehind position: LogPosition) throws(JournalError) -> (LogPosition, EntryTime)? {
+        if position == .start { return (.start, EntryTime()) }
+        let known = self.times.last(notBehind: position)
+        if let known, known.position == position { return known }
+        var best = known ?? (position: LogPosition.start, time: EntryTime())
+        if let trimmed = try Trimmed.read(of: self.partition, self.core), trimmed.through <= position,
+            trimmed.through > best.position
+        {
+            best = (trimmed.through, EntryTime(after: trimmed.logTime))
+        }
+        for id in try SnapshotNotes.ids(of: self.partition, self.core)
+        where id.position <= position && id.position > best.position {
+            best = (id.position, EntryTime(after: id.logTime))
+        }
+        return best
+    }
+
+    /// Reads from where a time is known to a position and on, until `body` has enough or the log ends.
+    private func walk(
+        to position: LogPosition,
+        through last: LogPosition,
+        _ body: (LogEntry) -> Bool
+    ) throws(JournalError) {
+        guard let (place, known) = try self.anchor(notBehind: LogPosition(position.rawValue - 1)) else { return }
+        var (next, time) = (place.next, known)
+        let following = try self.core.persist { () throws(JournalError) in
+            try self.core.broker.follow(self.input, self.core.names.allInput(self.partition), from: next.rawValue)
+        }
+        while next <= last {
+            guard case .message(let message) = following.next(waitMilliseconds: Self.waitMilliseconds) else {
+                throw JournalError(.unavailable, "read of position \(next) in \(self.input): the brokers do not answer")
+            }
+            guard message.sequence == next.rawValue else {
+                throw JournalError(
+                    .corrupt,
+                    "position \(next) is missing in \(self.input), behind it is \(message.sequence)"
+                )
+            }
+            let (entry, _) = try self.entry(of: message, &time)
+            next = next.next
+            guard body(entry) else { break }
+        }
+        if next > place.next { self.times.note(LogPosition(next.rawValue - 1), time) }
+    }
+
+    /// What a message says, at the time that comes next.
+    func entry(of message: StoredMessage, _ time: inout EntryTime) throws(JournalError) -> (LogEntry, InputMessage) {
+        do throws(MessageFault) {
+            let input = try InputMessage(message.bytes, self.core.journalID, in: self.input)
+            let logTime = time.next(stamp: message.stamp, writtenAt: input.writtenAt)
+            let position = LogPosition(message.sequence)
+            return (LogEntry(position: position, logTime: logTime, packed: input.records), input)
+        } catch {
+            throw JournalError(.corrupt, "position \(message.sequence) in \(self.input) is damaged: \(error.sentence)")
+        }
+    }
+
+    // MARK: Outputs
+
+    func newestOutput() throws(JournalError) -> OutputEntry? {
+        let stream = self.core.names.output(self.partition)
+        let subject = self.core.names.outputs(self.partition)
+        let message = try self.core.persist { () throws(JournalError) in
+            try self.core.broker.newest(in: stream, of: subject)
+        }
+        return try message.map { (message) throws(JournalError) in try self.output(of: message) }
+    }
+
+    /// The output at a position; nil if there is none.
+    func output(at position: OutputPosition) throws(JournalError) -> OutputEntry? {
+        let message = try self.core.persist { () throws(JournalError) in
+            try self.core.broker.message(position.rawValue, in: self.core.names.output(self.partition))
+        }
+        return try message.map { (message) throws(JournalError) in try self.output(of: message) }
+    }
+
+    /// Outputs from a position on, and none that is missing.
+    func outputs(from position: OutputPosition, outputsMax: Int) throws(JournalError) -> [OutputEntry] {
+        let stream = self.core.names.output(self.partition)
+        var next = max(position, .first)
+        let ends = try self.ends(of: stream)
+        guard outputsMax > 0, next.rawValue <= ends.last else { return [] }
+        let following = try self.core.persist { () throws(JournalError) in
+            try self.core.broker.follow(stream, self.core.names.outputs(self.partition), from: next.rawValue)
+        }
+        var outputs: [OutputEntry] = []
+        var bytes = 0
+        while outputs.count < outputsMax, bytes < self.core.configuration.readBytesMax, next.rawValue <= ends.last {
+            guard case .message(let message) = following.next(waitMilliseconds: Self.waitMilliseconds) else {
+                throw JournalError(.unavailable, "read of position \(next) in \(stream): the brokers do not answer")
+            }
+            guard message.sequence == next.rawValue else {
+                throw JournalError(
+                    .corrupt,
+                    "position \(next) is missing in \(stream), behind it is \(message.sequence)"
+                )
+            }
+            let output = try self.output(of: message)
+            bytes += output.record.effects.count
+            outputs.append(output)
+            next = next.next
+        }
+        return outputs
+    }
+
+    private func output(of message: StoredMessage) throws(JournalError) -> OutputEntry {
+        let stream = self.core.names.output(self.partition)
+        do throws(MessageFault) {
+            let record = try OutputMessage.record(message.bytes, self.core.journalID, in: stream)
+            return OutputEntry(position: OutputPosition(message.sequence), record: record)
+        } catch {
+            throw JournalError(.corrupt, "position \(message.sequence) in \(stream) is damaged: \(error.sentence)")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Journaling
+import Synchronization
+import WidgetModel
+
+/// The times of some entries of a partition: those of the others follow from them, one from the other.
+final class Times: Sendable {
+    private static let max = 64
+
+    /// The oldest first.
+    private let known = Mutex<[(position: LogPosition, time: EntryTime)]>([])
+
+    func note(_ position: LogPosition, _ time: EntryTime) {
+        self.known.withLock { known in
+            known.removeAll { $0.position == position }
+            known.append((position, time))
+            if known.count > Self.max { known.removeFirst() }
+        }
+    }
+
+    /// The last one that is not behind a position.
+    func last(notBehind position: LogPosition) -> (position: LogPosition, time: EntryTime)? {
+        self.known.withLock { known in
+            known.filter { $0.position <= position }.max { $0.position < $1.position }
+        }
+    }
+}

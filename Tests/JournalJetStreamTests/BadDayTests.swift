@@ -1,0 +1,249 @@
+import Dispatch
+import Foundation
+import JournalContract
+import Journaling
+import Synchronization
+import Testing
+import WidgetModel
+
+@testable import JournalJetStream
+
+/// What goes wrong with brokers, by name.
+@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .serialized)
+struct BadDayTests {
+    private static let partition = PartitionID(0)
+
+    private func append(_ text: String, to journal: any Journal, _ inbox: Inbox<AppendResult>) {
+        journal.append(Submission(partition: Self.partition, records: records(text))) { inbox.add($0) }
+    }
+
+    @Test func `an append that no broker answers is unknown, never failed, and what comes later is stored once`() throws
+    {
+        let harness = try Harness(try Brokers(), patienceMilliseconds: 1_000)
+        #expect(harness.journal.append("a").code == nil)
+        harness.brokers.pause(0)
+        let result = harness.journal.append("b")
+        harness.brokers.resume(0)
+        #expect(result.code == .unknownOutcome)
+        // The answer to this one is known again; what was unknown may be in the log, once.
+        let end = ContinuousClock.now + .seconds(120)
+        while harness.journal.append("c").code != nil { #expect(ContinuousClock.now < end) }
+        let texts = try harness.journal.texts().joined()
+        #expect(texts.filter { $0 == "b" }.count <= 1)
+        #expect(texts.filter { $0 == "a" } == ["a"])
+        #expect(texts.contains("c"))
+    }
+
+    @Test func `a broker that stalls for less than the patience costs nothing but time`() throws {
+        let harness = try Harness(try Brokers())
+        #expect(harness.journal.append("a").code == nil)
+        harness.brokers.pause(0)
+        let inbox = Inbox<AppendResult>()
+        for text in ["b", "c", "d"] { self.append(text, to: harness.journal, inbox) }
+        let brokers = harness.brokers
+        // Longer than one attempt waits: it is sent again, and may be there twice.
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2_500)) { brokers.resume(0) }
+        #expect(inbox.wait(for: 3).map(\.code) == [nil, nil, nil])
+        #expect(try Array(harness.journal.texts().joined()) == ["a", "b", "c", "d"])
+        #expect(harness.journal.append("e").code == nil)
+        #expect(try Array(harness.journal.texts().joined()) == ["a", "b", "c", "d", "e"])
+    }
+
+    @Test func `a broker that is killed and comes back has all that was acknowledged, once`() throws {
+        let harness = try Harness(try Brokers())
+        let inbox = Inbox<(Int, AppendResult)>()
+        let journal = harness.journal
+        let count = 200
+        for number in 0..<count {
+            journal.append(Submission(partition: Self.partition, records: records("n\(number)"))) {
+                inbox.add((number, $0))
+            }
+            if number == 20 {
+                _ = inbox.wait(for: 10)
+                harness.brokers.kill(0)
+                try harness.brokers.start(0)
+            }
+        }
+        let answers = inbox.wait(for: count - 10)
+        #expect(answers.count == count && answers.allSatisfy { $0.1.code == nil })
+        #expect(try Array(journal.texts().joined()) == (0..<count).map { "n\($0)" })
+        let output = output(through: 1)
+        #expect(journal.commit(output, expected: nil) == .success(.first))
+    }
+
+    @Test func `of three brokers one may be killed at any time`() throws {
+        let harness = try Harness(try Brokers(3), partitions: 2, replicas: 3)
+        let journal = harness.journal
+        var newest: OutputPosition?
+        for victim in 0..<3 {
+            #expect(journal.append("before-\(victim)").code == nil)
+            harness.brokers.kill(victim)
+            let all = journal.appendToAll(SubmissionToAll(records("all-\(victim)")))
+            #expect(all.code == nil)
+            let result = journal.commit(output(through: 1, effects: [UInt8(victim)]), expected: newest)
+            #expect(result.code == nil)
+            newest = try? result.get()
+            try harness.brokers.start(victim)
+            // The next one is killed when this one has caught up: two of three have to be there.
+            #expect(journal.append("after-\(victim)").code == nil)
+            #expect(journal.append("b-\(victim)", to: PartitionID(1)).code == nil)
+        }
+        try harness.reopen()
+        let texts = try Array(harness.journal.texts().joined())
+        #expect(texts.sorted() == (0..<3).flatMap { ["after-\($0)", "all-\($0)", "before-\($0)"] }.sorted())
+        #expect(texts.filter { $0.hasPrefix("all") } == ["all-0", "all-1", "all-2"])
+        let others = try harness.journal.texts(PartitionID(1)).joined().filter { $0.hasPrefix("all") }
+        #expect(others == ["all-0", "all-1", "all-2"])
+        #expect(try harness.journal.newestOutput(Self.partition)?.record.effects == [2])
+    }
+
+    @Test func `a full stream refuses what comes, and takes it again when there is room`() throws {
+        let harness = try Harness(try Brokers(), streamBytesMax: 1_000_000)
+        var stored = 0
+        while true {
+            let result = harness.journal.append(Submission(partition: Self.partition, records: record(bytes: 100_000)))
+            guard result.code == nil else {
+                #expect(result.code == .full)
+                break
+            }
+            stored += 1
+            try #require(stored < 20)
+        }
+        #expect(stored > 5)
+        #expect(harness.journal.commit(output(through: UInt64(stored)), expected: nil).code == nil)
+        #expect(try harness.own.trimAll(through: [LogPosition(UInt64(stored))]) > 0)
+        #expect(harness.journal.append("a") == .success(receipt(0, UInt64(stored) + 1, 0)))
+    }
+
+    @Test func `what is purged under a slow reader is an error, never a gap`() throws {
+        let harness = try Harness(try Brokers())
+        for number in 0..<300 { #expect(harness.journal.append("n\(number)").code == nil) }
+        #expect(harness.journal.commit(output(through: 300), expected: nil).code == nil)
+        let history = harness.journal.history
+        #expect(try history.read(Self.partition, from: .start, entriesMax: 10).count == 10)
+        #expect(try harness.own.trimAll(through: [LogPosition(200)]) > 0)
+        let error = #expect(throws: JournalError.self) {
+            try history.read(Self.partition, from: LogPosition(11), entriesMax: 10)
+        }
+        #expect(error?.code == .corrupt)
+        let rest = try history.read(Self.partition, from: LogPosition(201), entriesMax: 500)
+        #expect(rest.map(\.position.rawValue) == Array(201...300))
+        #expect(rest.map(\.logTime) == rest.map(\.logTime).sorted())
+    }
+
+    @Test func `a snapshot whose writer died is not there, and what it left does not matter`() throws {
+        let harness = try Harness(try Brokers())
+        let core = harness.own.core
+        let id = SnapshotID(partition: Self.partition, position: LogPosition(3), logTime: Instant(seconds: 3))
+        // As a writer leaves it that dies before the note.
+        let subject = core.names.chunks(Self.partition, 77) + ".0"
+        let outcome = core.broker.publish([1, 2, 3], to: subject, .nothing, waitMilliseconds: 5_000)
+        guard case .stored = outcome else {
+            Issue.record("the chunk was not stored: \(outcome)")
+            return
+        }
+        #expect(try harness.own.snapshots(Self.partition) == [])
+        var frames: [[UInt8]] = [[1], Array(repeating: 2, count: 1_500_000)]
+        let expected = frames
+        try harness.own.write(id) { frames.isEmpty ? nil : frames.removeFirst() }
+        var found: [[UInt8]] = []
+        try harness.own.read(id) { found.append($0) }
+        #expect(found == expected)
+        // And one that lacks a chunk is refused.
+        let note = try #require(try SnapshotNotes.read(SnapshotNotes.subject(of: id, core.names), core))
+        try core.broker.purge(core.names.chunks, subject: core.names.chunks(Self.partition, note.upload) + ".1")
+        let error = #expect(throws: JournalError.self) { try harness.own.read(id) { _ in } }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test func `a message that is sent again long after is stored once`() throws {
+        let harness = try Harness(try Brokers())
+        let core = harness.own.core
+        let stream = core.names.input(Self.partition)
+        let message = InputMessage(
+            id: MessageID(writer: 7, number: 1),
+            writtenAt: Harness.now(),
+            records: records("a")
+        ).bytes(core.journalID, in: stream)
+        let subject = core.names.input(Self.partition, of: 7)
+        func send() -> PublishOutcome {
+            core.broker.publish(message, to: subject, .lastOfSubject(0), waitMilliseconds: 5_000)
+        }
+        guard case .stored(1) = send() else {
+            Issue.record("not stored")
+            return
+        }
+        // No window is asked: the subject ends otherwise than the message expects.
+        for _ in 0..<3 {
+            guard case .otherEnd = send() else {
+                Issue.record("stored again")
+                return
+            }
+        }
+        #expect(try harness.journal.texts() == [["a"]])
+    }
+
+    @Test func `streams of another log under the same name are refused`() throws {
+        let brokers = try Brokers()
+        let harness = try Harness(brokers)
+        #expect(harness.journal.append("a").code == nil)
+        let core = harness.own.core
+        harness.journal.close()
+        // The log was created anew elsewhere, and these streams were left.
+        try core.broker.purge(core.names.notes, subject: core.names.format)
+        let error = #expect(throws: JournalError.self) {
+            try JetStreamJournal(configuration: harness.configuration, clock: Harness.now)
+        }
+        #expect(error?.code == .formatMismatch)
+        #expect(error?.message.contains("another cluster's; give this one another name") == true)
+    }
+
+    @Test func `another number of partitions is refused`() throws {
+        let harness = try Harness(try Brokers(), partitions: 2)
+        var other = harness.configuration
+        other.partitions = 3
+        let error = #expect(throws: JournalError.self) {
+            try JetStreamJournal(configuration: other, clock: Harness.now)
+        }
+        #expect(error?.code == .formatMismatch)
+        #expect(error?.message.hasSuffix("has 2 partitions, not 3") == true)
+    }
+
+    @Test func `two processes have one log, and one owner stops the other`() throws {
+        let harness = try Harness(try Brokers(), partitions: 2)
+        let other = try Harness.open(harness.configuration)
+        defer { other.close() }
+        let hints = Inbox<LogPosition>()
+        other.observeAppends(Self.partition) { hints.add($0) }
+        #expect(harness.journal.append("a") == .success(receipt(0, 1, 0)))
+        #expect(hints.wait(for: 1) == [LogPosition(1)])
+        #expect((other as any Journal).append("b") == .success(receipt(0, 2, 0)))
+        #expect(try harness.journal.texts() == [["a"], ["b"]])
+        #expect(harness.journal.appendToAll(SubmissionToAll(records("c"))).code == nil)
+        #expect((other as any Journal).appendToAll(SubmissionToAll(records("d"))).code == nil)
+        for partition in [Self.partition, PartitionID(1)] {
+            let texts = try Array(harness.journal.texts(partition).joined())
+            #expect(texts.suffix(2) == ["c", "d"])
+        }
+        #expect(harness.journal.commit(output(through: 1), expected: nil) == .success(.first))
+        #expect((other as any Journal).commit(output(through: 2), expected: nil).code == .fenced)
+    }
+
+    @Test func `one damaged byte is found`() throws {
+        let message = InputMessage(
+            id: MessageID(writer: 7, number: 1),
+            writtenAt: Instant(seconds: 1),
+            records: records("a b")
+        )
+        let bytes = message.bytes("log", in: "stream")
+        #expect(try InputMessage(bytes, "log", in: "stream").records == message.records)
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 4
+            #expect(throws: MessageFault.self) { try InputMessage(damaged, "log", in: "stream") }
+        }
+        #expect(throws: MessageFault.self) { try InputMessage(bytes, "log", in: "other") }
+        #expect(throws: MessageFault.self) { try InputMessage(bytes, "other", in: "stream") }
+        #expect(throws: MessageFault.self) { try InputMessage([], "log", in: "stream") }
+    }
+}

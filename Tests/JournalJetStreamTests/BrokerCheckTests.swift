@@ -1,0 +1,72 @@
+import Journaling
+import Testing
+
+@testable import JournalJetStream
+
+/// Brokers that would lose what was accepted are refused, and it is said what to change.
+@Suite struct BrokerCheckTests {
+    private static func answer(_ version: String, _ data: String) -> [UInt8] {
+        Array(#"{"server":{"name":"n1","ver":"\#(version)"},"data":\#(data)}"#.utf8)
+    }
+
+    private static let good = #"{"config":{"sync_always":true}}"#
+
+    @Test(arguments: ["2.12.0", "2.15.1", "3.0.0"])
+    func `these versions are taken`(version: String) throws {
+        try BrokerCheck.check(Self.answer(version, Self.good))
+    }
+
+    @Test(arguments: ["2.11.9", "2.9.10", "1.4.1", "", "x"])
+    func `older ones are not`(version: String) {
+        let error = #expect(throws: JournalError.self) { try BrokerCheck.check(Self.answer(version, Self.good)) }
+        #expect(error?.code == .formatMismatch && error?.message.contains("2.12 or newer") == true)
+    }
+
+    @Test(arguments: [#"{"config":{}}"#, #"{"config":{"sync_always":false}}"#])
+    func `a broker that answers before it has written is refused`(data: String) {
+        let error = #expect(throws: JournalError.self) { try BrokerCheck.check(Self.answer("2.15.1", data)) }
+        #expect(error?.message.contains("set `sync_interval: always`") == true)
+    }
+
+    @Test(arguments: [#"{"disabled":true}"#, "{}"])
+    func `a broker without JetStream is refused`(data: String) {
+        let error = #expect(throws: JournalError.self) { try BrokerCheck.check(Self.answer("2.15.1", data)) }
+        #expect(error?.message.contains("has no JetStream") == true)
+    }
+
+    @Test(.enabled(if: Brokers.isThere, "make setup installs nats-server"))
+    func `real ones are read back`() throws {
+        func error(_ brokers: Brokers, system: [String]? = nil) -> JournalError? {
+            let configuration = JetStreamJournal.Configuration(
+                servers: brokers.servers,
+                systemServers: system ?? brokers.systemServers,
+                cluster: "check",
+                partitions: 1,
+                replicas: 1,
+                streamBytesMax: 1_000_000
+            )
+            do {
+                try Harness.open(configuration).close()
+                return nil
+            } catch {
+                return error as? JournalError
+            }
+        }
+        let lax = try Brokers(sync: "")
+        #expect(error(lax)?.message.contains("broker n0 answers before it has written") == true)
+        let bare = try Brokers(jetStream: false)
+        #expect(error(bare)?.message.contains("broker n0 has no JetStream") == true)
+        let good = try Brokers()
+        #expect(error(good) == nil)
+        #expect(error(good, system: [])?.message.contains("system account is named") == true)
+        var configuration = JetStreamJournal.Configuration(
+            servers: good.servers,
+            systemServers: good.systemServers,
+            cluster: "a b",
+            partitions: 1
+        )
+        #expect(throws: JournalError.self) { try JetStreamJournal(configuration: configuration, clock: Harness.now) }
+        configuration.cluster = ""
+        #expect(throws: JournalError.self) { try JetStreamJournal(configuration: configuration, clock: Harness.now) }
+    }
+}

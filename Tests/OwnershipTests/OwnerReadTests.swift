@@ -1,0 +1,58 @@
+import Engine
+import Journaling
+import Ownership
+import Testing
+import WidgetModel
+
+/// Entries that come later than they are asked for.
+@Suite struct OwnerReadTests {
+    private static func started() throws -> OwnerLog {
+        var log = OwnerLog(hosts: 1)
+        try log.machine.start(newest: nil)
+        return log
+    }
+
+    /// Where the machine wants to read on.
+    private static func wantedRead(_ log: inout OwnerLog) throws -> LogPosition? {
+        var units = Int.max
+        guard case .read(let position)? = try log.machine.next(&units) else { return nil }
+        return position
+    }
+
+    @Test func `what is announced while entries are read is read, too`() throws {
+        var log = try Self.started()
+        try log.writeAll()
+        log.entries = OwnerLog(hosts: 3).entries
+        log.machine.announce(LogPosition(3))
+        let position = try Self.wantedRead(&log)
+        #expect(position == LogPosition(3))
+        let (isReading, isBehind) = (log.machine.isReading, log.machine.isBehind)
+        #expect(isReading && !isBehind, "there is nothing to do before they are there")
+        let again = try Self.wantedRead(&log)
+        #expect(again == nil)
+        // The answer is from before the entry that was announced since.
+        log.machine.announce(LogPosition(4))
+        try log.machine.takeEntries([])
+        let (record, _) = try #require(try log.nextOutput())
+        #expect(record.through == LogPosition(4))
+    }
+
+    @Test func `outputs are published while entries are read`() throws {
+        var log = try Self.started()
+        let (record, _) = try #require(try log.nextOutput())
+        log.entries = OwnerLog(hosts: 2).entries
+        log.machine.announce(LogPosition(3))
+        let position = try Self.wantedRead(&log)
+        #expect(position == LogPosition(3))
+        try log.write(record)
+        var units = Int.max
+        guard case .publish(let effects)? = try log.machine.next(&units) else {
+            Issue.record("nothing was published")
+            return
+        }
+        #expect(effects.count == 3)
+        try log.machine.takeEntries(Array(log.entries.dropFirst(2)))
+        let (next, expected) = try #require(try log.nextOutput())
+        #expect(next.through == LogPosition(3) && expected == .first)
+    }
+}
