@@ -68,7 +68,7 @@ extension OperatorRoutes {
         let list = try ListRequest(call, below: self.log.rowBounds)
         let hosts = HostList(of: call.query("app").map { BundleID($0) })
         let isConnected = try call.flag("connected")
-        var page = ListPage<HostSummary, String>()
+        var page: (rows: [HostSummary], next: String?) = ([], nil)
         if let keys = try self.namedHosts(call, hosts.app) {
             for key in keys {
                 if let row = try await self.log.ask(HostSummaryQuestion(key)) { page.rows.append(row) }
