@@ -1,4 +1,5 @@
 import Gateway
+import Journaling
 import NIOCore
 import Testing
 import TransportSupport
