@@ -5,7 +5,8 @@ import Foundation
 enum Output {
     /// A line of the answer, written at once: `print` gathers what goes to a pipe.
     static func line(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+        // Where the reader has gone, as head does, there is nothing more to say.
+        do { try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8)) } catch { exit(1) }
     }
 
     static func standardError(_ text: String, terminator: String = "\n") {

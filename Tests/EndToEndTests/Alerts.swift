@@ -34,7 +34,7 @@ enum Alerts {
             // A question that no answer fits: the tool says what it found.
             """
                   - expr: count(ALERTS{alertname="\(name)",alertstate="firing"})
-                    eval_time: \(minutes * (index + 1))m
+                    eval_time: \(Self.end(of: index, minutes))m
                     exp_samples: [{labels: "{}", value: -1}]
             """
         }
@@ -59,6 +59,9 @@ enum Alerts {
         return found
     }
 
+    /// The last minute of a time: each has a sample at its beginning and one at the end of each of its minutes.
+    private static func end(of index: Int, _ minutes: Int) -> Int { (minutes + 1) * (index + 1) - 1 }
+
     /// The metrics that the rules ask for.
     private static func asked() throws -> Set<String> {
         let rules = try String(contentsOfFile: "\(TestGateway.root)/deploy/prometheus/alerts.yml", encoding: .utf8)
@@ -81,7 +84,7 @@ enum Alerts {
                 else { continue }
                 if line.contains("_timestamp_seconds") {
                     // The tool's clock begins at 0: an instant is as far from the end of this time as it was from the scrape.
-                    value += Double(minutes * (index + 1) * 60) - scrape.at.timeIntervalSince1970
+                    value += Double(Self.end(of: index, minutes) * 60) - scrape.at.timeIntervalSince1970
                 }
                 values[Self.named(line[..<space]), default: scrapes.map { _ in Double?.none }][index] = value
             }
@@ -103,13 +106,13 @@ enum Alerts {
         var last: Double?
         var reached = 0.0
         return values.map { value in
-            guard let value else { return "_x\(minutes - 1)" }
+            guard let value else { return "_x\(minutes)" }
             let grown = isCounter ? max(0, value - (last ?? (values[0] == nil ? 0 : value))) : 0
             // What had grown when the times before it were stretched stays.
             let start = isCounter ? (last == nil ? value - grown : reached) + grown : value
-            reached = start + grown * Double(minutes - 1)
+            reached = start + grown * Double(minutes)
             last = value
-            return "\(start)+\(grown)x\(minutes - 1)"
+            return "\(start)+\(grown)x\(minutes)"
         }.joined(separator: " ")
     }
 }

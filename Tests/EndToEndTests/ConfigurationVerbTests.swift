@@ -83,6 +83,9 @@ import Testing
         #expect(try await inForce() == "info")
         let attributes = try FileManager.default.attributesOfItem(atPath: "\(gateway.folder)/data/reload")
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        // A reader that has gone, as head has, is no reason to crash.
+        let piped = try await Command.run("sh", ["-c", #""$0" "$@" | true"#, TestGateway.program] + reload)
+        #expect(piped.errors.isEmpty, "\(piped.errors)")
         let both = try await Command.run(TestGateway.program, reload + ["--server", gateway.opsURL])
         #expect(both.status == 64 && both.errors.contains("leave --server and --context out"), "\(both)")
         #expect(await gateway.drain() == 0)

@@ -40,9 +40,15 @@ enum TargetDrills {
         try await Drilling.register(gateway, 3, app: Self.provided, bearer: bearer)
         var done: [String] = []
 
+        /// Pushes, long enough after the last that nothing holds it back.
+        func push(_ number: Int, _ app: String = TestGateway.app) async throws {
+            try await Drilling.advance(gateway, seconds: 60)
+            try await Drilling.push(gateway, to: number, app: app, bearer: bearer)
+        }
+
         /// Pushes, and moves the clock on until what only fails is in trouble.
         func fail(_ number: Int, _ list: String, _ app: String = TestGateway.app) async throws {
-            try await Drilling.push(gateway, to: number, app: app, bearer: bearer)
+            try await push(number, app)
             try await Drilling.wait(for: ["failing", "inTrouble"], of: list, app, gateway)
             try await Drilling.advance(gateway, seconds: 31)
             try await Drilling.wait(for: ["inTrouble"], of: list, app, gateway)
@@ -57,7 +63,7 @@ enum TargetDrills {
             done.append(drill.incident.title)
         }
 
-        try await Drilling.push(gateway, to: 1, bearer: bearer)
+        try await push(1)
         try await Drilling.wait(for: ["well"], of: "upstreams", TestGateway.app, gateway)
         var down = try await Drill("An upstream answers 503", gateway)
         upstream.steps.set(.answer(503, [:], #"{"reason":"ServiceUnavailable"}"#))
@@ -68,7 +74,7 @@ enum TargetDrills {
 
         var refused = try await Drill("An upstream answers 403", gateway)
         upstream.steps.set(.answer(403, [:], #"{"reason":"InvalidProviderToken"}"#))
-        try await Drilling.push(gateway, to: 1, bearer: bearer)
+        try await push(1)
         try await Drilling.wait(for: ["inTrouble"], of: "upstreams", TestGateway.app, gateway)
         try await refused.isSeen(by: gateway)
         upstream.steps.set(.answer(200))
@@ -77,11 +83,11 @@ enum TargetDrills {
         var gone = try await Drill("APNs takes push tokens back", gateway)
         let tomorrow = Int(Date().timeIntervalSince1970 + 86_400) * 1000
         upstream.steps.set(.answer(410, [:], #"{"reason":"Unregistered","timestamp":\#(tomorrow)}"#))
-        try await Drilling.push(gateway, to: 1, bearer: bearer)
+        try await push(1)
         try await gone.isSeen(by: gateway)
         upstream.steps.set(.answer(200))
         try await Drilling.register(gateway, 4, by: "apns", bearer: bearer)
-        try await Drilling.push(gateway, to: 4, bearer: bearer)
+        try await push(4)
         try await gone.isOver(gateway, staysToDo: true)
         done.append(gone.incident.title)
 
