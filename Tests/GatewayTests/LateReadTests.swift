@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import Ownership
+import TestSupport
 import Testing
 import WidgetModel
 
