@@ -32,7 +32,7 @@ case $what in
         found='^WARNING: ThreadSanitizer'
         prove_thread_sanitiser
         preload=$PWD/$folder/mutex.so
-        export TSAN_OPTIONS="halt_on_error=0 exitcode=66 history_size=4"
+        export TSAN_OPTIONS="halt_on_error=0 exitcode=66 history_size=4 suppressions=$PWD/Tests/ThreadSanitiser/suppressions"
         ;;
     address)
         filter='^(APNSWire|HTTP2|HTTPTransport|IntentMatching|JournalSQLite|Journaling|Storage|TLS)Tests\.'
@@ -60,6 +60,7 @@ status=0
 env ${preload:+LD_PRELOAD="$preload"} "$tests" --skip-build --disable-xctest --testing-library swift-testing \
     --filter "${FILTER:-$filter}" --skip '^EndToEndTests\.' > >(tee "$log") 2>&1 || status=1
 
+if [ "$what" = thread ]; then Tests/ThreadSanitiser/serve.sh "$folder/debug/freshet" "$folder" || status=1; fi
 if [ "$what" = coverage ]; then
     llvm-profdata merge -sparse "$folder"/*.profraw -o "$folder/coverage.profdata"
     llvm-cov export -summary-only "$tests" -instr-profile "$folder/coverage.profdata" | python3 Tests/coverage.py

@@ -156,3 +156,11 @@ def test_compose_is_what_compose_takes(tmp_path: pathlib.Path) -> None:
     assert good.returncode == 0, good.stdout
     (tmp_path / "compose.yaml").write_text(COMPOSE.read_text().replace("cap_drop:", "cap_dropp:"))
     assert subprocess.run([*check, tmp_path / "compose.yaml"], capture_output=True, check=False).returncode != 0
+
+
+def test_every_place_says_the_programs_version() -> None:
+    source = (ROOT / "Sources/Gateway/Operators/OperatorRoutes.swift").read_text()
+    version = re.search(r'static let current = "([\d.]+)"', source)[1]
+    assert read(ROOT / "docs/openapi.yaml")["info"]["version"] == version
+    assert [image["newTag"] for image in read(KUBERNETES / "base/kustomization.yaml")["images"]] == [version]
+    assert re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version

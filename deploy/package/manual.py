@@ -1,6 +1,6 @@
 """Man pages out of what the program says of itself (`freshet --experimental-dump-help`): one for the program, one for each verb.
 
-    manual.py DUMP.json FOLDER --date 2026-11-26 --version 0.1.0
+    manual.py DUMP.json FOLDER --date 2026-11-26 --version 0.2.0
 """
 
 import argparse

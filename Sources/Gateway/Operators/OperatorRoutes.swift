@@ -182,5 +182,5 @@ extension OperatorCall {
 
 /// The version of this program; CHANGELOG.md says what each brought.
 package enum FreshetVersion {
-    package static let current = "0.1.0"
+    package static let current = "0.2.0"
 }
