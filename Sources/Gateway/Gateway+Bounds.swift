@@ -19,6 +19,7 @@ extension Gateway {
         self.followers.use(max: configuration.streams.followedPushesMax)
         self.feed.use(configuration.feed)
         self.snapshotter.withLock { $0 }?.use(configuration.snapshots)
+        self.decisions.withLock { $0 }?.store.use(configuration.decisions)
         self.storage?.use(configuration.storage)
         self.work.use(configuration.fairness)
         self.registry.use(RegistryLimits(configuration), configuration.memoryMax)

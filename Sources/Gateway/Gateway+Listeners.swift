@@ -100,7 +100,13 @@ extension Gateway {
         store.history = self.history
         store.storage = self.storage
         store.snapshots = { parts.snapshotter?.counters }
-        store.forgetHistory = { try await parts.snapshotter?.forgetHistory() }
+        let decisions = self.decisions.withLock { $0 }
+        store.decisions = decisions
+        store.forgetHistory = {
+            let files = try await parts.snapshotter?.forgetHistory()
+            if files != nil { try await decisions?.removeAll() }
+            return files
+        }
         var traffic = OperatedTraffic(
             streams: self.streams,
             followers: self.followers,

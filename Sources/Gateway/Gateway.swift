@@ -41,6 +41,9 @@ package final class Gateway: Service {
     /// How often event streams are heard.
     let heartbeat: Shared<Interval>
     private let archive: any RecordArchive
+    let decisionArchive: (any RecordArchive)?
+    /// What writes decisions to it, once the owners have started.
+    let decisions = Mutex<DecisionFiler?>(nil)
     let audit: OperatorAudit
     private let operatorToken: OperatorTokenFile?
     let feed: OperatorFeed
@@ -93,6 +96,7 @@ package final class Gateway: Service {
     ///   - storage: Measures what all that takes of the disk; nil where it takes none.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
+    ///   - decisionArchive: Where decisions are kept that engines have no room for any more; nil for nowhere.
     ///   - clock: Stamps the log's entries.
     ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
@@ -110,6 +114,7 @@ package final class Gateway: Service {
         storage: StorageWatch.Measure? = nil,
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
+        decisionArchive: (any RecordArchive)? = nil,
         operatorToken: OperatorTokenFile? = nil,
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
@@ -151,6 +156,7 @@ package final class Gateway: Service {
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
+        self.decisionArchive = decisionArchive
         self.operatorToken = operatorToken
         let opening = history ?? { JournalHistory(journal) }
         self.history = HistoryQuestions(
@@ -288,6 +294,7 @@ package final class Gateway: Service {
             certificates: certificates
         )
         let snapshotter = self.makeSnapshotter(owners)
+        let filer = self.makeDecisionFiler(log)
         let parts = Parts(
             apps: apps,
             senders: senders,
@@ -307,6 +314,7 @@ package final class Gateway: Service {
         let observing = Task { await watch.run() }
         let auditing = Task { [audit = self.audit] in await audit.run(log) }
         let fetching = Task { await providers.run() }
+        let filing = Task { if let filer { await filer.run() } }
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
         self.readiness.set(.listeners, met: true)
@@ -366,6 +374,7 @@ package final class Gateway: Service {
         auditing.cancel()
         measuring.cancel()
         weighing.cancel()
+        filing.cancel()
         logging.cancel()
         await providers.close()
         await connections.close()
@@ -384,9 +393,10 @@ package final class Gateway: Service {
         await exporter?.close()
         await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, auditing, measuring, weighing, logging] {
+        for task in [beating, watching, fetching, observing, auditing, measuring, weighing, filing, logging] {
             await task.value
         }
+        filer?.store.close()
         self.end()
     }
 

@@ -77,6 +77,11 @@ package struct PushDecision: Hashable, Sendable {
     /// Nil if the instance is forgotten by now.
     package let instance: InstanceAddress?
     package let decision: DecisionView
+
+    package init(instance: InstanceAddress?, decision: DecisionView) {
+        self.instance = instance
+        self.decision = decision
+    }
 }
 
 /// A part of a list that was searched for in bounded steps: what was found, and where to go on.

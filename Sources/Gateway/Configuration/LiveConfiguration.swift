@@ -226,6 +226,7 @@ extension GatewayConfiguration {
     package func takingLive(from fresh: GatewayConfiguration) -> GatewayConfiguration {
         var merged = self
         merged.snapshots = fresh.snapshots
+        merged.decisions = fresh.decisions
         merged.storage = fresh.storage
         merged.memoryMax = fresh.memoryMax
         merged.limits = fresh.limits

@@ -100,11 +100,13 @@ extension OperatorRoutes {
         let found = try await self.log.ask(address.host) {
             $0.instance(address, decisions: decisions, pending: pending)
         }
-        guard let view = found else {
+        guard var view = found else {
             throw Problem(.unknownInstance, "there is no instance \(address)")
         }
+        let replay = self.replay(of: address.host, isAskedFor: try call.flag("replay") ?? false)
+        await self.addEarlier(&view, decisions: decisions)
         guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }
-        return try await self.answer(members.map { ($0.name, $0.value) })
+        return try await self.answer(members.map { ($0.name, $0.value) } + [("replay", replay)])
     }
 }
 

@@ -127,9 +127,8 @@ extension OperatorRoutes {
         var budget = SearchBudget()
         while place.partition < self.log.partitions, rows.count < list.limit, budget.takeStep() {
             let (start, left) = (place.number, list.limit - rows.count)
-            let page = try await self.log.ask(PartitionID(UInt16(place.partition))) {
-                $0.decisions(about: id, from: start, outcome: outcome, limit: left, scanMax: SearchBudget.stepRows)
-            }
+            let partition = PartitionID(UInt16(place.partition))
+            let page = try await self.decisions(about: id, in: partition, from: start, outcome, limit: left)
             rows += page.rows
             place = page.next.map { (place.partition, $0) } ?? (place.partition + 1, nil)
         }
