@@ -11,19 +11,29 @@ extension Engine {
         var issued: [Ledger.Decision] = []
         var number = self.schedule[instance].lastDecision
         var looked = 0
-        // Where an instance's decisions end, its first may be or the oldest that is kept: only the ring knows how far that is back.
-        var isWhole = self.ledger.keepsDecisions(since: from)
+        var isWhole = true
         while number != Ledger.noDecision {
             guard looked < Self.ledgerDecisionsMax else {
                 isWhole = false
                 break
             }
-            guard let entry = self.ledger.decision(number), entry.instance == instance, entry.at >= from else { break }
+            guard let entry = self.ledger.decision(number) else {
+                // It was evicted: only where one that is kept was made before that day, it was of the time before, too.
+                isWhole = self.ledger.keepsDecisions(since: from)
+                break
+            }
+            guard entry.instance == instance, entry.at >= from else { break }
             if entry.outcome == .issued { issued.append(entry) }
             looked += 1
             number = entry.previous
         }
-        return DayLedger(from: from, until: self.time, isWhole: isWhole, entries: self.leftAfter(issued, instance))
+        return DayLedger(
+            from: from,
+            until: self.time,
+            isWhole: isWhole,
+            entries: self.leftAfter(issued, instance),
+            earlier: isWhole ? nil : number
+        )
     }
 
     /// What was left after each reload of the present window: counted back from what is left now.
@@ -33,7 +43,7 @@ extension Engine {
         var entries: [DayLedger.Entry] = []
         for entry in issued {
             let isInWindow = entry.at >= use.window.start && !use.isUnlimited
-            let isCharged = entry.exemption == nil && entry.reason != .collateralOver
+            let isCharged = entry.view.isCharged
             entries.append(
                 DayLedger.Entry(
                     decision: entry.view,

@@ -14,6 +14,7 @@ extension Engine {
         let kind = self.catalogue[row.kind]
         var outstanding: [ReloadEffect] = []
         self.reloads.forEach(in: active.outstanding) { outstanding.append(self.effect(of: $0)) }
+        let kept = self.decisions(of: slot, decisions)
         return InstanceView(
             address: address,
             kind: kind.name,
@@ -35,7 +36,8 @@ extension Engine {
             behind: active.behind,
             behindSince: self.schedule.behindSince(slot),
             outstanding: outstanding,
-            decisions: self.decisions(of: slot, decisions),
+            decisions: kept.views,
+            earlierDecision: kept.earlier,
             ledger: self.dayLedger(of: slot)
         )
     }
@@ -194,13 +196,13 @@ extension Engine {
         return views
     }
 
-    private func decisions(of instance: InstanceNumber, _ limit: Int) -> [DecisionView] {
+    private func decisions(of instance: InstanceNumber, _ limit: Int) -> (views: [DecisionView], earlier: UInt64?) {
         var views: [DecisionView] = []
         var number = self.schedule[instance].lastDecision
         while views.count < limit, let entry = self.ledger.decision(number), entry.instance == instance {
             views.append(entry.view)
             number = entry.previous
         }
-        return views
+        return (views, number == Ledger.noDecision ? nil : number)
     }
 }

@@ -72,6 +72,7 @@ struct Serve: AsyncParsableCommand {
             archive: try self.archive("timelines.sqlite", configuration, logger),
             auditArchive: try self.archive("audit.sqlite", configuration, logger),
             samplesArchive: try self.archive("samples.sqlite", configuration, logger),
+            decisionArchive: self.decisions(configuration, logger),
             operatorToken: operatorToken,
             history: self.history(configuration),
             clock: clock,
@@ -118,6 +119,18 @@ struct Serve: AsyncParsableCommand {
         } catch {
             logger.critical("\(error)")
             throw ExitCode.failure
+        }
+    }
+
+    /// Where decisions are kept; nil for nowhere. They are made again from the log, so that nothing waits for the disk, and a gateway
+    /// starts without them.
+    private func decisions(_ configuration: GatewayConfiguration, _ logger: Logger) -> (any RecordArchive)? {
+        guard !self.inMemory else { return nil }
+        do {
+            return try SQLiteArchive(path: configuration.dataDirectory + "/decisions.sqlite", isSynced: false)
+        } catch {
+            logger.warning("decisions are kept in memory only", metadata: ["error": "\(error)"])
+            return nil
         }
     }
 

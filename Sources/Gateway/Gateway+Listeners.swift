@@ -22,6 +22,8 @@ extension Gateway {
         let reloading: ConfigurationReload
         /// Nil where no snapshots are made.
         let snapshotter: Snapshotter?
+        /// Nil where decisions are in memory only.
+        let filer: DecisionFiler?
     }
 
     func listen(
@@ -104,7 +106,12 @@ extension Gateway {
         store.history = self.history
         store.storage = self.storage
         store.snapshots = { parts.snapshotter?.counters }
-        store.forgetHistory = { try await parts.snapshotter?.forgetHistory() }
+        store.decisions = parts.filer
+        store.forgetHistory = {
+            let files = try await parts.snapshotter?.forgetHistory()
+            if files != nil { try await parts.filer?.removeAll() }
+            return files
+        }
         var traffic = OperatedTraffic(
             streams: self.streams,
             followers: self.followers,

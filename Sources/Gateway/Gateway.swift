@@ -42,6 +42,7 @@ package final class Gateway: Service {
     let settings: LiveSettings
     private let archive: any RecordArchive
     private let samplesArchive: any RecordArchive
+    let decisionArchive: (any RecordArchive)?
     let audit: OperatorAudit
     private let operatorToken: OperatorTokenFile?
     let feed: OperatorFeed
@@ -95,6 +96,7 @@ package final class Gateway: Service {
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
     ///   - samplesArchive: Where minutes and hours for charts are kept; by default nowhere but in memory.
+    ///   - decisionArchive: Where decisions are kept that engines have no room for any more; nil for nowhere.
     ///   - clock: Stamps the log's entries.
     ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
@@ -113,6 +115,7 @@ package final class Gateway: Service {
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
         samplesArchive: any RecordArchive = MemoryArchive(),
+        decisionArchive: (any RecordArchive)? = nil,
         operatorToken: OperatorTokenFile? = nil,
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
@@ -155,6 +158,7 @@ package final class Gateway: Service {
         self.snapshots = snapshots
         self.archive = archive
         self.samplesArchive = samplesArchive
+        self.decisionArchive = decisionArchive
         self.operatorToken = operatorToken
         let opening = history ?? { journal.history }
         self.history = HistoryQuestions(
@@ -299,6 +303,7 @@ package final class Gateway: Service {
             certificates: certificates
         )
         let snapshotter = self.makeSnapshotter(owners)
+        let filer = self.makeDecisionFiler(log)
         let parts = Parts(
             apps: apps,
             senders: senders,
@@ -310,7 +315,8 @@ package final class Gateway: Service {
             providers: providers,
             watch: watch,
             reloading: reloading,
-            snapshotter: snapshotter
+            snapshotter: snapshotter,
+            filer: filer
         )
         let operatorRoutes = self.operatorRoutes(parts)
         let servers = try await self.listen(plans, on: loops, parts, operatorRoutes)
@@ -320,6 +326,7 @@ package final class Gateway: Service {
         let observing = Task { await watch.run() }
         let auditing = Task { [audit = self.audit] in await audit.run(log) }
         let fetching = Task { await providers.run() }
+        let filing = Task { if let filer { await filer.run() } }
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
         self.readiness.set(.listeners, met: true)
@@ -377,6 +384,7 @@ package final class Gateway: Service {
         auditing.cancel()
         measuring.cancel()
         weighing.cancel()
+        filing.cancel()
         logging.cancel()
         await providers.close()
         await connections.close()
@@ -395,9 +403,10 @@ package final class Gateway: Service {
         await exporter?.close()
         await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, telling, watching, fetching, observing, auditing, measuring, weighing, logging] {
+        for task in [beating, telling, watching, fetching, observing, auditing, measuring, weighing, filing, logging] {
             await task.value
         }
+        filer?.store.close()
         self.end()
     }
 

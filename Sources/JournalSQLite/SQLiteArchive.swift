@@ -6,7 +6,7 @@ import Synchronization
 /// A record archive in one SQLite file.
 ///
 /// WAL with `synchronous=NORMAL`: a record is with the operating system when ``write(_:removing:)`` returns, on the disk
-/// at the next checkpoint. A file that is damaged is put aside and begun anew, since what is in it can be had again.
+/// at the next checkpoint; or with `OFF`, which never waits for the disk, and may lose the file in a power cut. A file that is damaged is put aside and begun anew, since what is in it can be had again.
 package final class SQLiteArchive: RecordArchive {
     /// "FrAr", SQLite's application id.
     private static let applicationID: Int64 = 0x4672_4172
@@ -17,6 +17,7 @@ package final class SQLiteArchive: RecordArchive {
     private static let walBytesKept = 1_048_576
 
     private let store: Mutex<Store?>
+    private let path: String
 
     /// One connection with its statements. Used under the lock alone.
     private final class Store {
@@ -27,8 +28,9 @@ package final class SQLiteArchive: RecordArchive {
         let insert: Statement
         let remove: Statement
         let all: Statement
+        let one: Statement
 
-        init(path: String) throws(SQLiteFailure) {
+        init(path: String, isSynced: Bool) throws(SQLiteFailure) {
             self.database = try Database(path: path, access: .readWrite)
             try EarlierBuild.refuse(self.database)
             let mode = try self.database.text("PRAGMA journal_mode = WAL")
@@ -36,7 +38,7 @@ package final class SQLiteArchive: RecordArchive {
                 let sentence = "journal_mode is \(mode) after it was set to wal"
                 throw self.database.refusal(sentence, code: SQLITE_CANTOPEN)
             }
-            try self.database.execute("PRAGMA synchronous = NORMAL")
+            try self.database.execute("PRAGMA synchronous = \(isSynced ? "NORMAL" : "OFF")")
             try self.database.execute("PRAGMA wal_autocheckpoint = \(SQLiteArchive.checkpointPages)")
             try self.database.execute("PRAGMA journal_size_limit = \(SQLiteArchive.walBytesKept)")
             let version = try self.database.integer("PRAGMA user_version")
@@ -56,6 +58,20 @@ package final class SQLiteArchive: RecordArchive {
             self.insert = try self.database.prepare("INSERT OR REPLACE INTO records VALUES (?1, ?2)")
             self.remove = try self.database.prepare("DELETE FROM records WHERE number = ?1")
             self.all = try self.database.prepare("SELECT number, bytes FROM records ORDER BY number")
+            self.one = try self.database.prepare("SELECT bytes FROM records WHERE number = ?1")
+        }
+
+        func read(_ number: UInt64) throws(SQLiteFailure) -> [UInt8]? {
+            defer { self.one.reset() }
+            self.one.bind(Int64(clamping: number), at: 1)
+            return try self.one.step() ? self.one.bytes(at: 0) : nil
+        }
+
+        func removeAll() throws(SQLiteFailure) {
+            try self.database.execute("DELETE FROM records")
+            // Pages that are free keep what was in them; a file that is made anew has none.
+            try self.database.execute("VACUUM")
+            try self.database.checkpointAndTruncate()
         }
 
         func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(SQLiteFailure) {
@@ -89,19 +105,22 @@ package final class SQLiteArchive: RecordArchive {
 
     /// Opens an archive, or begins it.
     ///
-    /// - Parameter path: Its file; others are made beside it. Nobody else may have it open.
+    /// - Parameters:
+    ///   - path: Its file; others are made beside it. Nobody else may have it open.
+    ///   - isSynced: Whether checkpoints wait for the disk.
     /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses, `.formatMismatch` for what a build before 0.2.0 made.
-    package init(path: String) throws(JournalError) {
+    package init(path: String, isSynced: Bool = true) throws(JournalError) {
+        self.path = path
         // SQLite opens what is there; an empty file is an empty database.
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
         do throws(SQLiteFailure) {
-            self.store = Mutex(try Store(path: path))
+            self.store = Mutex(try Store(path: path, isSynced: isSynced))
         } catch {
             // What a full or failing disk keeps from being read is there as soon as the disk is well again.
             guard error.isDamage else { throw error.journalError("opening of the archive") }
             try Self.putAside(path, error)
             do throws(SQLiteFailure) {
-                self.store = Mutex(try Store(path: path))
+                self.store = Mutex(try Store(path: path, isSynced: isSynced))
             } catch {
                 throw error.journalError("beginning of the archive")
             }
@@ -124,6 +143,18 @@ package final class SQLiteArchive: RecordArchive {
 
     package func readAll(_ body: (ArchivedRecord) -> Void) throws(JournalError) {
         try self.withStore("read of all records") { (store) throws(SQLiteFailure) in try store.readAll(body) }
+    }
+
+    package func read(_ number: UInt64) throws(JournalError) -> [UInt8]? {
+        var bytes: [UInt8]?
+        try self.withStore("read of a record") { (store) throws(SQLiteFailure) in bytes = try store.read(number) }
+        return bytes
+    }
+
+    package func removeAll() throws(JournalError) {
+        try self.withStore("removal of all records") { (store) throws(SQLiteFailure) in try store.removeAll() }
+        // Sound: the path is only read during the call. What was put aside is no archive, and may not be there.
+        _ = unsafe unlink(self.path + ".damaged")
     }
 
     package func close() {

@@ -18,5 +18,9 @@ package final class MemoryArchive: RecordArchive {
         for record in all.sorted(by: { $0.number < $1.number }) { body(record) }
     }
 
+    package func read(_ number: UInt64) throws(JournalError) -> [UInt8]? { self.records.withLock { $0[number] } }
+
+    package func removeAll() throws(JournalError) { self.records.withLock { $0 = [:] } }
+
     package func close() {}
 }

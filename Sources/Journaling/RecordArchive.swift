@@ -13,6 +13,12 @@ package protocol RecordArchive: Sendable {
     /// Hands out every record in the order of their numbers. Blocks.
     func readAll(_ body: (ArchivedRecord) -> Void) throws(JournalError)
 
+    /// The bytes of a record; nil if there is none with that number. Blocks.
+    func read(_ number: UInt64) throws(JournalError) -> [UInt8]?
+
+    /// Removes every record, so that no byte of them is left on the disk. Blocks.
+    func removeAll() throws(JournalError)
+
     /// Nothing is written after it.
     func close()
 }

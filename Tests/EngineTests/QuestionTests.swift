@@ -57,6 +57,8 @@ import WidgetModel
             PageQuestion(PushFilter(), limit: 9), PageQuestion(team, from: 9, limit: 9),
             PageQuestion(PushFilter(app: Scene.sports, after: .epoch, before: scene.now), limit: 9),
             PageQuestion(DecisionList(about: scene.lastID), limit: 9),
+            FiledDecisionsQuestion(from: 1, atLeast: 1, limit: 9), KeptDecisionsQuestion(),
+            KeptDecisionsQuestion(about: scene.lastID),
             PageQuestion(DecisionList(about: scene.lastID, outcome: .issued), from: 0, limit: 9),
         ]
         let ofReloads: [any EngineQuestion] = [

@@ -124,9 +124,10 @@ import WidgetModel
     }
 
     /// What a value says, without the numbers of instances in the ids of its reloads: those are the gateway's, and are
-    /// looked up in its outputs.
+    /// looked up in its outputs. And without those of decisions, of which there are fewer where there is one host.
     private static func withoutNumbers(_ value: some Any) -> String {
         String(describing: value).replacing(/\b(0-[0-9]+)-[0-9]+-([0-9a-f]{8})\b/) { "\($0.1)-\($0.2)" }
+            .replacing(/earlierDecision: [^,]+,/, with: "")
     }
 
     private static func schedule(_ seed: UInt64) -> RandomSchedule {

@@ -15,6 +15,8 @@ struct OperatorScene {
     let routes: OperatorRoutes
     /// Nil where the clock is not movable.
     let travel: TimeTravel?
+    /// Nil where decisions are in memory only.
+    let filer: DecisionFiler?
 
     init(
         partitions: Int = 2,
@@ -28,7 +30,8 @@ struct OperatorScene {
         bounds: ServingBounds = ServingBounds(),
         auditArchive: any RecordArchive = MemoryArchive(),
         auditLog: RecordedLog = RecordedLog(),
-        apps: ServedApps = Sports.served
+        apps: ServedApps = Sports.served,
+        decisions: (CommandLog, HistoryQuestions, LogClock) -> DecisionFiler? = { _, _, _ in nil }
     ) async throws {
         let ownClock = movable?.makeLogClock()
         self.scene = try await OwnerScene.started(
@@ -57,7 +60,10 @@ struct OperatorScene {
         )
         var store = OperatedStore(log: self.scene.log, clock: clock)
         store.travel = self.travel
-        store.history = HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in journal }
+        let history = HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in journal }
+        store.history = history
+        self.filer = decisions(self.scene.log, history, clock)
+        store.decisions = self.filer
         store.storage = storage
         store.snapshots = { snapshots }
         var traffic = OperatedTraffic(

@@ -32,6 +32,27 @@ import Testing
         second.close()
     }
 
+    @Test func `one record is read by its number, and of all that is removed no byte is left`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/decisions.sqlite"
+        let archive = try SQLiteArchive(path: path, isSynced: false)
+        let text = String(repeating: "wanderers", count: 2000)
+        try archive.write([Self.record(1, text), Self.record(2, "b"), Self.record(3, text)], removing: [])
+        try archive.write([], removing: [3])
+        #expect(try archive.read(1) == Array(text.utf8) && archive.read(2) == Array("b".utf8))
+        #expect(try archive.read(3) == nil)
+        try "wanderers".write(toFile: path + ".damaged", atomically: true, encoding: .utf8)
+        try archive.removeAll()
+        #expect(try Self.all(archive) == [] && archive.read(1) == nil)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let content = FileManager.default.contents(atPath: "\(folder.path)/\(name)") ?? Data()
+            #expect(content.range(of: Data("wanderers".utf8)) == nil, "\(name)")
+        }
+        try archive.write([Self.record(1, "a")], removing: [])
+        #expect(try Self.all(archive) == [Self.record(1, "a")])
+        archive.close()
+    }
+
     @Test func `a row that the archive cannot have written is passed over`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/timelines.sqlite"

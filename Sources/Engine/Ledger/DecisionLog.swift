@@ -10,7 +10,7 @@ struct DecisionLog: ~Copyable, Sendable {
         let position: LogPosition
         /// Only looked at where ``hasPush``.
         let push: PushID
-        /// The number of the instance's previous decision; ``none`` if it had none, or that is not kept any more.
+        /// The number of the instance's previous decision, kept or not; ``none`` if it had none, or that was four billion ago.
         var previous: UInt64
         /// Milliseconds, for `deferred`; `.max` for no date.
         let until: Int64
@@ -60,7 +60,6 @@ struct DecisionLog: ~Copyable, Sendable {
     mutating func restore(_ entry: consuming Entry) -> Bool {
         guard self.entries.count < min(UInt64(self.capacity), self.count) else { return false }
         if entry.previous >= self.count { entry.previous = Self.none }
-        entry.forgetPrevious(before: self.count - min(UInt64(self.capacity), self.count))
         self.entries.append(PackedDecision(entry))
         return true
     }
@@ -81,7 +80,6 @@ struct DecisionLog: ~Copyable, Sendable {
         var entry = self.entries[place].entry(numbered: number)
         // One that did not come before it, as in a snapshot that nobody wrote, is none.
         if entry.previous >= number { entry.previous = Self.none }
-        entry.forgetPrevious(before: self.oldest)
         return entry
     }
 
@@ -98,7 +96,8 @@ struct DecisionLog: ~Copyable, Sendable {
     }
 
     private func packed(_ entry: consuming Entry, numbered number: UInt64) -> PackedDecision {
-        entry.forgetPrevious(before: number - min(UInt64(self.capacity), number))
+        // A packed one has the distance in 32 bits.
+        if entry.previous < number, number - entry.previous > UInt64(UInt32.max) { entry.previous = Self.none }
         return PackedDecision(entry)
     }
 
@@ -141,13 +140,6 @@ struct DecisionLog: ~Copyable, Sendable {
         }
         self.entries = ring
         self.capacity = capacity
-    }
-}
-
-extension DecisionLog.Entry {
-    /// Forgets the previous decision if its number is less than that of the oldest that is kept.
-    fileprivate mutating func forgetPrevious(before oldest: UInt64) {
-        if self.previous < oldest { self.previous = DecisionLog.none }
     }
 }
 

@@ -74,9 +74,14 @@ package struct DecisionList: EngineList {
 
 extension Engine {
     /// Whom a decision was about; nil if the number of that instance is another's by now.
-    fileprivate func address(ofDecision number: UInt64, _ entry: Ledger.Decision) -> InstanceAddress? {
+    ///
+    /// - Parameter lookedMax: At how many later decisions of the instance is looked for that.
+    func address(ofDecision number: UInt64, _ entry: Ledger.Decision, lookedMax: Int = .max) -> InstanceAddress? {
         var last = self.schedule[entry.instance].lastDecision
+        var looked = 0
         while last != number {
+            guard looked < lookedMax else { return nil }
+            looked += 1
             guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return nil }
             last = newer.previous
         }

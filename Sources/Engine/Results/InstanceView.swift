@@ -32,8 +32,10 @@ package struct InstanceView: Hashable, Sendable {
     package let behindSince: Instant?
     package let outstanding: [ReloadEffect]
     /// The newest first, as far as they are retained.
-    package let decisions: [DecisionView]
-    package let ledger: DayLedger
+    package var decisions: [DecisionView]
+    /// The number of the decision before the last of those; nil if there is none.
+    package let earlierDecision: UInt64?
+    package var ledger: DayLedger
 
     package var app: BundleID { self.address.app }
 }
@@ -44,8 +46,15 @@ package struct DayLedger: Hashable, Sendable {
         package let decision: DecisionView
         /// Whether the instance's budget paid for it.
         package let isCharged: Bool
-        /// What was left of the present window's allowance after it; nil in a window before, or without a limit.
+        /// What was left of the present window's allowance after it; nil in a window before, without a limit, or where the engine
+        /// does not keep the decision any more.
         package let left: Int?
+
+        package init(decision: DecisionView, isCharged: Bool, left: Int?) {
+            self.decision = decision
+            self.isCharged = isCharged
+            self.left = left
+        }
     }
 
     package let from: Instant
@@ -54,6 +63,16 @@ package struct DayLedger: Hashable, Sendable {
     package let isWhole: Bool
     /// The oldest first.
     package let entries: [Entry]
+    /// The number of the decision at which what is kept ended; nil where it is whole.
+    package let earlier: UInt64?
+
+    package init(from: Instant, until: Instant, isWhole: Bool, entries: [Entry], earlier: UInt64?) {
+        self.from = from
+        self.until = until
+        self.isWhole = isWhole
+        self.entries = entries
+        self.earlier = earlier
+    }
 }
 
 /// The budget of one instance, now.
@@ -141,4 +160,29 @@ package struct DecisionView: Hashable, Sendable {
     package let exemption: Exemption?
     /// Deferred until then.
     package let until: Instant?
+
+    package init(
+        at: Instant,
+        position: LogPosition,
+        cause: ReloadCause,
+        push: PushID?,
+        outcome: PushOutcome,
+        reason: DecisionReason,
+        exemption: Exemption?,
+        until: Instant?
+    ) {
+        self.at = at
+        self.position = position
+        self.cause = cause
+        self.push = push
+        self.outcome = outcome
+        self.reason = reason
+        self.exemption = exemption
+        self.until = until
+    }
+
+    /// Whether it issued a reload that the budget paid for.
+    package var isCharged: Bool {
+        self.outcome == .issued && self.exemption == nil && self.reason != .collateralOver
+    }
 }

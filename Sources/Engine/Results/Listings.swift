@@ -86,6 +86,11 @@ package struct PushDecision: Hashable, Sendable {
     /// Nil if the instance is forgotten by now.
     package let instance: InstanceAddress?
     package let decision: DecisionView
+
+    package init(instance: InstanceAddress?, decision: DecisionView) {
+        self.instance = instance
+        self.decision = decision
+    }
 }
 
 /// One push of the list of those that came last.

@@ -13,6 +13,7 @@ extension GatewayConfiguration {
             visitor.scalar("maxLogBytes", &self.snapshots.logBytesMax, .bytes(65_536...1_099_511_627_776))
             visitor.scalar("history", &self.snapshots.history, .duration(.zero ... .days(365)))
         }
+        visitor.section("decisions") { self.decisions.visit(&$0) }
         visitor.section("storage") { visitor in
             visitor.optional("maxBytes", &self.storage.bytesMax, .bytes(134_217_728...1_125_899_906_842_624))
             visitor.scalar("minFree", &self.storage.freePercentMin, .percent(0...90))

@@ -15,6 +15,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var partitions = 1
     /// When the state is written down beside the log, and how much of the log is kept.
     package var snapshots = Snapshotter.Settings()
+    package var decisions = Decisions()
     /// What the data directory may take of the disk.
     package var storage = StorageBudget.Settings()
     /// How much memory the process may take before the registry stops to grow. Default 70 % of what there is.

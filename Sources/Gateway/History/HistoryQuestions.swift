@@ -43,14 +43,28 @@ package final class HistoryQuestions: Sendable {
     /// - Throws: `.badRequest` if the log does not go back so far; `.unavailable` if as many questions as may be are being
     ///   answered, or if the log cannot be read.
     package func why(_ address: InstanceAddress, since: Instant) async throws(Problem) -> InstanceTrace {
+        try await self.ask { log, start, isCancelled in
+            try InstanceQuestion(address, since: since).answer(from: log, start, isCancelled: isCancelled)
+        }
+    }
+
+    /// What `question` makes of the log, on a thread of its own.
+    ///
+    /// - Parameter question: Reads the log, from where replays begin, until it is told that it is to end.
+    /// - Throws: As for ``why(_:since:)``.
+    package func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (any LogHistory, any HistoryStart, () -> Bool) throws -> Answer
+    ) async throws(Problem) -> Answer {
         try self.enter()
         defer { self.state.withLock { $0.running -= 1 } }
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
         do {
-            let trace = try await thread.runIfActive { try self.replay(address, since: since) }
+            let answer = try await thread.runIfActive {
+                try question(try self.open(), self.start) { self.state.withLock { $0.isClosed } }
+            }
             try await thread.shutdownGracefully()
-            return trace
+            return answer
         } catch let fault as HistoryError {
             thread.shutdownGracefully { _ in }
             guard case .tooLongAgo = fault else { throw Problem(.unavailable, "\(fault)") }
@@ -73,12 +87,6 @@ package final class HistoryQuestions: Sendable {
                 "\(full) questions about history are being answered; ask again in a second, ask the data "
                     + "directory itself (freshet why --data), or raise limits.maxHistoryQuestions"
             )
-        }
-    }
-
-    private func replay(_ address: InstanceAddress, since: Instant) throws -> InstanceTrace {
-        try InstanceQuestion(address, since: since).answer(from: try self.open(), self.start) {
-            self.state.withLock { $0.isClosed }
         }
     }
 

@@ -21,6 +21,8 @@ package struct OperatedStore: Sendable {
     package var travel: TimeTravel?
     /// Nil where nothing is asked of the past.
     package var history: HistoryQuestions?
+    /// Decisions that engines have no room for any more; nil where they are not kept.
+    package var decisions: DecisionFiler?
     /// What the data directory has room for; nil where nothing is written to it.
     package var storage: StorageWatch?
     /// What became of the snapshots; nil where none are made.

@@ -28,7 +28,12 @@ extension OperatorRoutes {
             query: ["app", "kind", "host", "state", "olderThan", "limit", "cursor"],
             .asks(.read, Self.instances)
         )
-        Route(.get, "/v1/instances/{app}/{instance}", query: ["decisions", "pending"], .asks(.read, Self.instance))
+        Route(
+            .get,
+            "/v1/instances/{app}/{instance}",
+            query: ["decisions", "pending", "replay"],
+            .asks(.read, Self.instance)
+        )
         Route(.get, "/v1/instances/{app}/{instance}/why", query: ["since"], .asks(.read, Self.why))
         Route(
             .get,

@@ -116,11 +116,13 @@ extension OperatorRoutes {
         let decisions = try call.int("decisions", in: 1...ListRequest.limitMax) ?? 100
         let pending = try call.int("pending", in: 1...ListRequest.limitMax) ?? ListRequest.limitDefault
         let question = InstanceQuestion(address, decisions: decisions, pending: pending)
-        guard let view = try await self.log.ask(question) else {
+        guard var view = try await self.log.ask(question) else {
             throw Problem(.unknownInstance, "there is no instance \(address)")
         }
+        let replay = self.replay(of: address.host, isAskedFor: try call.flag("replay") ?? false)
+        await self.addEarlier(&view, decisions: decisions)
         guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }
-        return try await self.answer(members.map { ($0.name, $0.value) })
+        return try await self.answer(members.map { ($0.name, $0.value) } + [("replay", replay)])
     }
 }
 

@@ -48,6 +48,7 @@ extension OperatorRoutes {
         await self.addHealth(&text)
         self.addSnapshots(&text)
         self.addStorage(&text)
+        self.addDecisions(&text)
         self.addMemory(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)

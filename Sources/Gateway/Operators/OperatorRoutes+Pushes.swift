@@ -116,11 +116,20 @@ extension OperatorRoutes {
         guard try await !self.log.askAll(PushesQuestion([id])).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
         }
-        let decisions = DecisionList(about: id, outcome: outcome)
-        let page = try await self.log.walk(decisions, from: list.cursor, limit: list.limit)
+        var rows: [PushDecision] = []
+        var place = (partition: Int(clamping: list.cursor?[0] ?? 0), number: list.cursor?[1])
+        var budget = SearchBudget()
+        while place.partition < self.log.partitions, rows.count < list.limit, budget.takeStep() {
+            let (start, left) = (place.number, list.limit - rows.count)
+            let partition = PartitionID(UInt16(place.partition))
+            let page = try await self.decisions(about: id, in: partition, from: start, outcome, limit: left)
+            rows += page.rows
+            place = page.next.map { (place.partition, $0) } ?? (place.partition + 1, nil)
+        }
+        let isDone = place.partition >= self.log.partitions
         return try await self.answer([
-            ("decisions", .array(page.rows.map { Views.decision($0) })),
-            ("next", page.next.map { .string($0) }),
+            ("decisions", .array(rows.map { Views.decision($0) })),
+            ("next", isDone ? nil : .string(ListRequest.text([UInt64(place.partition), place.number ?? 0]))),
         ])
     }
 }

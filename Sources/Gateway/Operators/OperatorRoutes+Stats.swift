@@ -66,6 +66,7 @@ extension OperatorRoutes {
             ("feed", self.feed()),
             ("snapshots", self.snapshotCounters()),
             ("storage", self.storageSizes()),
+            ("decisionStore", self.decisionCounts()),
             ("fairness", self.shares()),
             ("memory", self.memorySizes()),
             ("tls", .array(self.credentials.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),

@@ -47,7 +47,7 @@ extension InstanceTrace {
         ])
     }
 
-    /// A reload that nobody has acknowledged yet.
+    /// A reload that is not acknowledged yet.
     private func json(_ reload: ReloadEffect) -> JSONValue {
         .members([
             ("id", .string(self.id(of: reload.id).description)),

@@ -18,7 +18,7 @@ extension LogDirectory {
             let bytes = Self.size(of: file)
             if name.hasPrefix(LogFileName.prefix) {
                 if name.hasSuffix(".sqlite") { sizes.log += bytes } else { sizes.writeAheadLog += bytes }
-            } else if Self.archives.contains(where: { name.hasPrefix($0) }) {
+            } else if (Self.archives + Self.caches).contains(where: { name.hasPrefix($0) }) {
                 sizes.archives += bytes
             } else {
                 sizes.other += bytes

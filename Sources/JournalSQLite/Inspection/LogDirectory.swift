@@ -123,6 +123,8 @@ extension LogDirectory {
 
     /// The databases beside the log; each may have more files that begin with its name.
     static let archives = ["timelines.sqlite", "audit.sqlite", "samples.sqlite"]
+    /// What is made again from the log, and not copied with it.
+    static let caches = ["decisions.sqlite"]
 
     /// The names of what is in a directory, sorted.
     static func fileNames(in path: String) throws(JournalError) -> [String] {

@@ -1,0 +1,25 @@
+import Journaling
+
+extension Gateway {
+    /// What writes decisions down, if there is a place for them.
+    func makeDecisionFiler(_ log: CommandLog) -> DecisionFiler? {
+        guard let archive = self.decisionArchive else { return nil }
+        let logger = self.logs.logger(.partitions)
+        let store = DecisionStore(
+            archive: archive,
+            partitions: log.partitions,
+            settings: self.configuration.decisions,
+            logger: logger
+        )
+        self.settings.follow(\.decisions) { store.use($0) }
+        return DecisionFiler(
+            store,
+            log: log,
+            history: self.history,
+            clock: self.clock,
+            // What is left of the disk then is for what cannot be made again.
+            hasRoom: { [storage = self.storage] in storage.map { $0.budget.level < .tight } ?? true },
+            logger: logger
+        )
+    }
+}

@@ -1,0 +1,60 @@
+import Engine
+import History
+import TestSupport
+import Testing
+import WidgetModel
+
+/// Decisions as they are written.
+@Suite struct DecisionBlockTests {
+    static func row(_ random: inout SplitMix64, number: UInt64, at: Instant, position: UInt64) -> FiledDecision {
+        let host = HostKey("host-\(random.next() % 5)")
+        return FiledDecision(
+            instance: random.next() % 8 == 0 ? nil : InstanceAddress(host: host, instance: InstanceID("a")),
+            previous: number == 0 || random.next() % 4 == 0 ? nil : number - 1 - random.next() % number,
+            decision: DecisionView(
+                at: at,
+                position: LogPosition(position),
+                cause: ReloadCause.allCases.randomElement(using: &random)!,
+                push: random.next() % 2 == 0 ? nil : PushID(high: random.next(), low: random.next() % 3),
+                outcome: PushOutcome.allCases.randomElement(using: &random)!,
+                reason: DecisionReason.allCases.randomElement(using: &random)!,
+                exemption: random.next() % 2 == 0 ? nil : Exemption.allCases.randomElement(using: &random),
+                until: random.next() % 2 == 0 ? nil : Instant(milliseconds: Int64(random.next() % (1 << 42)))
+            )
+        )
+    }
+
+    static func block(_ random: inout SplitMix64, first: UInt64, count: Int, at: Instant = Sports.start)
+        -> DecisionBlock
+    {
+        var rows: [FiledDecision] = []
+        var (time, position) = (at, random.next() % 1000)
+        for index in 0..<UInt64(count) {
+            time = time + Interval(milliseconds: Int64(random.next() % 3))
+            position += random.next() % 2
+            rows.append(Self.row(&random, number: first + index, at: time, position: position))
+        }
+        return DecisionBlock(PartitionID(1), first: first, rows)
+    }
+
+    @Test(arguments: UInt64(1)..<30) func `what is read is what was written`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let block = Self.block(&random, first: random.next() % (1 << 40), count: 1 + Int(random.next() % 300))
+        let bytes = block.bytes
+        #expect(try DecisionBlock(bytes: bytes) == block)
+        #expect(DecisionBlock.head(of: bytes) == block.head)
+        #expect(block[block.head.first] == block.rows.first && block[block.head.end - 1] == block.rows.last)
+        #expect(block[block.head.end] == nil)
+    }
+
+    @Test func `what is damaged is none, wherever it is damaged, and what is torn off`() {
+        var random = SplitMix64(seed: 3)
+        let bytes = Self.block(&random, first: 7, count: 20).bytes
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 1 << UInt8(random.next() % 8)
+            #expect(throws: ByteFault.self, "byte \(index)") { try DecisionBlock(bytes: damaged) }
+            #expect(throws: ByteFault.self, "\(index) bytes") { try DecisionBlock(bytes: Array(bytes[..<index])) }
+        }
+    }
+}
