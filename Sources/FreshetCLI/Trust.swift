@@ -12,7 +12,7 @@ struct Trust: ParsableCommand {
               freshet trust certs/ca.pem
               freshet trust certs/ca.pem --remove
 
-            Exit codes: 0 done, 1 the store cannot be changed, 64 wrong usage.
+            Exit codes: 0 done, 1 the file cannot be read or the store not be changed, 64 wrong usage.
             """
     )
     private static let name = "Freshet development CA"
@@ -20,13 +20,11 @@ struct Trust: ParsableCommand {
     @Argument(help: "The CA's certificate, in PEM.") var file = "certs/ca.pem"
     @Flag(help: "Trust it no longer.") var remove = false
 
-    func validate() throws {
-        guard FileManager.default.isReadableFile(atPath: self.file) else {
-            throw ValidationError("\(self.file) cannot be read; freshet certs makes one")
-        }
-    }
-
     func run() throws {
+        guard FileManager.default.isReadableFile(atPath: self.file) else {
+            Output.standardError("\(self.file) cannot be read; freshet certs makes one")
+            throw ExitCode.failure
+        }
         #if os(macOS)
         let verb = self.remove ? ["remove-trusted-cert"] : ["add-trusted-cert", "-r", "trustRoot"]
         try self.change("security", verb + [self.file], "Xcode's command line tools")

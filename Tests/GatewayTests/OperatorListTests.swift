@@ -94,7 +94,7 @@ import WidgetModel
         "/v1/instances?limit=0", "/v1/instances?limit=1001", "/v1/instances?cursor=1", "/v1/instances?cursor=a.b",
         "/v1/instances?state=asleep", "/v1/instances?host=host-3", "/v1/hosts?connected=maybe",
         "/v1/pushes?cursor=1.2.3", "/v1/pushes?outcome=lost",
-        "/v1/history?step=hour", "/v1/history?after=yesterday", "/v1/events?types=gossip",
+        "/v1/history?step=day", "/v1/history?after=yesterday", "/v1/events?types=gossip",
         "/v1/instances/com.example.scores/host-1:a0?decisions=0",
     ])
     func `what a list does not understand is 400 and says where`(_ target: String) async throws {
