@@ -155,9 +155,8 @@ import WidgetModel
     @Test(arguments: [(2, 0, true), (3, 0, true), (3, 1, true), (3, -1, false), (4, 0, false)])
     func `a push for all widgets of a host has to fit into the log`(count: Int, spare: Int, isTaken: Bool) async throws
     {
-        let id = HostID(derivedFrom: Self.phone)
         let three = HostRegistration(
-            host: HostKey(app: Sports.app, id: id),
+            host: HostKey(app: Sports.app, id: HostID("phone")),
             token: Self.phone,
             revision: 1,
             instances: (0..<3).map { Sports.instance("w\($0)") }

@@ -154,7 +154,9 @@ import WidgetModel
         for host in lost.sorted() {
             _ = builder.append(.register(Sports.registration(host.id.rawValue, [Sports.instance("a")])), for: host)
         }
+        journal.hold()
         for submission in builder.take() { journal.append(submission) { _ in } }
+        journal.release()
         try await scene.settle()
         let again = scene.restarted()
         let before = try (0..<3).map { try again.outputs($0).flatMap { $0 }.count }
