@@ -1,5 +1,4 @@
 import Engine
-import Gateway
 import Journaling
 import Logging
 import NIOCore
@@ -9,6 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
+
+@testable import Gateway
 
 /// The engine is lent to one at a time, so nothing outside may be called while it is: whoever is told something may ask the owner
 /// on the spot, from every sink and from every answer. An owner that did not keep to it would trap.

@@ -1,5 +1,6 @@
 import Engine
 import NIOCore
+import Ownership
 
 @testable import Gateway
 
