@@ -40,7 +40,7 @@ package final class Gateway: Service {
     let followers: PushFollowers
     /// What is in force of the configuration.
     let settings: LiveSettings
-    private let archive: any RecordArchive
+    let archive: any RecordArchive
     private let samplesArchive: any RecordArchive
     let decisionArchive: (any RecordArchive)?
     let audit: OperatorAudit
@@ -458,57 +458,6 @@ package final class Gateway: Service {
             for await _ in stream {}
         } onGracefulShutdown: {
             continuation.finish()
-        }
-    }
-}
-
-// MARK: - Timeline providers
-
-extension Gateway {
-    /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider.
-    private func startProviders(_ log: CommandLog, _ connections: ProviderConnections) async throws -> TimelineProviders
-    {
-        let contents = ContentStore(
-            archive: self.archive,
-            bytesMax: self.configuration.timelines.contentBytesMax,
-            logger: self.logs.logger(.providers)
-        )
-        let now = self.clock.now()
-        try await NIOThreadPool.singleton.runIfActive { try contents.load(at: now) }
-        let streams = self.streams
-        let services = TimelineFetcher.Services(
-            log: log,
-            contents: contents,
-            states: self.states,
-            clock: self.clock,
-            logger: self.logs.logger(.providers),
-            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock, states: self.states),
-            timelineLimits: self.configuration.limits.engine.timelines,
-            tracing: self.tracing,
-            fetch: self.instruments.fetch,
-            asks: self.delivers,
-            publish: { streams.publish($0) }
-        )
-        let providers = TimelineProviders(
-            fetchers: connections.all.map { TimelineFetcher($0, services: services) },
-            services: services
-        )
-        self.providers.withLock { $0 = providers }
-        return providers
-    }
-
-    /// Logs the effective configuration where it differs from the one in force.
-    private func logSettings(_ log: CommandLog) async throws {
-        let settings = EngineSettings(self.configuration)
-        let inForce = try await log.askAll(InForceQuestion()).map(\.settings)
-        guard inForce.contains(where: { $0 != settings }) else { return }
-        for answer in try await log.appendToAll(.settings(settings)) {
-            if case .settings(let orphaned) = answer, orphaned > 0 {
-                self.logger.warning(
-                    "instances no longer fit their kind's schema; hosts have to register them anew",
-                    metadata: ["instances": "\(orphaned)"]
-                )
-            }
         }
     }
 }

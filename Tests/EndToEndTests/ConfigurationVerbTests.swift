@@ -78,7 +78,7 @@ import Testing
         #expect(damaged.status == 78 && damaged.errors.contains(file), "\(damaged)")
         // Certificates are what may have to be put right: neither TLS nor a token is needed.
         let alone = try await run(text.replacing("certs/server.key", with: "certs/ca.key"))
-        #expect(alone.status == 78 && alone.errors.contains("tls."), "\(alone)")
+        #expect(alone.status == 78 && alone.errors.contains("does not match certificate"), "\(alone)")
         #expect(try await run(text).status == 0)
         #expect(try await inForce() == "info")
         let attributes = try FileManager.default.attributesOfItem(atPath: "\(gateway.folder)/data/reload")

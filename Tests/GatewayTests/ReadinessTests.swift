@@ -62,7 +62,7 @@ import WidgetModel
             #expect(readiness.isReady == isReady)
             let answer = Self.answer(readiness, "/readyz")
             #expect(answer?[0] == (isReady ? "200" : "503"))
-            #expect(answer?[1].contains(#""lag":\#(isReady),"#) == true)
+            #expect(answer?[1].contains(#""partitionsCurrent":\#(isReady),"#) == true)
             let lagging = #"{"partition":1,"lag":7,"lagSeconds":\#(Double(milliseconds) / 1000)}"#
             let lags = #"[{"partition":0,"lag":0,"lagSeconds":0.0},\#(lagging)]"#
             #expect(answer?[1].hasSuffix(#","partitions":\#(lags)}"#) == true, "\(answer?[1] ?? "")")

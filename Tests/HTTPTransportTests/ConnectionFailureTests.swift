@@ -36,7 +36,7 @@ import Testing
         try await taken.close()
         let closed = try LonePort.find()
         let client = PlainHTTPClient(on: group)
-        let request = HTTPClientRequest(method: "GET", path: "/")
+        let request = HTTPClientRequest(method: "GET", path: "/", timeout: .hours(1))
         let error = await #expect(throws: HTTPTransportError.self) {
             try await client.send(request, host: "127.0.0.1", port: closed)
         }

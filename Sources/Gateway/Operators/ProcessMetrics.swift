@@ -28,10 +28,12 @@ enum ProcessMetrics {
                 )
             }
         }
-        if let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+        let limit = DescriptorLimit.current?.max
+        // The list takes a descriptor: where there is none for it, all are open.
+        if let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? limit {
             text.add("process_open_fds", .gauge, "Open file descriptors.", open)
         }
-        if let limit = DescriptorLimit.current?.max {
+        if let limit {
             text.add("process_max_fds", .gauge, "The most open file descriptors.", limit)
         }
     }

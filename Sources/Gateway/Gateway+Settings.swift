@@ -30,23 +30,16 @@ extension Gateway {
         settings.follow(\.memoryMax) { registry.use($0) }
     }
 
-    /// Lets what asks timeline providers follow its settings: whom it asks, and how much of their timelines is kept.
-    func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
-        let logger = self.logs.logger(.providers)
-        self.settings.follow(\.timelines) { timelines in
-            providers.use(contentBytesMax: timelines.contentBytesMax)
-            providers.gallery.use(age: timelines.galleryAge)
-        }
-        self.settings.follow(\.limits.engine.timelines) { providers.use(timelineLimits: $0) }
-        self.settings.followReadings { configuration in
-            do {
-                let changed = try connections.use(configuration)
-                providers.use(connections.all, changed: changed)
-            } catch {
-                // The files were good a moment ago, when the configuration was checked.
-                logger.error(
-                    "timeline providers stay as they were; read the configuration again",
-                    metadata: ["error": "\(error)"]
+    /// Logs the effective configuration where it differs from the one in force.
+    func logSettings(_ log: CommandLog) async throws {
+        let settings = EngineSettings(self.configuration)
+        let inForce = try await log.askAll(InForceQuestion()).map(\.settings)
+        guard inForce.contains(where: { $0 != settings }) else { return }
+        for answer in try await log.appendToAll(.settings(settings)) {
+            if case .settings(let orphaned) = answer, orphaned > 0 {
+                self.logger.warning(
+                    "instances no longer fit their kind's schema; hosts have to register them anew",
+                    metadata: ["instances": "\(orphaned)"]
                 )
             }
         }
