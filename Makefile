@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format check asan tsan coverage demo pictures bench bench-setup profile properties planted crash soak fuzz attacks package site clean
+.PHONY: help setup build test senders lint format check asan tsan coverage demo pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -73,6 +73,10 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 	swift build -c release --product freshet
 	@.venv/bin/python Tests/Fuzz/Routes --program .build/release/freshet --neighbour \
 		--seeds "$(or $(SEEDS),10)" --minutes "$(or $(MINUTES),60)"
+
+drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says
+	swift build --build-tests
+	FRESHET_DRILLS=1 swift test --skip-build --disable-xctest --filter IncidentTests
 
 attacks: setup ## Known attacks one by one: what each costs, and what another team feels of it, as a table
 	swift build -c release --product freshet

@@ -40,7 +40,10 @@ import Testing
         #expect(try Incident.book().map(\.title).sorted() == Round.allCases.flatMap(\.titles).sorted())
     }
 
-    @Test(arguments: Round.allCases.filter { $0 != .disk })
+    /// `make drills` asks for them: together they take minutes of a processor.
+    private static let areAskedFor = ProcessInfo.processInfo.environment["FRESHET_DRILLS"] != nil
+
+    @Test(.enabled(if: areAskedFor), arguments: Round.allCases.filter { $0 != .disk })
     func `incidents look as the drill book says`(round: Round) async throws {
         let done =
             switch round {
@@ -54,7 +57,7 @@ import Testing
         #expect(done == round.titles)
     }
 
-    @Test(.enabled("this system lets no test mount a disk") { try await SmallDisk.isTried() })
+    @Test(.enabled(if: areAskedFor), .enabled("this system lets no test mount a disk") { try await SmallDisk.isTried() })
     func `a log that cannot be written looks as the drill book says`() async throws {
         #expect(try await MachineDrills.runWithFullDisk() == Round.disk.titles)
     }
