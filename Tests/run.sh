@@ -29,7 +29,8 @@ swift build --build-tests || exit 1
 note build
 rm -rf "$logs" "$seeds"
 mkdir -p "$logs"
-group waiting swift test --skip-build --disable-xctest --skip "$computing"
+# Each of these starts programs and browsers: all of them at once would only wait for each other.
+SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 group waiting swift test --skip-build --disable-xctest --skip "$computing"
 group computing swift test --skip-build --disable-xctest --filter "$computing"
 group faults .venv/bin/python Tests/EngineFaults/plant.py --check
 group kernels Tests/Kernels/run.sh

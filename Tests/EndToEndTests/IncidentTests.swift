@@ -57,7 +57,10 @@ import Testing
         #expect(done == round.titles)
     }
 
-    @Test(.enabled(if: areAskedFor), .enabled("this system lets no test mount a disk") { try await SmallDisk.isTried() })
+    @Test(
+        .enabled(if: areAskedFor),
+        .enabled("this system lets no test mount a disk") { try await SmallDisk.isTried() }
+    )
     func `a log that cannot be written looks as the drill book says`() async throws {
         #expect(try await MachineDrills.runWithFullDisk() == Round.disk.titles)
     }
