@@ -11,7 +11,7 @@ package struct FiledDecisionsQuestion: EngineQuestion {
     package let limit: Int
 
     package init(from first: UInt64, atLeast least: Int, limit: Int) {
-        (self.first, self.least, self.limit) = (first, least, min(limit, Self.limitMax))
+        (self.first, self.least, self.limit) = (first, max(0, least), min(max(0, limit), Self.limitMax))
     }
 
     /// What one answer gives: a millisecond or two of a partition's time.
