@@ -78,7 +78,7 @@ import WidgetModel
         var scene = Scene()
         var writer = ByteWriter()
         scene.makePush().encode(into: &writer)
-        var reader = ByteReader([0x80, 0x04] + writer.bytes.dropFirst())
+        var reader = ByteReader([0x80, 0x08] + writer.bytes.dropFirst())
         #expect(throws: ByteFault.self) { try PushRecord(from: &reader) }
     }
 
