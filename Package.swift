@@ -98,8 +98,9 @@ let package = Package(
 
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
-        product("JournalJetStream", ["CNATS", "Journaling", "WidgetModel"]),
-        product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
+        product("WorkerThreads", ["Journaling"]),
+        product("JournalJetStream", ["CNATS", "Journaling", "WidgetModel", "WorkerThreads"]),
+        product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
         .target(name: "DashboardPage", exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedText"]),

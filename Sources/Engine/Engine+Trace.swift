@@ -51,16 +51,7 @@ extension Engine {
                     number: next,
                     instance: self.address(of: entry.instance),
                     kind: kind.name,
-                    decision: DecisionView(
-                        at: entry.at,
-                        position: entry.position,
-                        cause: entry.cause,
-                        push: entry.hasPush ? entry.push : nil,
-                        outcome: entry.outcome,
-                        reason: entry.reason,
-                        exemption: entry.exemption,
-                        until: entry.until == .max ? nil : Instant(milliseconds: entry.until)
-                    )
+                    decision: entry.view
                 )
             )
         }

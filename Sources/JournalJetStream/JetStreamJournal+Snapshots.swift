@@ -40,12 +40,7 @@ extension JetStreamJournal: SnapshotStore {
             return taken
         }
         let head = SnapshotFile.Head(journalID: self.core.journalID, partitions: self.format.partitions, id: id)
-        guard reader.head == head else {
-            throw JournalError(
-                .corrupt,
-                "\(name) says that it is \(reader.head.id) of journal \(reader.head.journalID)"
-            )
-        }
+        try reader.check(head)
         while let frame = try reader.next(wanting: isWanted, step: { offset += $0 }) { try body(frame) }
     }
 

@@ -3,6 +3,7 @@ import Glibc
 package import Journaling
 import Synchronization
 package import WidgetModel
+import WorkerThreads
 
 /// The journal of several machines: NATS JetStream streams, two for each partition and one for what is for all of them.
 ///

@@ -91,15 +91,7 @@ final class Reader: Sendable {
             try self.core.broker.follow(self.input, self.core.names.allInput(self.partition), from: next.rawValue)
         }
         while next <= last {
-            guard case .message(let message) = following.next(waitMilliseconds: Self.waitMilliseconds) else {
-                throw JournalError(.unavailable, "read of position \(next) in \(self.input): the brokers do not answer")
-            }
-            guard message.sequence == next.rawValue else {
-                throw JournalError(
-                    .corrupt,
-                    "position \(next) is missing in \(self.input), behind it is \(message.sequence)"
-                )
-            }
+            let message = try Self.next(of: following, in: self.input, at: next.rawValue)
             let (entry, _) = try self.entry(of: message, &time)
             next = next.next
             guard body(entry) else { break }
@@ -150,21 +142,31 @@ final class Reader: Sendable {
         var outputs: [OutputEntry] = []
         var bytes = 0
         while outputs.count < outputsMax, bytes < self.core.configuration.readBytesMax, next.rawValue <= ends.last {
-            guard case .message(let message) = following.next(waitMilliseconds: Self.waitMilliseconds) else {
-                throw JournalError(.unavailable, "read of position \(next) in \(stream): the brokers do not answer")
-            }
-            guard message.sequence == next.rawValue else {
-                throw JournalError(
-                    .corrupt,
-                    "position \(next) is missing in \(stream), behind it is \(message.sequence)"
-                )
-            }
+            let message = try Self.next(of: following, in: stream, at: next.rawValue)
             let output = try self.output(of: message)
             bytes += output.record.effects.count
             outputs.append(output)
             next = next.next
         }
         return outputs
+    }
+
+    /// The message at a position of a stream, which comes next.
+    private static func next(
+        of following: Broker.Following,
+        in stream: String,
+        at position: UInt64
+    ) throws(JournalError) -> StoredMessage {
+        guard case .message(let message) = following.next(waitMilliseconds: Self.waitMilliseconds) else {
+            throw JournalError(.unavailable, "read of position \(position) in \(stream): the brokers do not answer")
+        }
+        guard message.sequence == position else {
+            throw JournalError(
+                .corrupt,
+                "position \(position) is missing in \(stream), behind it is \(message.sequence)"
+            )
+        }
+        return message
     }
 
     private func output(of message: StoredMessage) throws(JournalError) -> OutputEntry {

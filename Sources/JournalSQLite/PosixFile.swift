@@ -1,5 +1,6 @@
 import Glibc
 import Journaling
+import WorkerThreads
 
 /// One open file descriptor, for the few small files that are not SQLite's.
 final class PosixFile: Sendable {

@@ -106,7 +106,7 @@ package final class SQLiteArchive: RecordArchive {
     /// Opens an archive, or begins it.
     ///
     /// - Parameters:
-    ///   - path: Its file; others are made beside it. Nobody else may have it open.
+    ///   - path: Its file; others are made beside it. Nothing else may have it open.
     ///   - isSynced: Whether checkpoints wait for the disk.
     /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses, `.formatMismatch` for what a build before 0.2.0 made.
     package init(path: String, isSynced: Bool = true) throws(JournalError) {

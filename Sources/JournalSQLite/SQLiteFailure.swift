@@ -1,6 +1,7 @@
 import CSQLite
 import Glibc
 import Journaling
+import WorkerThreads
 
 /// What SQLite said to one call.
 struct SQLiteFailure: Error, Hashable, Sendable {
@@ -60,13 +61,4 @@ func journalCode(ofSystemError code: Int32) -> JournalError.Code {
     case EROFS, EACCES, EPERM: .readOnly
     default: .failing
     }
-}
-
-/// The system's sentence for an error number.
-func systemErrorText(_ code: Int32) -> String {
-    var buffer = [CChar](repeating: 0, count: 256)
-    // Sound: the buffer is ours and its size is passed; the call terminates what it writes.
-    guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
-    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return bytes.isEmpty ? "error \(code)" : String(decoding: bytes, as: UTF8.self)
 }

@@ -1,6 +1,7 @@
 import Dispatch
 package import Journaling
 package import WidgetModel
+import WorkerThreads
 
 /// The embedded journal: numbered SQLite files in one directory, one writer thread, one transaction for all that waits.
 ///
@@ -127,16 +128,6 @@ extension SQLiteJournal {
     ) {
         let work = WorkQueue.Work.output(partition, expected: expected, output, whenDurable)
         if let refusal = self.shared.queue.submit(work) { whenDurable(.failure(refusal)) }
-    }
-
-    /// Calls back on the calling thread: what is not in memory is read from the disk there.
-    package func read(
-        _ partition: PartitionID,
-        from position: LogPosition,
-        entriesMax: Int,
-        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
-    ) {
-        whenRead(Result { () throws(JournalError) in try self.read(partition, from: position, entriesMax: entriesMax) })
     }
 
     package func readNewestOutput(

@@ -30,12 +30,7 @@ struct SnapshotFiles: Sendable {
             return bytes
         }
         let head = SnapshotFile.Head(journalID: self.format.journalID, partitions: self.format.partitions, id: id)
-        guard reader.head == head else {
-            throw JournalError(
-                .corrupt,
-                "\(name) says that it is \(reader.head.id) of journal \(reader.head.journalID)"
-            )
-        }
+        try reader.check(head)
         while let frame = try reader.next(wanting: isWanted, step: { offset += $0 }) { try body(frame) }
     }
 

@@ -102,3 +102,15 @@ package protocol Journal: Sendable {
     /// Waits for the journal's thread, except when a callback calls it.
     func close()
 }
+
+/// A journal that is its own history calls back on the calling thread: what is not in memory is read from the disk there.
+extension Journal where Self: LogHistory {
+    package func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int,
+        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
+    ) {
+        whenRead(Result { () throws(JournalError) in try self.read(partition, from: position, entriesMax: entriesMax) })
+    }
+}

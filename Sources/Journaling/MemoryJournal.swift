@@ -213,15 +213,6 @@ extension MemoryJournal {
         return Array(try result.get())
     }
 
-    package func read(
-        _ partition: PartitionID,
-        from position: LogPosition,
-        entriesMax: Int,
-        whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
-    ) {
-        whenRead(Result { () throws(JournalError) in try self.read(partition, from: position, entriesMax: entriesMax) })
-    }
-
     package func readNewestOutput(
         _ partition: PartitionID,
         whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void

@@ -134,6 +134,18 @@ package struct SnapshotFileReader {
         }
     }
 
+    /// Checks that the file is the one that its name says.
+    ///
+    /// - Throws: `.corrupt` if it is another one.
+    package func check(_ head: SnapshotFile.Head) throws(JournalError) {
+        guard self.head == head else {
+            throw JournalError(
+                .corrupt,
+                "\(self.name) says that it is \(self.head.id) of journal \(self.head.journalID)"
+            )
+        }
+    }
+
     /// The next frame whose first byte is wanted, nil behind the last. The others are stepped over: they count, but what is
     /// wrong in their bytes goes unnoticed.
     ///

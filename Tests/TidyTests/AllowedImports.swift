@@ -22,8 +22,9 @@ enum AllowedImports {
         "HTTP2": ["CNghttp2"],
         // I/O.
         "HTTPTransport": ["CZlib", "HTTP2", "TLS", "WidgetModel"],
-        "JournalJetStream": ["CNATS", "Journaling", "WidgetModel"],
-        "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
+        "WorkerThreads": ["Journaling"],
+        "JournalJetStream": ["CNATS", "Journaling", "WidgetModel", "WorkerThreads"],
+        "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"],
         // The dashboard's files, reports' pages, and what makes constants of files while others are built.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
         // Composition, and the programs.
@@ -61,6 +62,7 @@ enum AllowedImports {
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalJetStream": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
+        "WorkerThreads": ["Glibc"],
         "LoadGenerator": ["DequeModule", "Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
         "Scenarios": ["Yams"],
         "Simulation": ["HeapModule", "Synchronization"],
@@ -83,7 +85,10 @@ enum AllowedImports {
         // The priority of a thread.
         (
             "Glibc",
-            ["Sources/JournalJetStream/", "Sources/JournalSQLite/", "Sources/Gateway/Partitions/Snapshotter.swift"]
+            [
+                "Sources/JournalJetStream/", "Sources/JournalSQLite/", "Sources/WorkerThreads/",
+                "Sources/Gateway/Partitions/Snapshotter.swift",
+            ]
         ),
     ]
 
@@ -118,6 +123,7 @@ enum AllowedImports {
         ]
         let folders = [
             "Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalJetStream/", "Sources/JournalSQLite/",
+            "Sources/WorkerThreads/",
         ]
         return folders.contains { path.hasPrefix($0) } || bridges.contains(path)
     }

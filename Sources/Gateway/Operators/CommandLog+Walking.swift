@@ -18,7 +18,20 @@ extension CommandLog {
         from cursor: [UInt64]?,
         limit: Int
     ) async throws(Problem) -> (rows: [List.Row], next: String?) {
-        var rows: [List.Row] = []
+        try await self.walk(from: cursor, limit: limit) { partition, place, left async throws(Problem) in
+            try await self.ask(partition, PageQuestion(list, from: place, limit: left))
+        }
+    }
+
+    /// The same of a list that has more than the engines keep.
+    ///
+    /// - Parameter page: Gives a part of the list: of a partition, from a place on, so many rows at most.
+    func walk<Row: Sendable>(
+        from cursor: [UInt64]?,
+        limit: Int,
+        _ page: (PartitionID, UInt64?, Int) async throws(Problem) -> ListPage<Row>
+    ) async throws(Problem) -> (rows: [Row], next: String?) {
+        var rows: [Row] = []
         var partition = Int(clamping: cursor?[0] ?? 0)
         var place = cursor?[1]
         var budget = SearchBudget()
@@ -26,10 +39,9 @@ extension CommandLog {
             guard rows.count < limit, budget.takeStep() else {
                 return (rows, ListRequest.text([UInt64(partition), place ?? 0]))
             }
-            let question = PageQuestion(list, from: place, limit: limit - rows.count)
-            let page = try await self.ask(PartitionID(UInt16(partition)), question)
-            rows += page.rows
-            place = page.next
+            let found = try await page(PartitionID(UInt16(partition)), place, limit - rows.count)
+            rows += found.rows
+            place = found.next
             if place == nil { partition += 1 }
         }
         return (rows, nil)

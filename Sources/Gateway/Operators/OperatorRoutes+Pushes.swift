@@ -116,20 +116,13 @@ extension OperatorRoutes {
         guard try await !self.log.askAll(PushesQuestion([id])).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
         }
-        var rows: [PushDecision] = []
-        var place = (partition: Int(clamping: list.cursor?[0] ?? 0), number: list.cursor?[1])
-        var budget = SearchBudget()
-        while place.partition < self.log.partitions, rows.count < list.limit, budget.takeStep() {
-            let (start, left) = (place.number, list.limit - rows.count)
-            let partition = PartitionID(UInt16(place.partition))
-            let page = try await self.decisions(about: id, in: partition, from: start, outcome, limit: left)
-            rows += page.rows
-            place = page.next.map { (place.partition, $0) } ?? (place.partition + 1, nil)
+        let (cursor, limit) = (list.cursor, list.limit)
+        let page = try await self.log.walk(from: cursor, limit: limit) { partition, start, left async throws(Problem) in
+            try await self.decisions(about: id, in: partition, from: start, outcome, limit: left)
         }
-        let isDone = place.partition >= self.log.partitions
         return try await self.answer([
-            ("decisions", .array(rows.map { Views.decision($0) })),
-            ("next", isDone ? nil : .string(ListRequest.text([UInt64(place.partition), place.number ?? 0]))),
+            ("decisions", .array(page.rows.map { Views.decision($0) })),
+            ("next", page.next.map { .string($0) }),
         ])
     }
 }

@@ -1,9 +1,9 @@
 import Glibc
-import Journaling
+package import Journaling
 
-/// A thread of our own: what it does blocks on the disk, which neither an event loop nor the shared pool may.
+/// A thread of a journal's own: what it does blocks on a disk or on brokers, which neither an event loop nor a shared pool may.
 @safe
-final class WorkerThread: Sendable {
+package final class WorkerThread: Sendable {
     private let thread: pthread_t
 
     private final class Start {
@@ -20,7 +20,7 @@ final class WorkerThread: Sendable {
     ///   - name: What it is for, for the error.
     ///   - body: What the thread does.
     ///   - afterwards: What it does at its end, when all that only `body` held is gone.
-    init(
+    package init(
         name: String,
         _ body: sending @escaping () -> Void,
         afterwards: @escaping @Sendable () -> Void = {}
@@ -42,18 +42,18 @@ final class WorkerThread: Sendable {
             unsafe start.toOpaque()
         )
         guard code == 0 else {
-            // Sound: no thread was made that would release it.
+            // Sound: no thread was made, so nothing else releases it.
             unsafe start.release()
-            throw JournalError(.unavailable, "start of thread \(name): error \(code)")
+            throw JournalError(.unavailable, "start of thread \(name): \(systemErrorText(code))")
         }
         self.thread = thread
     }
 
     /// Whether the caller is on this thread.
-    var isCurrent: Bool { pthread_equal(pthread_self(), self.thread) != 0 }
+    package var isCurrent: Bool { pthread_equal(pthread_self(), self.thread) != 0 }
 
     /// Waits for the thread's end. To be called exactly once, from another thread.
-    func join() {
+    package func join() {
         // The thread has no result.
         _ = pthread_join(self.thread, nil)
     }
