@@ -98,7 +98,7 @@ struct BadDayTests {
     }
 
     @Test func `a full stream refuses what comes, and takes it again when there is room`() throws {
-        let harness = try Harness(try Brokers(), streamBytesMax: 1_000_000)
+        let harness = try Harness(try Brokers(), streamBytesMax: 1_000_000, patienceMilliseconds: 30_000)
         var stored = 0
         while true {
             let result = harness.journal.append(Submission(partition: Self.partition, records: record(bytes: 100_000)))

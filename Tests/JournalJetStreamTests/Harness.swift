@@ -16,13 +16,14 @@ final class Harness: JournalBench {
 
     private static let number = Mutex(0)
 
+    /// - Parameter patienceMilliseconds: By default so long that no busy machine uses it up.
     init(
         _ brokers: Brokers,
         partitions: Int = 1,
         replicas: Int = 1,
         limits: JournalLimits = JournalLimits(),
         streamBytesMax: Int = 40_000_000,
-        patienceMilliseconds: Int = 30_000
+        patienceMilliseconds: Int = 600_000
     ) throws {
         let number = Self.number.withLock { number in
             number += 1
