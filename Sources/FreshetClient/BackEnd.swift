@@ -1,8 +1,8 @@
-/// An app's back end on a gateway's host listener: what it does for all hosts of the app.
+/// An app's back end, with a gateway's host listener: it acts for all hosts of the app.
 public struct BackEnd: Sendable {
     /// The app's bundle id.
     public let app: String
-    /// Where it asks, with a provider token whose key allows hosts.
+    /// The host listener, with a provider token whose key allows hosts.
     public let endpoint: Endpoint
 
     /// Makes a back end.
@@ -17,20 +17,20 @@ public struct BackEnd: Sendable {
 
     private func path(_ rest: String...) -> [String] { ["v1", "apps", self.app] + rest }
 
-    /// One of the app's hosts, for which the back end acts.
+    /// One of the app's hosts. The back end acts for it.
     ///
     /// - Parameter token: The host's push token in hex.
     public func host(_ token: String) -> WidgetHost { WidgetHost(app: self.app, token: token, at: self.endpoint) }
 
     /// Registers many hosts.
     ///
-    /// - Returns: What became of each, in the same order: what has changed, or why it was refused.
+    /// - Returns: The result for each host, in the same order: the changes, or the reason of a refusal.
     public func importHosts(_ hosts: [ExportedHost]) async throws -> [ImportedHost] {
         let lines = hosts.map { AppMember(app: self.app, rest: $0) }
         return try await self.endpoint.send(EndpointRequest("POST", self.path("hosts"), lines: lines)).lines()
     }
 
-    /// A page of the app's hosts, with whole push tokens. A host with several tokens is there once for each.
+    /// A page of the app's hosts, with whole push tokens. A host with several tokens has an element for each.
     ///
     /// - Parameters:
     ///   - place: The `next` of the page before; nil for the first.
@@ -47,7 +47,7 @@ public struct BackEnd: Sendable {
         return (try answer.lines(), answer.headers["freshet-next"])
     }
 
-    /// A page of the app's widgets, in no order that means anything. It may be short, or empty, before the last.
+    /// A page of the app's widgets, in no particular order. A page before the last may be short or empty.
     ///
     /// - Parameters:
     ///   - target: Which of them.
@@ -69,7 +69,7 @@ public struct BackEnd: Sendable {
     /// - Parameters:
     ///   - target: Which instances.
     ///   - host: Only those of the host with this id; nil for any.
-    ///   - digest: Names the state of the content: what shows it already is left alone.
+    ///   - digest: Names the state of the content: a widget that shows it already does not reload.
     ///   - areControls: Whether it is about controls, and not widgets.
     /// - Returns: How many instances match.
     @discardableResult
@@ -97,7 +97,7 @@ public struct BackEnd: Sendable {
     /// - Parameters:
     ///   - kind: The kind; nil for all.
     ///   - host: The host's id; nil for all.
-    /// - Returns: How many hosts are told.
+    /// - Returns: The number of hosts that get the event.
     @discardableResult
     public func invalidateRelevance(of kind: String? = nil, host: String? = nil) async throws -> Int {
         struct Told: Decodable { let hosts: Int }
@@ -109,7 +109,7 @@ public struct BackEnd: Sendable {
     /// WidgetKit's `invalidateConfigurationRecommendations()`.
     ///
     /// - Parameter kind: The kind; nil for all.
-    /// - Returns: How many kinds it is about.
+    /// - Returns: The number of kinds.
     @discardableResult
     public func invalidateRecommendations(of kind: String? = nil) async throws -> Int {
         struct Told: Decodable { let kinds: Int }
@@ -120,10 +120,10 @@ public struct BackEnd: Sendable {
         .json(Told.self).kinds
     }
 
-    /// What happens to the widgets of all hosts of the app, beginning with what is outstanding.
+    /// The events for the widgets of all hosts of the app. The outstanding reloads come first.
     public func events() -> HostEvents { HostEvents(endpoint: self.endpoint, path: self.path("events")) }
 
-    /// Says that hosts have reloaded as they were told to.
+    /// Acknowledges reloads that hosts have made.
     ///
     /// - Parameter reloads: The ids of reloads, of any hosts.
     /// - Returns: For how many of them the gateway waited.
@@ -135,7 +135,7 @@ public struct BackEnd: Sendable {
             .json(Done.self).acknowledged
     }
 
-    /// Gives the timelines that a timeline provider has answered 202 to.
+    /// Delivers the timelines for which a timeline provider has answered 202.
     ///
     /// - Parameters:
     ///   - answers: The timelines, or why there are none.
@@ -150,26 +150,26 @@ public struct BackEnd: Sendable {
     }
 }
 
-/// What became of one host of an import.
+/// The result for one host of an import.
 public struct ImportedHost: Sendable, Hashable, Decodable {
-    /// The place in the import, from 1.
+    /// The line of the import, from 1.
     public let line: Int
-    /// As the HTTP status of a registration: 200 for one that was taken.
+    /// The HTTP status of the registration: 200 if it was accepted.
     public let status: Int
-    /// What has changed; nil for one that was refused.
+    /// The changes; nil for a refused host.
     public let registered: Registered?
-    /// Why it was refused.
+    /// The reason of a refusal.
     public let problem: Problem?
 
-    /// Why a host was refused.
+    /// Why the gateway refused a host.
     public struct Problem: Sendable, Hashable, Decodable {
-        /// For programs.
+        /// A code for programs.
         public let code: String
-        /// For people.
+        /// A text for people.
         public let detail: String?
-        /// The place in the line that it is about.
+        /// The place in the line.
         public let path: String?
-        /// After how many seconds it may be taken.
+        /// The number of seconds after which it may be accepted.
         public let retryAfter: Int?
     }
 }
@@ -178,11 +178,11 @@ public struct ImportedHost: Sendable, Hashable, Decodable {
 public struct WidgetPage: Sendable, Hashable, Decodable {
     /// The widgets.
     public let widgets: [PlacedWidget]
-    /// Where the next page begins; nil on the last.
+    /// The start of the next page; nil on the last.
     public let next: String?
 }
 
-/// A widget, and the host that shows it.
+/// A widget and its host.
 public struct PlacedWidget: Sendable, Hashable, Decodable {
     /// The host's id.
     public let host: String

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A push of a bulk, and whom it is for.
+/// A push of a bulk, with its target.
 public struct AddressedPush: Sendable, Hashable {
     /// The push.
     public var push: Push
-    /// Which instances of the app it is about.
+    /// The instances of the app that it is for.
     public var target: Target
 
-    /// Addresses a push.
+    /// Makes a push with its target.
     public init(_ push: Push = Push(), to target: Target) {
         self.push = push
         self.target = target
@@ -15,14 +15,15 @@ public struct AddressedPush: Sendable, Hashable {
 }
 
 extension Sender {
-    /// Pushes many at once, in one request: for a sender that cannot have many requests on their way.
+    /// Sends many pushes in one request: for a sender that cannot have many open requests.
     ///
-    /// Each push is taken or refused by itself. What has no answer, and what the gateway asks to be sent again, is sent again with
-    /// the same id, as ``Endpoint/retries`` says.
+    /// The gateway accepts or refuses each push separately. Pushes without an answer, and pushes that the gateway asks
+    /// for again, are sent again with the same id, as ``Endpoint/retries`` says.
     ///
-    /// - Parameter pushes: The pushes. A gateway takes 10,000 and 1 MiB at once, unless it is configured otherwise.
-    /// - Returns: What the gateway said of each, in the same order: its word that the push is on disk, or why it was not taken.
-    /// - Throws: ``FreshetError`` where nothing is known of any, what the token source throws, or `CancellationError`.
+    /// - Parameter pushes: The pushes. By default a gateway takes 10,000 and 1 MiB at once.
+    /// - Returns: The result for each push, in the same order: the confirmation that it is on disk, or the reason of a
+    ///   refusal.
+    /// - Throws: ``FreshetError`` if no result is known, an error of the token source, or `CancellationError`.
     public func push(_ pushes: [AddressedPush]) async throws -> [Result<Receipt, FreshetError>] {
         var results: [Result<Receipt, FreshetError>?] = Array(repeating: nil, count: pushes.count)
         var open = Array(pushes.indices)
@@ -87,7 +88,7 @@ private struct BulkLine: Encodable {
     }
 }
 
-/// What a line is answered.
+/// The answer to a line.
 private struct BulkAnswer: Decodable {
     let line: Int
     let status: Int

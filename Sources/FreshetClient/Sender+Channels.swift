@@ -28,11 +28,12 @@ extension Sender {
 
     /// Pushes on a channel.
     ///
-    /// It is sent again as any push. On a channel that stores nothing the expiration is ``Expiration/nowOrNever`` or nil.
+    /// The push is sent again like any push. On a channel that stores nothing the expiration is
+    /// ``Expiration/nowOrNever`` or nil.
     ///
-    /// - Parameter push: A push without collapse id and attributes, which a broadcast has not.
-    /// - Returns: The gateway's word that the broadcast is on disk.
-    /// - Throws: ``FreshetError``, what the token source throws, or `CancellationError`.
+    /// - Parameter push: A push without collapse id and attributes, which a broadcast cannot have.
+    /// - Returns: The gateway's confirmation that the broadcast is on disk.
+    /// - Throws: ``FreshetError``, an error of the token source, or `CancellationError`.
     @discardableResult
     public func broadcast(_ push: Push = Push(), on channel: String) async throws -> Receipt {
         guard push.collapseID == nil, push.attributes == nil else {

@@ -2,11 +2,12 @@ public import Foundation
 
 /// A back end that pushes to the widgets of one app, on a gateway's push listener.
 ///
-/// The host listener takes all but ``push(_:toDevice:type:kind:matching:)`` and channels, too, and speaks HTTP/1.1.
+/// The host listener takes its pushes, too, with HTTP/1.1, except ``push(_:toDevice:type:kind:matching:)`` and
+/// channels.
 public struct Sender: Sendable {
     /// The app's bundle id.
     public let app: String
-    /// Where it pushes, with a provider token.
+    /// The push listener, with a provider token.
     public let endpoint: Endpoint
 
     /// Makes a sender.
@@ -19,12 +20,13 @@ public struct Sender: Sendable {
         self.endpoint = endpoint
     }
 
-    /// Pushes to every instance of the app that the target names.
+    /// Pushes to every instance of the app in the target.
     ///
-    /// It is sent again, with the same id, while no answer comes and while the gateway asks for that, as ``Endpoint/retries`` says.
+    /// The push is sent again, with the same id, while no answer comes and while the gateway asks for that, as
+    /// ``Endpoint/retries`` says.
     ///
-    /// - Returns: The gateway's word that the push is on disk.
-    /// - Throws: ``FreshetError``, what the token source throws, or `CancellationError`.
+    /// - Returns: The gateway's confirmation that the push is on disk.
+    /// - Throws: ``FreshetError``, an error of the token source, or `CancellationError`.
     @discardableResult
     public func push(_ push: Push = Push(), to target: Target) async throws -> Receipt {
         var request = try EndpointRequest("POST", ["v1", "apps", self.app, "pushes"], json: push.body(target))
@@ -32,7 +34,7 @@ public struct Sender: Sendable {
         return try await self.receipt(of: push, request)
     }
 
-    /// Pushes to the widgets of one host, or to one control, as to APNs. It takes HTTP/2.
+    /// Pushes to the widgets of one host, or to one control, as to APNs. This needs HTTP/2.
     ///
     /// - Parameters:
     ///   - push: The push.
@@ -40,8 +42,8 @@ public struct Sender: Sendable {
     ///   - type: Whether it is about widgets or controls.
     ///   - kind: Only instances of this kind; nil for any.
     ///   - match: Only instances whose configuration matches; nil for any.
-    /// - Returns: The gateway's word that the push is on disk.
-    /// - Throws: ``FreshetError``: with the code `BadDeviceToken` or `Unregistered` the token is to be forgotten.
+    /// - Returns: The gateway's confirmation that the push is on disk.
+    /// - Throws: ``FreshetError``: with the code `BadDeviceToken` or `Unregistered`, forget the token.
     @discardableResult
     public func push(
         _ push: Push = Push(),
@@ -68,7 +70,7 @@ public struct Sender: Sendable {
         )
     }
 
-    /// Whom a push would reach, and what would be decided. Nothing is pushed.
+    /// The instances that a push would reach, and the decisions about them. Nothing is pushed.
     public func dryRun(_ push: Push = Push(), to target: Target) async throws -> DryRun {
         var request = try EndpointRequest("POST", ["v1", "apps", self.app, "pushes"], json: push.body(target))
             .with("dry-run", "true")
@@ -76,23 +78,23 @@ public struct Sender: Sendable {
         return try await self.endpoint.send(request).json()
     }
 
-    /// What became of a push, up to now.
+    /// The outcomes of a push so far.
     ///
     /// - Parameter id: The id of a push or of a broadcast.
     public func status(of id: UUID) async throws -> PushStatus {
         try await self.endpoint.send(EndpointRequest("GET", Self.path(id))).json()
     }
 
-    /// What becomes of a push, until nothing can change any more.
+    /// The outcomes of a push as they come, until nothing can change any more.
     ///
     /// - Parameter id: The id of a push or of a broadcast.
     public func progress(of id: UUID) -> PushProgress {
         PushProgress(endpoint: self.endpoint, path: Self.path(id) + ["events"])
     }
 
-    /// Takes a push back wherever it still waits.
+    /// Cancels a push for all instances where it still waits.
     ///
-    /// - Returns: For how many instances.
+    /// - Returns: The number of these instances.
     @discardableResult
     public func cancel(_ id: UUID) async throws -> Int {
         struct Cancelled: Decodable { let cancelled: Int }

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A widget host on a gateway's host listener: what shows widgets.
+/// A widget host, with a gateway's host listener.
 public struct WidgetHost: Sendable {
     /// The app's bundle id.
     public let app: String
     /// The host's push token in hex.
     public let token: String
-    /// Where it asks, with its host credential; a back end asks with its provider token.
+    /// The host listener, with the host credential; a back end uses its provider token.
     public let endpoint: Endpoint
 
     /// Makes a host.
@@ -23,13 +23,13 @@ public struct WidgetHost: Sendable {
 
     private func path(_ rest: String...) -> [String] { ["v1", "hosts", self.token] + rest }
 
-    /// Replaces in one step what the host shows.
+    /// Replaces the host's widgets in one step.
     ///
-    /// It is sent again while no answer comes and while the gateway asks for that, as ``Endpoint/retries`` says: what it says is the
-    /// same however often it is said.
+    /// The registration is sent again while no answer comes and while the gateway asks for that, as
+    /// ``Endpoint/retries`` says. Repeating it has no further effect.
     ///
-    /// - Returns: What has changed.
-    /// - Throws: ``FreshetError``: `stale-revision` for an older registration than the last, `gone` for a host that was removed.
+    /// - Returns: The changes.
+    /// - Throws: ``FreshetError``: `stale-revision` for an older registration than the last, `gone` for a removed host.
     @discardableResult
     public func register(_ registration: Registration) async throws -> Registered {
         let body = AppMember(app: self.app, rest: registration)
@@ -37,24 +37,24 @@ public struct WidgetHost: Sendable {
             .json()
     }
 
-    /// The host as the gateway knows it.
+    /// The host, from the gateway's registry.
     public func description() async throws -> HostDescription {
         try await self.endpoint.send(EndpointRequest("GET", self.path("widgets"))).json()
     }
 
-    /// Removes the host. Its push token is refused for 30 days.
+    /// Removes the host. The gateway refuses its push token for 30 days.
     public func remove() async throws {
         _ = try await self.endpoint.send(EndpointRequest("DELETE", self.path("widgets")))
     }
 
-    /// Everything that the host shows, and what is on its way to it.
+    /// All widgets of the host, and its outstanding reloads.
     public func state() async throws -> HostState {
         try await self.endpoint.send(EndpointRequest("GET", self.path("state"))).json()
     }
 
     /// The host's widgets in the order of a Smart Stack.
     ///
-    /// - Parameter date: The moment to ask for; nil for now.
+    /// - Parameter date: The moment of the order; nil for now.
     public func stack(at date: Date? = nil) async throws -> Stack {
         let request = EndpointRequest("GET", self.path("stack")).with("at", try date.map(WireJSON.text))
         return try await self.endpoint.send(request).json()
@@ -71,20 +71,21 @@ public struct WidgetHost: Sendable {
         return try await self.endpoint.send(request).json()
     }
 
-    /// What happens to the host's widgets, beginning with what is outstanding.
+    /// The events for the host's widgets. The outstanding reloads come first.
     public func events() -> HostEvents { HostEvents(endpoint: self.endpoint, path: self.path("events")) }
 
-    /// Says what happened on the host. All of it is taken, or none.
+    /// Reports events of the host. The gateway accepts all of them, or none.
     ///
-    /// - Parameter signals: At most 10,000. Send acknowledgements by themselves: a gateway whose disk is full takes nothing else.
+    /// - Parameter signals: At most 10,000. Send acknowledgements separately: a gateway with a full disk accepts
+    ///   nothing else.
     public func send(_ signals: [Signal]) async throws {
         let request = try EndpointRequest("POST", self.path("signals"), json: ["signals": signals])
         _ = try await self.endpoint.send(request)
     }
 
-    /// Says that the host has reloaded as it was told to.
+    /// Acknowledges a reload that the host has made.
     ///
-    /// - Returns: Whether the gateway waited for it; not if it was acknowledged before, or has expired.
+    /// - Returns: Whether the gateway waited for it. False if it was acknowledged before, or has expired.
     @discardableResult
     public func acknowledge(_ reload: String) async throws -> Bool {
         do {
@@ -100,7 +101,7 @@ public struct WidgetHost: Sendable {
     /// - Parameters:
     ///   - timeline: The timeline.
     ///   - instance: The widget's id.
-    /// - Returns: What is peculiar about it.
+    /// - Returns: The findings about it.
     @discardableResult
     public func report(_ timeline: ReportedTimeline, for instance: String) async throws -> [Finding] {
         struct Findings: Decodable { let findings: [Finding] }
@@ -109,14 +110,14 @@ public struct WidgetHost: Sendable {
     }
 }
 
-/// What a host asks of kinds, to show them in a gallery.
+/// A host's questions about kinds, for a gallery.
 extension WidgetHost {
-    /// What a widget of the kind shows before it has an entry.
+    /// The content of a widget of the kind before its first entry.
     public func placeholder(of kind: String, family: Family? = nil) async throws -> GalleryEntry {
         try await self.endpoint.send(self.request(kind, "placeholder").with("family", family?.rawValue)).json()
     }
 
-    /// What a widget of the kind would show now.
+    /// The present content of a widget of the kind.
     ///
     /// - Parameters:
     ///   - kind: The kind.
@@ -141,7 +142,7 @@ extension WidgetHost {
         return try await self.endpoint.send(self.request(kind, "recommendations")).json(Answer.self).recommendations
     }
 
-    /// What of the kind is relevant when, as its timeline provider says, in its own form.
+    /// The kind's relevance from its timeline provider, in the provider's own form.
     public func relevance(of kind: String) async throws -> [JSONValue] {
         struct Answer: Decodable { let relevance: [JSONValue] }
         return try await self.endpoint.send(self.request(kind, "relevance")).json(Answer.self).relevance

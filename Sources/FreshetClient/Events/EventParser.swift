@@ -7,11 +7,11 @@ struct ServerSentEvent: Sendable, Hashable {
     var data: Data
 }
 
-/// Reads Server-Sent Events from bytes as they come. Lines end with LF or CRLF.
+/// Reads Server-Sent Events from arriving bytes. Lines end with LF or CRLF.
 struct EventParser: Sendable {
-    /// The place in the stream, to come back to; "" for its beginning.
+    /// The position in the stream, for a later resume; "" at its beginning.
     private(set) var place = ""
-    /// How long to wait before the stream is opened again; nil until it says so.
+    /// The wait before the stream is opened again; nil until the stream sets it.
     private(set) var retry: Duration?
 
     private let bytesMax: Int
@@ -23,15 +23,15 @@ struct EventParser: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// For a stream that is opened again: what of it has come only in part is forgotten.
+    /// Prepares for a stream that is opened again: forgets an incomplete event.
     mutating func restart() {
         self.line = Data()
         self.event = ServerSentEvent(name: "", data: Data())
     }
 
-    /// The events that a part of the stream completes.
+    /// The events that this part of the stream completes.
     ///
-    /// - Throws: ``FreshetError/unexpectedAnswer(_:)`` if an event is longer than it may be.
+    /// - Throws: ``FreshetError/unexpectedAnswer(_:)`` if an event is longer than the limit.
     mutating func read(_ part: Data) throws(FreshetError) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         var rest = part[...]
@@ -69,7 +69,7 @@ struct EventParser: Sendable {
             try self.append(value, to: \.event.data)
         case "id": self.place = String(decoding: value, as: UTF8.self)
         case "retry":
-            // A wait of more than some weeks is none that a gateway asks for.
+            // The gateway never asks for a wait of more than some weeks.
             self.retry = UInt32(String(decoding: value, as: UTF8.self)).map { .milliseconds(Int64($0)) } ?? self.retry
         default: break
         }

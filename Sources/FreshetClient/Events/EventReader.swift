@@ -1,20 +1,20 @@
 import Foundation
 
-/// Reads an event stream, and opens it again where it was whenever it ends.
+/// Reads an event stream, and opens it again at its last position whenever it ends.
 struct EventReader {
     private let endpoint: Endpoint
     private let request: EndpointRequest
-    /// How often the stream may be answered 404 before it opens for the first time.
+    /// How often the gateway may answer 404 before the stream opens for the first time.
     private let unknownMax: Int
 
     private var parser: EventParser
     private var body: AsyncThrowingStream<Data, any Error>.Iterator?
     private var events: [ServerSentEvent] = []
     private var unknown = 0
-    /// Attempts since the last part came.
+    /// Attempts since the last part arrived.
     private var attempts = 0
 
-    /// - Parameter unknownMax: How often the gateway may know nothing of what the stream is about, before it opens for the first time.
+    /// - Parameter unknownMax: How often the gateway may answer 404 before the stream opens for the first time.
     init(_ endpoint: Endpoint, _ path: [String], unknownMax: Int = 0) {
         self.endpoint = endpoint
         self.request = EndpointRequest("GET", path)
@@ -22,7 +22,7 @@ struct EventReader {
         self.parser = EventParser(bytesMax: endpoint.answerBytesMax)
     }
 
-    /// The next event. It waits for as long as there is none.
+    /// The next event. It waits until there is one.
     ///
     /// - Throws: ``FreshetError`` if the gateway refuses the stream for good, or `CancellationError`.
     mutating func next() async throws -> ServerSentEvent {
@@ -46,7 +46,7 @@ struct EventReader {
         return self.events.removeFirst()
     }
 
-    /// Ends the request; what has come of an event that is not whole comes again.
+    /// Ends the request. An incomplete event comes again.
     mutating func close() {
         self.body = nil
         self.parser.restart()
@@ -68,7 +68,7 @@ struct EventReader {
         return failure.isTransient
     }
 
-    /// As long as the gateway asks for, as long as the stream said, or ever longer.
+    /// The wait that the gateway asks for, or that of the stream, or a growing one.
     private func pause(_ asked: Duration?) async throws {
         let retries = self.endpoint.retries
         let own = retries.wait(after: self.attempts, asked: nil) ?? retries.longestWait

@@ -1,29 +1,29 @@
-/// What happens to a host's widgets.
+/// An event for a host's widgets.
 public enum HostEvent: Sendable, Hashable {
-    /// A widget is to reload. It is offered again, with the same id, until it is acknowledged.
+    /// A widget must reload. The gateway sends the reload again, with the same id, until it is acknowledged.
     case reload(Reload)
-    /// A widget that waits for its first entry is to show this.
+    /// A widget that waits for its first entry shows this.
     case placeholder(Placeholder)
-    /// A widget whose kind has a timeline provider is to show this. Answer it with ``Signal/entryShown(_:date:)``.
+    /// A widget whose kind has a timeline provider shows this. Answer with ``Signal/entryShown(_:date:)``.
     case entry(Entry)
-    /// What is relevant of a kind is to be asked for anew.
+    /// A kind's relevance has changed: ask for it again.
     case relevance(Invalidation)
-    /// What is recommended of a kind is to be asked for anew.
+    /// A kind's recommendations have changed: ask for them again.
     case recommendations(Invalidation)
-    /// What was missed is not known any more: read ``WidgetHost/state()``, then go on. No reload is lost.
+    /// Missed events are no longer known: read ``WidgetHost/state()``, then go on. No reload is lost.
     case gap
 
-    /// What is out of date.
+    /// The subject that is out of date.
     public struct Invalidation: Sendable, Hashable, Decodable {
         /// The app.
         public let app: String
         /// The kind.
         public let kind: String
-        /// The host; nil where it is about all of them.
+        /// The host; nil for all hosts.
         public let host: String?
     }
 
-    /// nil for an event that a later version of the gateway has.
+    /// nil for an event of a later version of the gateway.
     init?(_ event: ServerSentEvent) throws {
         switch event.name {
         case "reload": self = .reload(try WireJSON.decode(Reload.self, from: event.data))
@@ -37,16 +37,16 @@ public enum HostEvent: Sendable, Hashable {
     }
 }
 
-/// The events of a host, or of all hosts of an app, for as long as they are read.
+/// The events of a host, or of all hosts of an app, for as long as you read them.
 ///
-/// The stream is opened when the first event is asked for, and again whenever it ends, from where it was. The gateway is waited for
-/// while it is away. Reading ends with an error where the gateway refuses the stream: ``FreshetError/refused(_:)``, as `unknown-host` for
-/// a host that it does not know, or `CancellationError` with its task.
+/// The stream is opened when you ask for the first event, and again at its last position whenever it ends. While the
+/// gateway is away, the sequence waits. Reading ends with an error if the gateway refuses the stream:
+/// ``FreshetError/refused(_:)``, with `unknown-host` for an unknown host, or `CancellationError` with its task.
 public struct HostEvents: AsyncSequence, Sendable {
     let endpoint: Endpoint
     let path: [String]
 
-    /// Begins with what is outstanding.
+    /// Begins with the outstanding reloads.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(EventReader(self.endpoint, self.path)) }
 
     /// Reads the events one by one.
@@ -57,7 +57,7 @@ public struct HostEvents: AsyncSequence, Sendable {
             self.reader = reader
         }
 
-        /// The next event. It never is nil.
+        /// The next event; never nil.
         public mutating func next() async throws -> HostEvent? {
             while true {
                 if let event = try HostEvent(try await self.reader.next()) { return event }

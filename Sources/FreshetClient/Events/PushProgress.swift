@@ -1,13 +1,13 @@
-/// What becomes of a push: its state now, then each change, until nothing can change any more.
+/// The outcomes of a push: its state now, then each change, until nothing can change any more.
 ///
-/// The stream is opened when the first state is asked for, and again whenever it ends early. A push may wait for hours.
+/// The stream is opened when you ask for the first state, and again whenever it ends early. A push may wait for hours.
 public struct PushProgress: AsyncSequence, Sendable {
     let endpoint: Endpoint
     let path: [String]
 
-    /// Begins with the state of now.
+    /// Begins with the present state.
     public func makeAsyncIterator() -> AsyncIterator {
-        // The gateway knows of a push when it has applied what came before.
+        // The gateway knows a push once it has applied all earlier records.
         AsyncIterator(EventReader(self.endpoint, self.path, unknownMax: self.endpoint.retries.attemptsMax))
     }
 
@@ -20,16 +20,16 @@ public struct PushProgress: AsyncSequence, Sendable {
             self.reader = reader
         }
 
-        /// The next state; nil after the one that is complete.
+        /// The next state; nil after the final one.
         ///
-        /// - Throws: ``FreshetError/refused(_:)`` where the gateway knows nothing of the push, or the credential may not see it;
-        ///   `CancellationError` with its task.
+        /// - Throws: ``FreshetError/refused(_:)`` if the gateway does not know the push, or the credential may not see
+        ///   it; `CancellationError` with its task.
         public mutating func next() async throws -> PushStatus? {
             while self.last?.isComplete != true {
                 let event = try await self.reader.next()
                 guard event.name == "progress" || event.name == "complete" else { continue }
                 let status = try WireJSON.decode(PushStatus.self, from: event.data)
-                // A stream that is opened again begins with what may be known.
+                // A stream that is opened again begins with a known state.
                 guard status != self.last else { continue }
                 self.last = status
                 if status.isComplete { self.reader.close() }

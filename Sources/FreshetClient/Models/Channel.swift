@@ -1,16 +1,16 @@
-/// A name for a target, on which pushes are broadcast.
+/// A name for a target, for broadcasts.
 public struct Channel: Sendable, Hashable, Codable {
-    /// What becomes of a broadcast that cannot be shown at once.
+    /// How a broadcast is treated that cannot be shown at once.
     public enum Storage: Int, Sendable, Hashable, Codable {
-        /// It is worth nothing later.
+        /// It may not wait.
         case nothing = 0
-        /// The latest one may wait, for 8 hours at most.
+        /// The latest broadcast may wait, for 8 hours at most.
         case latest = 1
     }
 
-    /// What becomes of a broadcast that cannot be shown at once.
+    /// How a broadcast is treated that cannot be shown at once.
     public var storage: Storage
-    /// Whom it reaches; nil for the instances that carry the channel's id as a tag.
+    /// The instances that it reaches; nil for those with the channel's id as a tag.
     public var target: Target?
 
     private enum CodingKeys: String, CodingKey {
@@ -21,7 +21,7 @@ public struct Channel: Sendable, Hashable, Codable {
 
     /// Makes a channel.
     ///
-    /// - Parameter target: Whom it reaches; nil for the instances that carry the channel's id as a tag.
+    /// - Parameter target: The instances that it reaches; nil for those with the channel's id as a tag.
     public init(storage: Storage, target: Target? = nil) {
         self.storage = storage
         self.target = target

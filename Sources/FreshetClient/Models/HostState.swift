@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A host as the gateway knows it.
+/// A host, from the gateway's registry.
 public struct HostDescription: Sendable, Hashable, Decodable {
     /// The host's id.
     public let host: String
@@ -8,36 +8,36 @@ public struct HostDescription: Sendable, Hashable, Decodable {
     public let app: String
     /// Its push tokens, shortened.
     public let tokens: [String]
-    /// Its last registration's number.
+    /// The number of its last registration.
     public let revision: Int
-    /// How reloads reach it.
+    /// How reloads reach the host.
     public let delivery: Delivery
-    /// When it was last registered.
+    /// When it last registered.
     public let registeredAt: Date
-    /// Until when it is kept without another registration; nil for ever.
+    /// Until when the gateway keeps it without another registration; nil without an end.
     public let leaseEnds: Date?
-    /// Why its reloads are not charged at the moment.
+    /// Why its reloads are not charged now.
     public let exemptions: [String]
-    /// How many reloads it has not acknowledged.
+    /// The number of its unacknowledged reloads.
     public let outstandingReloads: Int
-    /// What it shows.
+    /// Its widgets.
     public let instances: [WidgetInstance]
 }
 
-/// Everything that a host shows, and what is on its way to it: what it needs after a ``HostEvent/gap``.
+/// All widgets of a host, and its outstanding reloads: a host reads this after a ``HostEvent/gap``.
 public struct HostState: Sendable, Hashable, Decodable {
     /// The host's registration.
     public let host: HostDescription
-    /// The first date at which something is due for it though nothing happens until then: what asks by itself may sleep so long. nil
-    /// where nothing is due.
+    /// The first date at which something is due for the host without a new event: a host that polls may sleep until
+    /// then. nil if nothing is due.
     public let nextAt: Date?
-    /// Its widgets, with what is left of their budgets.
+    /// Its widgets, with the rest of their budgets.
     public let instances: [InstanceState]
-    /// Its reloads that are not acknowledged.
+    /// Its unacknowledged reloads.
     public let outstanding: [Reload]
-    /// What widgets show that wait for their first entry.
+    /// The content of widgets that wait for their first entry.
     public let placeholders: [Placeholder]
-    /// Of kinds with a timeline provider what each widget shows now, and will show.
+    /// For kinds with a timeline provider: each widget's present and later entries.
     public let entries: [WidgetEntries]
 }
 
@@ -49,27 +49,27 @@ public struct InstanceState: Sendable, Hashable, Decodable {
     public let kind: String
     /// Its family.
     public let family: Family
-    /// When it is decided whether it reloads for what waits; nil if nothing does.
+    /// When the engine decides next about its waiting causes; nil if none waits.
     public let decidesAt: Date?
     /// Its reload budget.
     public let budget: Budget
 
-    /// How many reloads a window of time allows.
+    /// How many reloads a window allows.
     public struct Budget: Sendable, Hashable, Decodable {
         /// How many reloads the window allows; nil for no limit.
         public let allowance: Int?
-        /// How many were charged in it.
+        /// How many reloads were charged in it.
         public let charged: Int
-        /// When the next window begins.
+        /// The start of the next window.
         public let windowEnd: Date?
-        /// When the widget reloaded last.
+        /// When the widget last reloaded.
         public let lastReload: Date?
     }
 }
 
-/// An order to make a widget's timeline anew.
+/// An order to make a widget's timeline again.
 public struct Reload: Sendable, Hashable, Decodable {
-    /// Its id. A reload that is offered again has the same.
+    /// Its id. A repeated reload has the same id.
     public let id: String
     /// The app of the widget.
     public let app: String
@@ -81,25 +81,25 @@ public struct Reload: Sendable, Hashable, Decodable {
     public let kind: String
     /// The widget's family.
     public let family: Family
-    /// Why: `push`, `added`, `policy` and the like.
+    /// The causes: `push`, `added`, `policy` and others.
     public let causes: [String]
     /// Whether it is charged to the widget's budget.
     public let charged: Bool
     /// Why it is not charged.
     public let exemption: String?
-    /// The push that made it happen.
+    /// The push that caused it.
     public let push: UUID?
-    /// How many pushes it serves.
+    /// The number of pushes that it serves.
     public let pushes: Int
-    /// When it was ordered.
+    /// When the gateway issued it.
     public let issuedAt: Date
-    /// Until when it is offered.
+    /// Until when the gateway sends it.
     public let expiresAt: Date
-    /// Whether it was sent before and not acknowledged; nil for no.
+    /// Whether it was sent before and not acknowledged; nil means no.
     public let redelivered: Bool?
 }
 
-/// What a widget shows until its first entry is there.
+/// The content of a widget until its first entry arrives.
 public struct Placeholder: Sendable, Hashable, Decodable {
     /// The reload that brings the entry.
     public let reload: String
@@ -111,11 +111,11 @@ public struct Placeholder: Sendable, Hashable, Decodable {
     public let kind: String
     /// The widget's family.
     public let family: Family
-    /// What to draw, in the timeline provider's own form.
+    /// The content to draw, in the timeline provider's own form.
     public let content: JSONValue
 }
 
-/// An entry whose date has come: what a widget is to show.
+/// An entry whose date has come: the content that a widget shows now.
 public struct Entry: Sendable, Hashable, Decodable {
     /// The reload that brought it.
     public let reload: String
@@ -127,17 +127,17 @@ public struct Entry: Sendable, Hashable, Decodable {
     public let kind: String
     /// The widget's family.
     public let family: Family
-    /// From when on it is shown.
+    /// The date from which the widget shows it.
     public let date: Date
     /// The date of the next entry; nil if there is none.
     public let until: Date?
-    /// How relevant it is.
+    /// Its relevance.
     public let relevance: Relevance?
-    /// What to draw, in the timeline provider's own form.
+    /// The content to draw, in the timeline provider's own form.
     public let content: JSONValue
 }
 
-/// What a widget with a timeline provider shows now, and will show.
+/// The present and later entries of a widget with a timeline provider.
 public struct WidgetEntries: Sendable, Hashable, Decodable {
     /// The widget's id.
     public let instance: String
@@ -153,7 +153,7 @@ public struct WidgetEntries: Sendable, Hashable, Decodable {
 
 /// A host's widgets in the order of a Smart Stack.
 public struct Stack: Sendable, Hashable, Decodable {
-    /// The moment of which this is the order.
+    /// The moment that this order is for.
     public let at: Date
     /// The first on top.
     public let widgets: [Place]
@@ -162,43 +162,43 @@ public struct Stack: Sendable, Hashable, Decodable {
     public struct Place: Sendable, Hashable, Decodable {
         /// The widget's id.
         public let instance: String
-        /// How relevant it is.
+        /// The relevance of its entry.
         public let score: Double
-        /// The date of the entry that it shows.
+        /// The date of its shown entry.
         public let entry: Date?
     }
 }
 
-/// Configurations that are relevant, and that a host does not show.
+/// Configurations that are relevant, and that the host does not show.
 public struct Suggestions: Sendable, Hashable, Decodable {
-    /// The moment of which this is the answer.
+    /// The moment that this answer is for.
     public let at: Date
-    /// The first of each kind first.
+    /// The suggestions: the first of each kind comes first.
     public let suggestions: [Suggestion]
-    /// How much of what was said of relevance could not be used; nil for nothing.
+    /// The number of relevances that could not be used; nil means none.
     public let leftOut: Int?
-    /// Kinds whose timeline provider has never told their relevance.
+    /// Kinds whose timeline provider has never given their relevance.
     public let unanswered: [String]?
 
     /// A configuration that is relevant.
     public struct Suggestion: Sendable, Hashable, Decodable {
-        /// The kind to add.
+        /// The kind of widget to add.
         public let kind: String
-        /// How to configure it.
+        /// Its configuration.
         public let configuration: [String: JSONValue]
-        /// What the kind's recommendation says of it.
+        /// The description in the kind's recommendation.
         public let description: String?
-        /// From when on it is relevant; nil for always.
+        /// The start of its relevance; nil without a start.
         public let from: Date?
-        /// Until when it is relevant; nil for ever.
+        /// The end of its relevance; nil without an end.
         public let until: Date?
     }
 }
 
-/// What a gallery shows of a widget.
+/// A widget's content for a gallery.
 public struct GalleryEntry: Sendable, Hashable, Decodable {
-    /// What to draw, in the timeline provider's own form.
+    /// The content to draw, in the timeline provider's own form.
     public let entry: JSONValue
-    /// Whether it is the kind's sample, since its timeline provider gave nothing; nil for no.
+    /// Whether it is the kind's sample, because the timeline provider gave nothing; nil means no.
     public let isSample: Bool?
 }

@@ -1,4 +1,4 @@
-/// A value of JSON: what a widget is configured with, what a timeline provider says, and the like.
+/// A JSON value: a widget's configuration, a timeline provider's content and others.
 public enum JSONValue: Sendable, Hashable {
     /// `null`
     case null
@@ -6,7 +6,7 @@ public enum JSONValue: Sendable, Hashable {
     case bool(Bool)
     /// A whole number, exact.
     case int(Int64)
-    /// Any other number; it has to be finite.
+    /// Any other number; it must be finite.
     case double(Double)
     /// A text.
     case string(String)
@@ -15,19 +15,19 @@ public enum JSONValue: Sendable, Hashable {
     /// An object.
     case object([String: JSONValue])
 
-    /// A member of an object; nil if there is none, or this is no object.
+    /// A member of an object; nil if it is missing, or if this is not an object.
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The text; nil if this is none.
+    /// The text; nil if this is not a text.
     public var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The whole number; nil if this is none.
+    /// The whole number; nil if this is not one.
     public var int: Int64? {
         guard case .int(let number) = self else { return nil }
         return number
@@ -85,7 +85,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(stringLiteral value: String) { self = .string(value) }
     /// A list.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; a name that comes twice is a programming error.
+    /// An object. A name that occurs twice is a programming error.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(uniqueKeysWithValues: elements))
     }

@@ -1,12 +1,12 @@
-/// A match pattern: which widget instances a push is about, by their configurations.
+/// A match pattern: the widget instances that a push is for, by their configurations.
 ///
 /// ```swift
 /// let near: Pattern = ["team": ["seahawks", .prefix("sea")], "margin": .number(1..<4), .family: "systemLarge"]
 /// let either: Pattern = .anyOf([["league": "wnba"], ["margin": .number(..<2)]])
 /// ```
 ///
-/// Every key has to match. The gateway refuses a pattern that names a parameter that the kind does not have, and one that costs more
-/// than it allows.
+/// Every key must match. The gateway refuses a pattern with a parameter that the kind does not have, and one above its
+/// limit of cost.
 public struct Pattern: Sendable, Hashable {
     private var members: [String: JSONValue]
 
@@ -14,10 +14,10 @@ public struct Pattern: Sendable, Hashable {
         self.members = members
     }
 
-    /// One of the patterns has to match.
+    /// One of the patterns must match.
     public static func anyOf(_ patterns: [Pattern]) -> Pattern { Pattern(["$or": .array(patterns.map(\.json))]) }
 
-    /// All of the patterns have to match: for what one object cannot say, as two alternatives.
+    /// All of the patterns must match: for a second set of alternatives, which one object cannot have.
     public static func allOf(_ patterns: [Pattern]) -> Pattern { Pattern(["$and": .array(patterns.map(\.json))]) }
 
     /// The pattern as JSON.
@@ -25,14 +25,14 @@ public struct Pattern: Sendable, Hashable {
 }
 
 extension Pattern {
-    /// What a condition is about.
+    /// The subject of a condition.
     public struct Key: Sendable, Hashable, ExpressibleByStringLiteral {
         let name: String
 
         /// A parameter of the configuration, by its name.
         public static func parameter(_ name: String) -> Key { Key(stringLiteral: name) }
 
-        /// The widget's family, as `systemSmall`.
+        /// The widget's family, such as `systemSmall`.
         public static let family: Key = "$family"
         /// The id of the widget's host.
         public static let host: Key = "$host"
@@ -45,14 +45,14 @@ extension Pattern {
 }
 
 extension Pattern: ExpressibleByDictionaryLiteral {
-    /// Conditions by what they are about; a key that comes twice is a programming error.
+    /// Conditions by their subject. A key that occurs twice is a programming error.
     public init(dictionaryLiteral elements: (Key, Condition)...) {
         self.init(Dictionary(uniqueKeysWithValues: elements.map { ($0.0.name, $0.1.json) }))
     }
 }
 
 extension Pattern: Codable {
-    /// Reads a pattern as the gateway gives it.
+    /// Reads a pattern in the gateway's form.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
@@ -64,7 +64,7 @@ extension Pattern: Codable {
     }
 }
 
-/// What a pattern asks of one value. A literal stands for that value, a list for one of its members.
+/// A condition on one value. A literal matches that value, a list one of its members.
 public struct Condition: Sendable, Hashable {
     let json: JSONValue
 
@@ -80,11 +80,11 @@ public struct Condition: Sendable, Hashable {
     public static func equals(_ value: JSONValue) -> Condition { Condition(value) }
     /// That text.
     public static func equals(_ text: String) -> Condition { .equals(.string(text)) }
-    /// One of the conditions, of which none is a list.
+    /// One of the conditions; none of them may be a list.
     public static func oneOf(_ conditions: [Condition]) -> Condition { Condition(.array(conditions.map(\.json))) }
-    /// A text that begins so, compared as UTF-8 bytes.
+    /// A text with this beginning, compared as UTF-8 bytes.
     public static func prefix(_ text: String) -> Condition { .operator("prefix", .string(text)) }
-    /// A text that ends so.
+    /// A text with this end.
     public static func suffix(_ text: String) -> Condition { .operator("suffix", .string(text)) }
     /// A text in which each `*` stands for any text.
     public static func wildcard(_ text: String) -> Condition { .operator("wildcard", .string(text)) }
@@ -94,32 +94,32 @@ public struct Condition: Sendable, Hashable {
     }
     /// Present, and none of these values.
     public static func anythingBut(_ values: [JSONValue]) -> Condition { .operator("anything-but", .array(values)) }
-    /// Present, and no text that begins so.
+    /// Present, and not a text with this beginning.
     public static func anythingBut(prefix: String) -> Condition {
         .operator("anything-but", .object(["prefix": .string(prefix)]))
     }
-    /// Whether there is a value at all.
+    /// Whether there is a value.
     public static func exists(_ exists: Bool) -> Condition { .operator("exists", .bool(exists)) }
 
     private static func numeric(_ bounds: (String, Double)...) -> Condition {
         .operator("numeric", .array(bounds.flatMap { [.string($0.0), .double($0.1)] }))
     }
 
-    /// A number in the range, its end left out.
+    /// A number in the range, without its end.
     public static func number(_ range: Range<Double>) -> Condition {
         .numeric((">=", range.lowerBound), ("<", range.upperBound))
     }
-    /// A number in the range, its end included.
+    /// A number in the range, with its end.
     public static func number(_ range: ClosedRange<Double>) -> Condition {
         .numeric((">=", range.lowerBound), ("<=", range.upperBound))
     }
-    /// A number from here on.
+    /// This number or a larger one.
     public static func number(_ range: PartialRangeFrom<Double>) -> Condition { .numeric((">=", range.lowerBound)) }
-    /// A number below this one.
+    /// A smaller number.
     public static func number(_ range: PartialRangeUpTo<Double>) -> Condition { .numeric(("<", range.upperBound)) }
-    /// A number up to this one.
+    /// This number or a smaller one.
     public static func number(_ range: PartialRangeThrough<Double>) -> Condition { .numeric(("<=", range.upperBound)) }
-    /// A number above this one.
+    /// A larger number.
     public static func number(above bound: Double) -> Condition { .numeric((">", bound)) }
 }
 
@@ -128,7 +128,7 @@ extension Condition: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 {
     /// `null`
     public init(nilLiteral: ()) { self.init(.null) }
-    /// That truth value.
+    /// That Boolean.
     public init(booleanLiteral value: Bool) { self.init(.bool(value)) }
     /// That number.
     public init(integerLiteral value: Int64) { self.init(.int(value)) }

@@ -2,21 +2,22 @@ public import Foundation
 
 /// A push: "this content has changed, reload".
 public struct Push: Sendable, Hashable {
-    /// Names the push. A push that is sent again with its id counts once.
+    /// Names the push. A push that is sent again with the same id counts once.
     public var id: UUID
     /// How urgent it is; nil for the app's default.
     public var priority: Priority?
-    /// For how long it may wait; nil for the app's default, four hours unless configured.
+    /// How long it may wait; nil for the app's default, four hours unless configured otherwise.
     public var expiration: Expiration?
-    /// A later push with the same collapse id takes the place of this one where it still waits. 1 to 64 bytes.
+    /// A later push with the same collapse id replaces this one if it still waits. 1 to 64 bytes.
     public var collapseID: String?
-    /// Names the state of the content: an instance that shows it already is left alone. At most 128 bytes.
+    /// Names the state of the content: an instance that shows it already does not reload. At most 128 bytes.
     public var digest: String?
-    /// What the conditions of instances (``WidgetInstance/when``) ask for: at most 64 members.
+    /// Attributes for the conditions of instances (``WidgetInstance/when``): at most 64 members.
     public var attributes: [String: JSONValue]?
-    /// The push waits until then. To the second.
+    /// The date until which the push waits, to the second.
     public var notBefore: Date?
-    /// A push that matches more instances is refused, and reaches none. At least 1; nil for the app's own bound.
+    /// The most instances that the push may match; with more it is refused and reaches none. At least 1; nil for the
+    /// app's own bound.
     public var maxMatched: Int?
 
     /// Makes a push.
@@ -51,27 +52,27 @@ public enum Priority: Int, Sendable, Hashable, Codable {
     case withAnyOther = 1
 }
 
-/// For how long a push may wait: `apns-expiration`.
+/// How long a push may wait: `apns-expiration`.
 public enum Expiration: Sendable, Hashable {
-    /// It is worth nothing later.
+    /// It may not wait.
     case nowOrNever
-    /// Until then. To the second; a date before 1970 is now or never.
+    /// Until a date, to the second. With a date before 1970 it may not wait.
     case at(Date)
 }
 
-/// What a push to a device is about: `apns-push-type`.
+/// The target of a push to a device: `apns-push-type`.
 public enum PushType: String, Sendable, Hashable {
     /// The widgets of a host.
     case widgets
-    /// The controls of a host, or the one control that the push token is of.
+    /// The controls of a host, or the one control of the push token.
     case controls
 }
 
-/// The word of the gateway that a push is on disk.
+/// The gateway's confirmation that a push is on disk.
 public struct Receipt: Sendable, Hashable {
-    /// The push's id, to ask what became of it.
+    /// The push's id, for questions about its outcomes.
     public let id: UUID
-    /// Apple's second id of a push; of apps in development.
+    /// Apple's second id of a push; for apps in development.
     public let uniqueID: UUID?
     /// How often the push was sent until it was accepted.
     public let attempts: Int
@@ -101,9 +102,9 @@ extension Push {
         return headers
     }
 
-    /// The body of a push to an app, or of one to a device that is narrowed.
+    /// The body of a push to an app, or of one to a device with a narrower target.
     ///
-    /// - Parameter target: What it is about; nil for all that a device shows, and for a channel.
+    /// - Parameter target: The target; nil for all widgets of a device, and for a channel.
     func body(_ target: Target?) -> some Encodable & Sendable { PushBody(push: self, target: target) }
 
     private struct PushBody: Encodable {

@@ -1,50 +1,50 @@
 public import Foundation
 
-/// What became of a push, up to now. At every moment ``matched`` is the sum of ``outcomes``.
+/// The outcomes of a push so far. At every moment ``matched`` is the sum of ``outcomes``.
 public struct PushStatus: Sendable, Hashable, Decodable {
     /// The push's id.
     public let id: UUID
     /// The team that sent it.
     public let team: String
-    /// Its app; nil if that is not configured any more.
+    /// Its app; nil if the configuration does not have it any more.
     public let app: String?
     /// How urgent it is.
     public let priority: Priority
-    /// When the gateway took it.
+    /// When the gateway accepted it.
     public let acceptedAt: Date
     /// Until when it may wait.
     public let expiresAt: Date
-    /// How many instances it matches.
+    /// The number of instances that it matches.
     public let matched: Int
-    /// How many of them have come to what; what none has come to is absent.
+    /// The number of instances for each outcome; an outcome without instances is absent.
     public let outcomes: [Outcome: Int]
-    /// Why instances have failed, and how many.
+    /// The reasons of failed instances, with their numbers.
     public let failures: [String: Int]?
-    /// Why the push as a whole was given up: `tooMany`, it matched more than it may when it was applied.
+    /// Why the push as a whole was given up: with `tooMany` it matched more instances than it may when it was applied.
     public let failure: String?
     /// Whether no outcome can change any more.
     public let isComplete: Bool
-    /// How often it was sent again.
+    /// How often it was repeated.
     public let repeats: Int
-    /// How many partitions have decided it. Until all have, ``matched`` may grow.
+    /// The number of partitions that have decided it. Until all have, ``matched`` may grow.
     public let appliedBy: Int
-    /// How many partitions the gateway has.
+    /// The number of partitions of the gateway.
     public let partitions: Int
 }
 
-/// What became of a push for one instance that it matched.
+/// The outcome of a push for one matched instance.
 ///
-/// Later versions of the gateway may have further ones.
+/// Later versions of the gateway may have more outcomes.
 public struct Outcome: RawRepresentable, Sendable, Hashable, Codable, CodingKeyRepresentable {
-    /// The gateway's word for it.
+    /// The gateway's name for it.
     public let rawValue: String
 
-    /// An outcome by the gateway's word.
+    /// An outcome by the gateway's name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// It waits for the budget, for a date, or for a reload to join. Not final.
     public static let deferred = Outcome(rawValue: "deferred")
-    /// The reload is on its way, and the host has not acknowledged it. Not final.
+    /// The reload is issued, and the host has not acknowledged it. Not final.
     public static let issued = Outcome(rawValue: "issued")
     /// The host has reloaded for this push.
     public static let reloaded = Outcome(rawValue: "reloaded")
@@ -52,7 +52,7 @@ public struct Outcome: RawRepresentable, Sendable, Hashable, Codable, CodingKeyR
     public static let exempt = Outcome(rawValue: "exempt")
     /// It joined a reload that was issued for another cause.
     public static let coalesced = Outcome(rawValue: "coalesced")
-    /// A later push with the same collapse id took its place.
+    /// A later push with the same collapse id replaced it.
     public static let superseded = Outcome(rawValue: "superseded")
     /// Its expiration came first.
     public static let expired = Outcome(rawValue: "expired")
@@ -66,28 +66,28 @@ public struct Outcome: RawRepresentable, Sendable, Hashable, Codable, CodingKeyR
     public static let failed = Outcome(rawValue: "failed")
 }
 
-/// Whom a push would reach, and what would be decided. Nothing was changed.
+/// The instances that a push would reach, and the decisions about them. A dry run changes nothing.
 public struct DryRun: Sendable, Hashable, Decodable {
     /// How many instances match.
     public let matched: Int
-    /// Whether more match than were decided.
+    /// Whether more instances match than were decided.
     public let sampled: Bool
     /// How many instances were decided.
     public let decided: Int
-    /// The time of which this is the answer.
+    /// The log's time of this answer.
     public let asOf: Date
-    /// The decisions about those that were decided.
+    /// The decisions about the decided instances.
     public let decisions: [Decision]
-    /// Some of those that were decided, at most ten.
+    /// Some of the decided instances, at most ten.
     public let sample: [Instance]
 
-    /// How often something would be decided.
+    /// A decision, with the number of its instances.
     public struct Decision: Sendable, Hashable, Decodable {
-        /// The kind that it is about.
+        /// The kind of the instances.
         public let kind: String
-        /// What would become of the instances: `reload`, or the word of an ``Outcome``.
+        /// The decision: `reload`, or the name of an ``Outcome``.
         public let decision: String
-        /// How many instances.
+        /// The number of instances.
         public let count: Int
     }
 

@@ -1,20 +1,20 @@
-/// Everything that a host shows; it takes the place of what the host showed before.
+/// All widgets of a host. A registration replaces the host's earlier one.
 public struct Registration: Sendable, Hashable, Codable {
-    /// The host's id. nil: the host that the push token stands for, else one whose id comes of the token.
+    /// The host's id. nil: the push token's host, or else a host whose id is derived from the token.
     public var host: String?
-    /// Counts the host's registrations. One that is lower than the last is refused: `stale-revision`. nil to go without.
+    /// The number of this registration. The gateway refuses a lower one than the last: `stale-revision`. nil for none.
     public var revision: Int?
     /// How reloads reach the host; nil for ``Delivery/stream``.
     public var delivery: Delivery?
-    /// For how many seconds without a registration the host is kept; nil for the app's default.
+    /// The number of seconds without a registration for which the gateway keeps the host; nil for the app's default.
     public var lease: Int?
-    /// The push token that this one takes the place of, in hex.
+    /// The old push token that this one replaces, in hex.
     public var replaces: String?
     /// Whether the host keeps its other push tokens. For back ends only.
     public var addToken: Bool?
-    /// What timeline providers are told of the host.
+    /// The host's context for timeline providers.
     public var context: HostContext?
-    /// All widgets that the host shows.
+    /// All widgets of the host.
     public var instances: [WidgetInstance]
 
     /// Makes a registration.
@@ -49,7 +49,7 @@ public enum Delivery: String, Sendable, Hashable, Codable {
     case webhook
 }
 
-/// What timeline providers are told of a host.
+/// A host's context for timeline providers.
 public struct HostContext: Sendable, Hashable, Codable {
     /// A size in points.
     public struct Size: Sendable, Hashable, Codable {
@@ -65,13 +65,13 @@ public struct HostContext: Sendable, Hashable, Codable {
         }
     }
 
-    /// How large a widget is.
+    /// The size of a widget.
     public var displaySize: Size?
-    /// As `en-US`.
+    /// A locale, such as `en-US`.
     public var locale: String?
-    /// As `Europe/Berlin`.
+    /// A time zone, such as `Europe/Berlin`.
     public var timeZone: String?
-    /// The values of the environment in which a widget may be drawn, by name; at most 64 of at most 64 values each.
+    /// The environment variants in which a widget may be drawn, by name; at most 64 of at most 64 values each.
     public var environmentVariants: [String: [String]]?
 
     /// Makes a context.
@@ -90,12 +90,12 @@ public struct HostContext: Sendable, Hashable, Codable {
 
 /// A widget's shape and place.
 ///
-/// Later versions of the gateway may have further ones.
+/// Later versions of the gateway may have more families.
 public struct Family: RawRepresentable, Sendable, Hashable, Codable {
-    /// WidgetKit's word for it.
+    /// WidgetKit's name.
     public let rawValue: String
 
-    /// A family by WidgetKit's word.
+    /// A family by WidgetKit's name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// `systemSmall`
@@ -118,24 +118,24 @@ public struct Family: RawRepresentable, Sendable, Hashable, Codable {
     public static let accessoryInline = Family(rawValue: "accessoryInline")
 }
 
-/// A widget or a control that a host shows.
+/// A widget or a control on a host.
 public struct WidgetInstance: Sendable, Hashable, Codable {
-    /// Its id, unique on its host, without control characters, at most 128 bytes. A widget that stays keeps its id, and with it its
-    /// budget.
+    /// Its id, unique on its host, without control characters, at most 128 bytes. Keep the id as long as the widget
+    /// exists: its budget belongs to the id.
     public var id: String
-    /// Its kind, one that the gateway knows.
+    /// Its kind; the gateway's configuration must have it.
     public var kind: String
     /// Its family.
     public var family: Family
-    /// The values of its parameters; one that is missing has the kind's default.
+    /// The values of its parameters; a missing one has the kind's default.
     public var configuration: [String: JSONValue]
-    /// Whether pushes are about it.
+    /// Whether pushes reach it.
     public var pushEnabled: Bool
-    /// Texts that patterns (``Pattern/Key/tags``) and channels find it by, at most 256 bytes each.
+    /// Tags for patterns (``Pattern/Key/tags``) and channels, at most 256 bytes each.
     public var tags: [String]
-    /// What a push has to bring in ``Push/attributes``; nil for nothing.
+    /// A condition that a push's ``Push/attributes`` must fulfil; nil for none.
     public var when: Pattern?
-    /// Of a control: its own push token in hex.
+    /// For a control: its own push token in hex.
     public var controlToken: String?
 
     /// Makes a widget.
@@ -160,25 +160,25 @@ public struct WidgetInstance: Sendable, Hashable, Codable {
     }
 }
 
-/// What a registration has changed.
+/// The changes of a registration.
 public struct Registered: Sendable, Hashable, Decodable {
     /// The host's id.
     public let host: String
-    /// How many widgets are new.
+    /// The number of new widgets.
     public let added: Int
-    /// How many have another configuration.
+    /// The number of widgets with another configuration.
     public let changed: Int
-    /// How many are as they were.
+    /// The number of unchanged widgets.
     public let unchanged: Int
-    /// How many are gone.
+    /// The number of removed widgets.
     public let removed: Int
 }
 
-/// A registration with the push token that it is for: a line of an import, and of an export.
+/// A registration with its push token: a line of an import or an export.
 public struct ExportedHost: Sendable, Hashable, Codable {
     /// The push token in hex.
     public var token: String
-    /// What it registers.
+    /// The registration.
     public var registration: Registration
 
     private enum CodingKeys: String, CodingKey { case token }
@@ -203,7 +203,7 @@ public struct ExportedHost: Sendable, Hashable, Codable {
     }
 }
 
-/// What a registration needs beside: the app that it is of.
+/// The member that a registration needs in addition: its app.
 struct AppMember<Rest: Encodable>: Encodable {
     let app: String
     let rest: Rest

@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A timeline that a host has made, without what its entries show.
+/// A timeline that a host has made, without the content of its entries.
 public struct ReportedTimeline: Sendable, Hashable, Encodable {
-    /// The reload that it is of, which it acknowledges; nil if the host reloaded by itself.
+    /// Its reload, which it acknowledges; nil if the host reloaded by itself.
     public var reload: String?
     /// Names the state of the content.
     public var digest: String?
     /// When the next timeline is due.
     public var policy: ReloadPolicy
-    /// In any order.
+    /// The entries, in any order.
     public var entries: [ReportedEntry]
-    /// How many bytes all entries take that the host draws; nil to keep it.
+    /// The bytes of content of all entries; nil to send no number.
     public var contentBytes: Int?
 
     /// Makes a timeline.
@@ -29,11 +29,11 @@ public struct ReportedTimeline: Sendable, Hashable, Encodable {
     }
 }
 
-/// From when on a widget shows something, and how relevant that is.
+/// The start of an entry, and its relevance.
 public struct ReportedEntry: Sendable, Hashable, Codable {
-    /// From when on.
+    /// The date from which the widget shows it.
     public var date: Date
-    /// How relevant it is.
+    /// Its relevance.
     public var relevance: Relevance?
 
     /// Makes an entry.
@@ -43,13 +43,13 @@ public struct ReportedEntry: Sendable, Hashable, Codable {
     }
 }
 
-/// An entry with what it shows.
+/// An entry with its content.
 public struct ContentEntry: Sendable, Hashable, Codable {
-    /// From when on it is shown.
+    /// The date from which the widget shows it.
     public var date: Date
-    /// How relevant it is.
+    /// Its relevance.
     public var relevance: Relevance?
-    /// What the host draws, in the timeline provider's own form.
+    /// The content to draw, in the timeline provider's own form.
     public var content: JSONValue
 
     /// Makes an entry.
@@ -60,11 +60,11 @@ public struct ContentEntry: Sendable, Hashable, Codable {
     }
 }
 
-/// How relevant an entry is beside the others of its timeline.
+/// The relevance of an entry, relative to the others of its timeline.
 public struct Relevance: Sendable, Hashable, Codable {
-    /// More is more relevant; 0 is not at all.
+    /// The score: a higher one is more relevant, 0 is not relevant.
     public var score: Double
-    /// For how many seconds, up to 366 days; nil for as long as the entry is shown.
+    /// The number of seconds, up to 366 days; nil for as long as the entry is shown.
     public var duration: Double?
 
     /// Makes a relevance.
@@ -78,14 +78,14 @@ public struct Relevance: Sendable, Hashable, Codable {
 public enum ReloadPolicy: Sendable, Hashable, Encodable {
     /// After the last entry.
     case atEnd
-    /// At the next push only.
+    /// After the next push only.
     case never
-    /// Then.
+    /// At that date.
     case after(Date)
 
     private enum CodingKeys: String, CodingKey { case after }
 
-    /// Writes WidgetKit's word for it.
+    /// Writes WidgetKit's name for it.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .atEnd, .never:
@@ -98,15 +98,15 @@ public enum ReloadPolicy: Sendable, Hashable, Encodable {
     }
 }
 
-/// Something peculiar about a timeline. The gateway has taken it as it is.
+/// A finding about a timeline. The gateway has accepted the timeline unchanged.
 public struct Finding: Sendable, Hashable, Decodable {
-    /// For programs: `tooClose`, `empty` and the like.
+    /// A code for programs: `tooClose`, `empty` and others.
     public let code: String
-    /// For people.
+    /// A text for people.
     public let message: String
 }
 
-/// A timeline provider's answer about one widget that it was asked for.
+/// A timeline provider's answer about one widget.
 public struct TimelineAnswer: Sendable, Hashable, Encodable {
     /// The id of the request.
     public let id: String
@@ -115,14 +115,14 @@ public struct TimelineAnswer: Sendable, Hashable, Encodable {
     /// The timeline.
     public let timeline: ProvidedTimeline?
 
-    /// The timeline that was asked for.
+    /// The requested timeline.
     public init(id: String, timeline: ProvidedTimeline) {
         self.id = id
         self.timeline = timeline
         self.error = nil
     }
 
-    /// There is none, and why. It is asked for again, until the reload's time is over.
+    /// The timeline is missing, with a reason. The gateway asks again until the reload expires.
     public init(id: String, error: String) {
         self.id = id
         self.timeline = nil
@@ -130,7 +130,7 @@ public struct TimelineAnswer: Sendable, Hashable, Encodable {
     }
 }
 
-/// A timeline with what its entries show.
+/// A timeline with the content of its entries.
 public struct ProvidedTimeline: Sendable, Hashable, Encodable {
     /// Names the state of the content; nil for a hash of it.
     public var digest: String?

@@ -1,4 +1,4 @@
-/// Which instances of an app a push, a channel or a reload is about.
+/// The instances of an app that a push, a channel or a reload is for.
 public struct Target: Sendable, Hashable {
     /// Only instances of this kind; nil for any.
     public let kind: String?
@@ -13,21 +13,21 @@ public struct Target: Sendable, Hashable {
         Target(kind: kind, match: match)
     }
 
-    /// The instances that match, of whatever kind.
+    /// The matching instances of any kind.
     public static func matching(_ match: Pattern) -> Target { Target(kind: nil, match: match) }
 }
 
 extension Target: Codable {
     private enum CodingKeys: String, CodingKey { case kind, match, all }
 
-    /// Reads what a channel is about; without members it is every instance.
+    /// Reads a channel's target; without members it is every instance.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.kind = try container.decodeIfPresent(String.self, forKey: .kind)
         self.match = try container.decodeIfPresent(Pattern.self, forKey: .match)
     }
 
-    /// Writes kind and match, or that it is every instance.
+    /// Writes kind and match, or "every instance".
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(self.kind, forKey: .kind)

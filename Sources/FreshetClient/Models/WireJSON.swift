@@ -32,11 +32,11 @@ enum WireJSON {
         }
     }
 
-    /// From the first whole century of the Gregorian calendar, of which both sides think alike, to the last second that RFC 3339
-    /// can write.
+    /// From the first whole century of the Gregorian calendar, on which both sides agree, to the last second that RFC
+    /// 3339 can write.
     private static let writable = -11_676_096_000.0...253_402_300_799.0
 
-    /// A date to the millisecond, so that the date of an entry comes back as the gateway wrote it.
+    /// A date to the millisecond, so that an entry's date returns as the gateway wrote it.
     static func text(of date: Date) throws -> String {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
         let seconds = (milliseconds / 1_000).rounded(.down)

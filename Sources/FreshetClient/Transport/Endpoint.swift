@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A listener of a gateway: where it is, who asks, and how requests come to it.
+/// A listener of a gateway: its address, the credential, and the transport of requests.
 public struct Endpoint: Sendable {
     /// The listener's address without a path, as in `https://push.example.com:2197`.
     public var url: URL
-    /// Where the bearer token of each request comes from.
+    /// The source of each request's bearer token.
     public var token: TokenSource
-    /// How requests come there.
+    /// The transport of requests.
     public var transport: any FreshetTransport
-    /// What is done where an answer does not come, or says that a later one may be better.
+    /// The rules for sending again if no answer comes, or if the gateway asks for it.
     public var retries: RetryPolicy
     /// The longest answer, and the longest event of a stream, in bytes. A longer one is ``FreshetError/unexpectedAnswer(_:)``.
     public var answerBytesMax: Int
@@ -17,9 +17,9 @@ public struct Endpoint: Sendable {
     ///
     /// - Parameters:
     ///   - url: The listener's address without a path.
-    ///   - token: Where the bearer token of each request comes from.
-    ///   - transport: How requests come there.
-    ///   - retries: What is done where an answer does not come, or says that a later one may be better.
+    ///   - token: The source of each request's bearer token.
+    ///   - transport: The transport of requests.
+    ///   - retries: The rules for sending again if no answer comes, or if the gateway asks for it.
     ///   - answerBytesMax: The longest answer, and the longest event of a stream, in bytes; 64 MiB by default.
     public init(
         _ url: URL,
@@ -73,7 +73,7 @@ struct EndpointRequest: Sendable {
     }
 }
 
-/// A whole answer that is no refusal.
+/// A complete answer that is not a refusal.
 struct EndpointAnswer: Sendable {
     var status: Int
     var headers: [String: String]
@@ -83,7 +83,7 @@ struct EndpointAnswer: Sendable {
         try WireJSON.decode(type, from: self.body)
     }
 
-    /// The values that a body has in its lines.
+    /// The values in the lines of a body.
     func lines<Value: Decodable>(_ type: Value.Type = Value.self) throws -> [Value] {
         try self.body.split(separator: UInt8(ascii: "\n")).map { try WireJSON.decode(type, from: $0) }
     }
@@ -98,7 +98,7 @@ struct EndpointAnswer: Sendable {
 }
 
 extension Endpoint {
-    /// The characters of a path's segment, or of a query's value, that stand for themselves.
+    /// The characters of a path segment, or of a query value, that need no encoding.
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
@@ -130,7 +130,7 @@ extension Endpoint {
         }
     }
 
-    /// What a failed transport comes to; the end of the task is no failure of it.
+    /// The error for a failed transport. The end of the task is not a failure of it.
     static func failure(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         return error as? FreshetError ?? FreshetError.unreachable("\(error)")
@@ -145,7 +145,7 @@ extension Endpoint {
                 }
                 body.append(part)
             }
-            // A stream ends early where its reader's task does.
+            // A stream ends early when its reader's task ends.
             try Task.checkCancellation()
         } catch {
             throw Self.failure(error)
@@ -155,7 +155,7 @@ extension Endpoint {
 
     /// Sends a request once, and collects its answer.
     ///
-    /// - Throws: ``FreshetError``, what the token source throws, or `CancellationError`.
+    /// - Throws: ``FreshetError``, an error of the token source, or `CancellationError`.
     func send(_ request: EndpointRequest) async throws -> EndpointAnswer {
         let answer = try await self.begin(request)
         let body = try await self.collect(answer)
@@ -163,7 +163,7 @@ extension Endpoint {
         return EndpointAnswer(status: answer.status, headers: answer.headers, body: body)
     }
 
-    /// Sends a request until it is answered for good, as ``retries`` says.
+    /// Sends a request until it has a final answer, as ``retries`` says.
     ///
     /// - Returns: The answer, and how often the request was sent.
     func sendRepeatedly(_ request: EndpointRequest) async throws -> (answer: EndpointAnswer, attempts: Int) {

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// Why a request came to nothing.
+/// Why a request failed.
 public enum FreshetError: Error, Sendable, CustomStringConvertible {
-    /// The gateway answered, and says why not.
+    /// The gateway refused, with a reason.
     case refused(Refusal)
-    /// No answer came, or not all of it. Whether the gateway has done what it was asked is not known.
+    /// No answer came, or not all of it. Whether the gateway has done the request is unknown.
     case unreachable(String)
-    /// The gateway's answer is none that this client understands, or longer than ``Endpoint/answerBytesMax``.
+    /// This client does not understand the gateway's answer, or it is longer than ``Endpoint/answerBytesMax``.
     case unexpectedAnswer(String)
-    /// The request cannot be made of these arguments.
+    /// These arguments make no valid request.
     case invalidArgument(String)
 
-    /// What happened, for people. It holds no credential.
+    /// A description for people. It contains no credential.
     public var description: String {
         switch self {
         case .refused(let refusal): refusal.description
@@ -21,11 +21,11 @@ public enum FreshetError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the same request may be answered otherwise later.
+    /// Whether the same request may succeed later.
     public var isTransient: Bool {
         switch self {
         case .refused(let refusal):
-            // A token that was renewed too soon stays one.
+            // A token that was renewed too early stays so.
             [408, 429, 500, 502, 503, 504, 507].contains(refusal.status)
                 && refusal.code != "TooManyProviderTokenUpdates"
         case .unreachable: true
@@ -33,28 +33,29 @@ public enum FreshetError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// After how long the gateway wants to be asked again, where it says so.
+    /// The wait that the gateway asks for, if it does.
     public var retryAfter: Duration? {
         guard case .refused(let refusal) = self else { return nil }
         return refusal.retryAfter
     }
 }
 
-/// An answer that says why not.
+/// A refusal.
 public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// The HTTP status, 300 and above.
     public let status: Int
-    /// APNs' reason (`BadDeviceToken`) or the problem's code (`unknown-host`): stable, for programs. nil if the answer has none.
+    /// APNs' reason (`BadDeviceToken`) or the problem's code (`unknown-host`): stable, for programs. nil if the answer
+    /// has none.
     public let code: String?
     /// What to change, for people.
     public let detail: String?
-    /// The place in the body that it is about, as in `instances[0].configuration.team`.
+    /// The place in the body, such as `instances[0].configuration.team`.
     public let path: String?
-    /// After how long the same request may succeed.
+    /// The wait after which the same request may succeed.
     public let retryAfter: Duration?
-    /// Of 410: when the push token ceased to stand for its host.
+    /// For 410: when the push token stopped belonging to its host.
     public let timestamp: Date?
-    /// Of `too-many-matched`: how many instances the push matches.
+    /// For `too-many-matched`: the number of instances that the push matches.
     public let matched: Int?
 
     /// The status, the code and the detail.
@@ -63,7 +64,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         return "refused \(self.status) \(self.code ?? "without a reason")" + (detail.isEmpty ? "" : ": \(detail)")
     }
 
-    /// What the body of such an answer says.
+    /// The body of a refusal.
     struct Body: Decodable {
         var reason: String?
         var code: String?
@@ -84,7 +85,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         self.code = body?.reason ?? body?.code
         self.detail = body?.detail
         self.path = body?.path
-        // More seconds than this are more than any wait.
+        // No wait is longer than this number of seconds.
         self.retryAfter = retryAfter.map { .seconds(Int64($0)) }
         self.timestamp = body?.timestamp.map { Date(timeIntervalSince1970: $0 / 1_000) }
         self.matched = body?.matched

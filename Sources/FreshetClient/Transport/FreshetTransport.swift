@@ -1,14 +1,15 @@
 public import Foundation
 
-/// How requests come to a gateway, and answers back.
+/// The transport of requests and answers.
 ///
-/// ``URLSessionTransport`` is the one that is used if no other is named. Make one of your own for another HTTP client, for a client
-/// certificate, for an authority that the system does not trust, or for tests.
+/// ``URLSessionTransport`` is the default. Make one of your own for another HTTP client, for a client certificate, for
+/// an authority that the system does not trust, or for tests.
 public protocol FreshetTransport: Sendable {
-    /// Sends a request, and returns as soon as the head of the answer has come.
+    /// Sends a request, and returns as soon as the head of the answer has arrived.
     ///
-    /// Every status is an answer. Redirects are not followed: a credential is for one gateway. The request ends with its task, and
-    /// when nothing holds the answer's body any more. A body may come without an end, with up to 15 seconds between two parts.
+    /// Every status is an answer. The transport follows no redirects, because a credential is for one gateway. The
+    /// request ends with its task, and when no reference to the answer's body remains. A body may have no end, with up
+    /// to 15 seconds between two parts.
     ///
     /// - Throws: Any error if no head comes.
     func answer(to request: TransportRequest) async throws -> TransportAnswer
@@ -40,7 +41,7 @@ public struct TransportAnswer: Sendable {
     public var status: Int
     /// Header fields by name; names are in lower case.
     public var headers: [String: String]
-    /// The parts of the body. An error in it says that the body does not come whole.
+    /// The parts of the body. It throws an error if the body does not arrive in full.
     public var body: AsyncThrowingStream<Data, any Error>
 
     /// Makes an answer; `headers` may be in any case.

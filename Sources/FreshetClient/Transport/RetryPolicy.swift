@@ -1,13 +1,15 @@
-/// When a request is sent again.
+/// The rules for sending a request again.
 ///
-/// Pushes and broadcasts are: their id is the same in every attempt, so that they count once. Registrations are, too, which replace
-/// what was registered. Of everything else the error says after how long it may be sent again. Event streams connect again for as long as they are read.
+/// Pushes and broadcasts are sent again: their id is the same in every attempt, so they count once. So are
+/// registrations, which replace the earlier one. For all other requests the error says when you may send them again.
+/// Event streams connect again for as long as they are read.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often a push is sent, the first time included. At least 1.
+    /// How often a push is sent at most, with the first time. At least 1.
     public var attemptsMax: Int
-    /// The wait after the first attempt; it doubles with each. A random part of it, up to a half, is left out.
+    /// The wait after the first attempt; it doubles with each. A random part, up to a half, is subtracted.
     public var firstWait: Duration
-    /// The longest wait, whether the gateway asks for it by `retry-after` or not. A push that would have to wait longer is given up.
+    /// The longest wait, also if the gateway asks for a longer one by `retry-after`. A push that would have to wait
+    /// longer is given up.
     public var longestWait: Duration
 
     /// Makes a policy. By default a push is sent up to 10 times, with waits of 1 second to 1 minute.

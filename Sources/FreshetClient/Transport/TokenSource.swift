@@ -1,4 +1,4 @@
-/// Where the bearer token of a request comes from: a provider token, or a host credential.
+/// The source of a request's bearer token: a provider token, or a host credential.
 ///
 /// Both are JSON Web Tokens that are signed with ES256. Foundation has no ES256: CryptoKit has it on Apple's platforms, swift-crypto
 /// on Linux, and `freshet token mint` and `freshet token host` print tokens.
@@ -9,18 +9,19 @@ public struct TokenSource: Sendable {
         self.make = make
     }
 
-    /// No token: the transport shows a client certificate that speaks for a sender.
+    /// No token: the transport shows a sender's client certificate.
     public static let none = TokenSource { nil }
 
-    /// The same token for as long as the program runs. A provider token is good for an hour, a host credential until its `exp`.
+    /// The same token for as long as the program runs. A provider token is valid for an hour, a host credential until
+    /// its `exp`.
     public static func fixed(_ token: String) -> TokenSource { TokenSource { token } }
 
-    /// Tokens that are made anew from time to time.
+    /// Tokens that are renewed from time to time.
     ///
     /// - Parameters:
-    ///   - interval: For how long a token is used. Provider tokens are good for an hour, and one that is renewed within 20 minutes
-    ///     is refused: `TooManyProviderTokenUpdates`. The default is 40 minutes.
-    ///   - mint: Makes a token. It is asked again by the next request if it fails; what it throws ends the request.
+    ///   - interval: How long a token is used. A provider token is valid for an hour, and the gateway refuses one that is
+    ///     renewed within 20 minutes: `TooManyProviderTokenUpdates`. The default is 40 minutes.
+    ///   - mint: Makes a token. An error ends the request; the next request calls it again.
     public static func renewing(
         every interval: Duration = .seconds(2_400),
         mint: @escaping @Sendable () async throws -> String
@@ -30,7 +31,7 @@ public struct TokenSource: Sendable {
     }
 }
 
-/// A token that many requests share, and that is made once for all of them.
+/// A token that many requests share. It is minted once for all of them.
 private actor RenewedToken {
     private let interval: Duration
     private let mint: @Sendable () async throws -> String

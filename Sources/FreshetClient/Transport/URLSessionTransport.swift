@@ -9,13 +9,13 @@ public import Foundation
 
 /// Requests by Foundation's `URLSession`.
 ///
-/// It trusts the certificate authorities that the system trusts. It speaks HTTP/2 where the gateway offers it, on Linux if libcurl
-/// was built with it, as Debian's is.
+/// It trusts the system's certificate authorities. It speaks HTTP/2 if the gateway offers it, on Linux if libcurl was
+/// built with it, like Debian's.
 public final class URLSessionTransport: FreshetTransport {
-    /// The one that an ``Endpoint`` has if no other is named.
+    /// The default of an ``Endpoint``.
     public static let shared = URLSessionTransport()
 
-    /// How many parts of an answer may wait to be read. The answer of a reader that is further behind is cut off.
+    /// How many parts of an answer may wait for the reader. The answer ends for a reader that falls further behind.
     static let waitingPartsMax = 4_096
 
     private let session: URLSession
@@ -23,9 +23,9 @@ public final class URLSessionTransport: FreshetTransport {
 
     /// Makes a transport with a session of its own.
     ///
-    /// - Parameter configuration: How the session is set up. The default keeps no cookies and no answers, ends a request after a
-    ///   minute of silence, and opens at most 64 connections to a gateway, of which every event stream takes one where HTTP/2 is
-    ///   not spoken.
+    /// - Parameter configuration: The session's configuration. The default keeps no cookies and no answers, ends a request
+    ///   after a minute of silence, and opens at most 64 connections to a gateway. Without HTTP/2 every event stream takes
+    ///   one of them.
     public init(configuration: URLSessionConfiguration? = nil) {
         let delegate = Delegate()
         self.delegate = delegate
@@ -50,7 +50,7 @@ public final class URLSessionTransport: FreshetTransport {
         return configuration
     }
 
-    /// Sends a request, and returns as soon as the head of the answer has come.
+    /// Sends a request, and returns as soon as the head of the answer has arrived.
     ///
     /// - Throws: ``FreshetError/unreachable(_:)``, or `CancellationError` if the task was cancelled.
     public func answer(to request: TransportRequest) async throws -> TransportAnswer {
@@ -70,7 +70,7 @@ public final class URLSessionTransport: FreshetTransport {
     }
 }
 
-/// Hands what comes of a session's tasks to those who wait for it.
+/// Passes the events of a session's tasks to their readers.
 private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     private enum Reader {
         case head(CheckedContinuation<TransportAnswer, any Error>)
@@ -127,7 +127,7 @@ private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    /// In words alone: what else an error holds is the whole address, and with it a push token.
+    /// A text only: the error itself contains the whole address, and so a push token.
     private static func failure(_ error: any Error) -> any Error {
         if (error as? URLError)?.code == .cancelled { return CancellationError() }
         return FreshetError.unreachable("\(error.localizedDescription) (\((error as NSError).code))")
