@@ -26,12 +26,12 @@ extension Engine {
         self.schedule.settle(instance, as: reason, of: kind, at: self.now, shownUpTo: shown)
     }
 
-    /// How many widgets are behind, by kind in the order of their numbers, those included that are configured no more. O(kinds x
-    /// minutes of ``KindBehind/agesMax``).
+    /// The number of widgets that are behind, by kind in the order of their numbers, also for kinds that the
+    /// configuration no longer has. O(kinds x minutes of ``KindBehind/agesMax``).
     ///
     /// - Parameters:
-    ///   - goal: How long one may be behind.
-    ///   - now: The time on the wall, where the log's has not come to that: nothing may be written while all wait.
+    ///   - goal: How long a widget may be behind.
+    ///   - now: The wall clock's time, if it is later than the log's: the log may have no entry while all widgets wait.
     package func behind(longerThan goal: Interval, now: Instant? = nil) -> [KindBehind] {
         let second = UInt32(clamping: max(self.time, now ?? self.time).seconds)
         return self.catalogue.kinds.indices.map { number in

@@ -6,7 +6,7 @@ extension Engine {
     /// How many changes are given at once.
     private static let directoryBatch = 4096
 
-    /// How many tokens stand for something, or are answered as removed. O(1).
+    /// The number of tokens that belong to a host or control, or are answered as removed. O(1).
     package var tokenCount: Int { self.registry.boundTokenCount + self.registry.removedTokenCount }
 
     /// The apps, by number.

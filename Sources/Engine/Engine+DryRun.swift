@@ -13,31 +13,32 @@ struct AskedPush: Sendable {
 }
 
 extension Engine {
-    /// How many instances a push would match, had it been accepted at the log's time, which is what
-    /// ``dryRun(_:decidedMax:)`` says. Changes nothing and decides nothing.
+    /// The number of instances that a push would match if it were accepted at the log's time, the same as in
+    /// ``dryRun(_:decidedMax:)``. Changes nothing and decides nothing.
     ///
-    /// To an app: what the index takes to find them, and nothing for each that it finds. To a host: O(its instances).
+    /// For an app: the cost of the index search, without a cost for each match. For a host: O(its instances).
     package func matchCount(_ push: PushRecord) -> MatchCount {
         var search = MatchSearch(push, in: self)
         search.finish(in: self)
         return search.count
     }
 
-    /// Who a push would reach and what each decision would be, had it been accepted at the log's time. Changes nothing.
+    /// The instances that a push would reach, and the decision for each, if it were accepted at the log's time. Changes
+    /// nothing.
     ///
-    /// A collapse id is not looked at: a push that would take another's place counts as deferred.
+    /// It ignores a collapse id: a push that would replace another counts as deferred.
     ///
-    /// - Parameter decidedMax: For how many instances it is decided at most, some microseconds each. Where more match, those
-    ///   are a sample by a hash of their numbers; all of them are counted in any case.
+    /// - Parameter decidedMax: The most instances to decide, some microseconds each. If more match, those are a sample
+    ///   by a hash of their numbers; all of them are counted in any case.
     package func dryRun(_ push: PushRecord, decidedMax: Int) -> DryRunView {
         var search = MatchSearch(push, sampling: decidedMax, in: self)
         search.finish(in: self)
         return self.dryRun(search)
     }
 
-    /// What ``dryRun(_:decidedMax:)`` says, of a push whose matches were found.
+    /// The result of ``dryRun(_:decidedMax:)`` for a push whose matches were found.
     ///
-    /// - Parameter search: A search that is at its end, and samples as many matches as are to be decided at most.
+    /// - Parameter search: A finished search that samples as many matches as are to be decided at most.
     package func dryRun(_ search: borrowing MatchSearch) -> DryRunView {
         guard let asked = search.asked else { return DryRunView(asOf: self.time) }
         var decisions = DryRunDecisions(asked, in: self, max: search.decidedMax)

@@ -10,7 +10,7 @@ extension Engine {
         return self.effect(of: self.reloads[reload])
     }
 
-    /// What a reload that is out is about; nil if it is not out any more.
+    /// The subject of an outstanding reload; nil if it is no longer outstanding.
     package func fetchSubject(of id: ReloadID) -> FetchSubject? {
         guard let slot = self.liveInstance(of: id),
             let reload = self.findReload(id.position, of: slot)
@@ -47,7 +47,8 @@ extension Engine {
         return urgent
     }
 
-    /// The digest of the timeline that an instance shows; nil if it has been configured anew since the reload, or has none.
+    /// The digest of an instance's shown timeline; nil if its configuration has changed since the reload, or if it has
+    /// none.
     package func shownDigest(from reload: ReloadID) -> [UInt8]? {
         guard let slot = self.liveInstance(of: reload), reload.position >= self.registry[slot].configuredAt else {
             return nil

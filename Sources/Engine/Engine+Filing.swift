@@ -2,7 +2,7 @@ package import WidgetModel
 
 /// A decision with all that a file keeps of it.
 package struct FiledDecision: Hashable, Sendable {
-    /// Whom it was about; nil if that was removed by the time it was asked for.
+    /// The instance; nil if it was removed before this question.
     package let instance: InstanceAddress?
     /// The number of the instance's decision before; nil if there is none.
     package let previous: UInt64?
@@ -16,15 +16,15 @@ package struct FiledDecision: Hashable, Sendable {
 }
 
 extension Engine {
-    /// Decisions from a number on, in the order in which they were made, for who keeps more of them than the engine does.
-    /// O(`limit` + later decisions of the same instances).
+    /// Decisions from a number on, in the order in which they were made, for an archive that keeps more than the
+    /// engine. O(`limit` + later decisions of the same instances).
     ///
     /// - Parameters:
-    ///   - number: The first one wanted.
-    ///   - least: None are given where there are not so many.
-    ///   - limit: How many at most.
-    /// - Returns: The number of the first of them, greater than the one that was wanted if that is not kept any more; the others
-    ///   have the numbers behind it.
+    ///   - number: The first requested number.
+    ///   - least: With fewer decisions than this, none are returned.
+    ///   - limit: The most decisions.
+    /// - Returns: The number of the first decision, greater than the requested one if that is no longer kept; the
+    ///   others have the following numbers.
     package func decisions(
         from number: UInt64,
         atLeast least: Int,

@@ -3,11 +3,12 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// What does not hold of what must always hold: empty unless there is a bug. O(state).
+    /// The violated invariants: empty unless there is a bug. O(state).
     ///
-    /// Above all conservation: for every push, matched = deferred + issued + final outcomes, where the deferred ones
-    /// are exactly those that wait for an instance and the issued ones exactly those that a reload serves. Between two slices
-    /// of a record all of that holds, too, but that its push is open and timers that are still to fire are not armed.
+    /// The most important one is conservation: for every push, matched = deferred + issued + final outcomes. The
+    /// deferred ones are exactly those that wait for an instance, and the issued ones exactly those that a reload
+    /// serves. Between two slices of a record all invariants are true as well, except that its push is open and timers
+    /// that have yet to fire are not armed.
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         let slots = self.ledger.usedNumbers()

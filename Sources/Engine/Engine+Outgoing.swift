@@ -1,7 +1,7 @@
 import Storage
 package import WidgetModel
 
-/// What a reload that goes out as a push to a token needs beside its effect.
+/// The data of a reload that leaves as a push to a token, in addition to its effect.
 package struct OutgoingPush: Hashable, Sendable {
     /// The host's newest token, or the control's own.
     package let token: DeviceToken
@@ -12,8 +12,7 @@ package struct OutgoingPush: Hashable, Sendable {
     /// That of the push that made the reload happen; nil if it has none.
     package let collapseID: CollapseID?
     package let expiresAt: Instant
-    /// Whether the upstream may keep the push until then: false where all that it is for was to be delivered at once or
-    /// never.
+    /// Whether the upstream may keep the push until then: false if none of its pushes may wait.
     package var mayWait: Bool
 
     package init(
@@ -34,7 +33,7 @@ package struct OutgoingPush: Hashable, Sendable {
 }
 
 extension Engine {
-    /// What to send for a reload that is out; nil if it has ended, or its host has no token any more.
+    /// The push for an outstanding reload; nil if it has ended, or if its host has no token any more.
     ///
     /// O(instances of the host + pushes that the reload serves).
     package func outgoingPush(for id: ReloadID) -> OutgoingPush? {

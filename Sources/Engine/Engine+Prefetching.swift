@@ -16,15 +16,16 @@ extension Engine {
     /// How many instances of a host are fetched ahead; more lie next to them.
     private static let prefetchedInstances = 3
 
-    /// Fetches the places in memory that a record will need, if it is a push to a token; changes nothing to be seen.
+    /// Prefetches the memory of a record, if it is a push to a token; changes nothing visible.
     ///
-    /// A push needs a few rows at random places of large tables, and waits for each in turn. Fetched for some records
-    /// before the first of them is applied, one table after the other, nobody waits: call this for each of them, and
-    /// ``finishPrefetch()`` behind the last. Some tens of records are best: more do not stay in the nearest caches. O(1).
+    /// A push needs a few rows at random places of large tables, and waits for each in turn. If the places of several
+    /// records are prefetched before the first of them is applied, one table after the other, no record waits: call
+    /// this for each of them, and ``finishPrefetch()`` after the last. Some tens of records are best: more do not stay
+    /// in the nearest caches. O(1).
     ///
     /// - Parameters:
     ///   - bytes: The entry's bytes.
-    ///   - range: Where the record is in them.
+    ///   - range: The place of the record in them.
     package mutating func prefetch(_ bytes: [UInt8], in range: Range<Int>) {
         let teamLength = range.lowerBound + PushHead.Offset.team
         guard teamLength < range.upperBound, bytes[range.lowerBound] == Record.Tag.push.rawValue,
@@ -43,7 +44,7 @@ extension Engine {
         self.prefetched.hashes.append(self.registry.prefetchHost(bytes, in: host))
     }
 
-    /// Follows what the records seem to be about to the rows of their hosts and instances. O(records).
+    /// Prefetches the rows of the hosts and instances that the records are likely about. O(records).
     package mutating func finishPrefetch() {
         self.prefetched.hosts.removeAll(keepingCapacity: true)
         self.prefetched.instances.removeAll(keepingCapacity: true)

@@ -2,12 +2,13 @@ import Timelines
 package import WidgetModel
 
 extension Engine {
-    /// What became here of the pushes with this id: several if content or target differed. O(`lookedMax`) for each that waits.
+    /// The pushes with this id in this partition: several if content or target differed. O(`lookedMax`) for each that
+    /// waits.
     ///
     /// - Parameters:
     ///   - id: Their id.
-    ///   - team: Their sender's; nil for everybody's, as operators see them.
-    ///   - lookedMax: At how many of the instances that one of them waits for is looked to tell why; 0 does not tell it.
+    ///   - team: Their sender's team; nil for all teams, as for operators.
+    ///   - lookedMax: The most waiting instances of a push to look at for their reasons; 0 for no reasons.
     package func push(_ id: PushID, team: TeamID? = nil, lookedMax: Int = 0) -> [PushView] {
         guard let team else { return self.views(of: self.ledger.pushes(with: id), lookedMax) }
         guard let number = self.catalogue.findTeam(team.rawValue) else { return [] }
@@ -64,7 +65,7 @@ extension Engine {
         )
     }
 
-    /// A host and what it shows, or nil if it is not registered here.
+    /// A host with its instances; nil if it is not registered here.
     package func host(_ id: HostKey) -> HostView? {
         guard let slot = self.registry.findHost(id), self.registry[slot].isRegistered else { return nil }
         let row = self.registry[slot]
@@ -85,7 +86,7 @@ extension Engine {
         )
     }
 
-    /// The host whose reload an id is of; nil if its instance is gone, or the id is of another partition.
+    /// The host of a reload's id; nil if its instance is gone, or if the id is of another partition.
     package func host(of reload: ReloadID) -> HostKey? {
         self.liveInstance(of: reload).map { self.hostKey(of: self.registry[$0].host) }
     }
@@ -95,7 +96,7 @@ extension Engine {
         self.registry.liveInstances(of: host).map { self.registration(of: $0) }
     }
 
-    /// The totals of this partition. O(1): what hosts and instances add up to is counted as they come and go.
+    /// The totals of this partition. O(1): they are counted at each change.
     package func stats() -> EngineStats {
         var stats = self.counters
         stats.position = self.position

@@ -4,7 +4,7 @@ import WidgetModel
 
 /// Whether a registration can be taken, before anything of it is.
 extension Engine {
-    /// What a registration would be refused with now; nil if it would be taken.
+    /// The refusal of a registration at this moment; nil if it would be accepted.
     package func refusal(of registration: HostRegistration) -> RecordAnswer.Result? {
         let existing = self.registry.findHost(registration.host)
         if let existing, self.isStale(registration, existing) {

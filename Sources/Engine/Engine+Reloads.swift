@@ -174,8 +174,8 @@ extension Engine {
         )
     }
 
-    /// The reloads of a host that are out and not acknowledged, in the order in which they were issued: what a host is
-    /// offered again when it comes back.
+    /// The outstanding reloads of a host, in the order in which they were issued: a host gets them again when it
+    /// reconnects.
     package func outstandingReloads(host: HostKey) -> [ReloadEffect] {
         guard let slot = self.registry.findHost(host) else { return [] }
         var found: [Reloads.Reload] = []

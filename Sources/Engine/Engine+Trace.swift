@@ -27,13 +27,13 @@ extension Engine {
 
     /// The decisions from a number on, in the order in which they were made.
     ///
-    /// An instance that was removed for good and whose place another one has taken is named as that one, so whoever
-    /// wants every decision reads them after each record.
+    /// If an instance was removed for good and another one took its place, the decision names the new one. So read the
+    /// decisions after each record if you need all of them.
     ///
     /// - Parameters:
-    ///   - number: The first one wanted.
+    ///   - number: The first requested number.
     ///   - body: Called for each that is still kept; see ``EngineLimits/decisionsRetainedMax``.
-    /// - Returns: How many are not kept any more.
+    /// - Returns: The number of decisions that are no longer kept.
     @discardableResult
     package func forEachDecision(from number: UInt64, _ body: (TracedDecision) -> Void) -> Int {
         var lost = 0

@@ -3,7 +3,7 @@ import WidgetModel
 
 /// Who has how much of the registry.
 extension Engine {
-    /// What of the registry is each app's, in the order of the apps' numbers. O(apps).
+    /// Each app's part of the registry, in the order of the apps' numbers. O(apps).
     package var appUsages: [AppUsage] {
         self.catalogue.apps.enumerated().map { number, app in
             AppUsage(
@@ -17,9 +17,9 @@ extension Engine {
     /// Changes whenever ``appUsages`` does.
     package var usageVersion: UInt64 { self.registry.usageVersion }
 
-    /// What would come to this partition's registry with a registration, were it applied now; nil if it would be refused.
+    /// What a registration would add to this partition's registry if it were applied now; nil if it would be refused.
     ///
-    /// Of another host that loses its last token to it nothing is counted.
+    /// A host that loses its last token to it does not count.
     package func additions(of registration: HostRegistration) -> RegistryAdditions? {
         guard self.refusal(of: registration) == nil else { return nil }
         guard let host = self.registry.findHost(registration.host), self.registry[host].isRegistered else {

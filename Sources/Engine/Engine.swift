@@ -3,21 +3,21 @@ import Storage
 import Timelines
 package import WidgetModel
 
-/// The deterministic heart of one partition: (state, record, time) -> (state, effects).
+/// The deterministic core of one partition: (state, record, time) -> (state, effects).
 ///
-/// Holds the registry of hosts and widget instances, their budgets and timelines, the pushes that wait or are in
-/// flight, and what became of every push. No clock, no dice, no I/O: time is the log's, and applying the same records
-/// at the same positions and times gives the same state and the same effects, to the bit. Timers fire
-/// before the record that comes after their due seconds, in the order of those. A record is applied whole, see
+/// It has the registry of hosts and widget instances, their budgets and timelines, the pushes that wait or are in
+/// flight, and the outcomes of every push. It has no clock, no random numbers and no I/O: time is the log's, and the
+/// same records at the same positions and times give the same state and the same effects, to the bit. Timers fire
+/// before the first record after their due seconds, in the order of those. A record is applied whole, see
 /// ``apply(_:in:recordIndex:at:logTime:into:)``, or in slices, see ``advance(_:into:)``.
 ///
-/// One owner at a time: it is gigabytes of tables, and is copied by ``duplicate()`` alone. Queries are read-only and give
-/// values.
+/// It has one owner at a time. It has gigabytes of tables, and only ``duplicate()`` copies it. Queries are read-only
+/// and return values.
 package struct Engine: ~Copyable, Sendable {
     /// The version of the decision rules.
     package static let version = 1
-    /// The last instant that the engine's time comes to, as its timing wheels do (2106-02-07T06:28:13Z): what is due
-    /// later is never due, and what the log says to have happened later happens then.
+    /// The last instant of the engine's time, as of its timing wheels (2106-02-07T06:28:13Z): a later timer is never
+    /// due, and a later record of the log happens at this instant.
     package static let latest = Instant(seconds: Int64(UInt32.max) - 2)
     /// The furthest `apns-expiration` that counts: 30 days, as APNs stores a notification at most.
     static let expirationMax = Interval.days(30)
@@ -58,11 +58,10 @@ package struct Engine: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - partition: The partition whose log it applies.
-    ///   - partitions: How many partitions the log has.
-    ///   - seed: Hides from untrusted peers where tables keep their rows; nothing that comes out depends on it. By default the
+    ///   - partitions: The number of partitions of the log.
+    ///   - seed: Hides the places of rows in tables from untrusted peers; no result depends on it. By default the
     ///     process's own.
-    ///   - interning: When the index keeps what instances are configured with once for many of them; nothing that comes out
-    ///     depends on it.
+    ///   - interning: When the index keeps equal configurations once; no result depends on it.
     package init(
         partition: PartitionID,
         partitions: Int,
@@ -96,9 +95,9 @@ package struct Engine: ~Copyable, Sendable {
         return copy
     }
 
-    /// Makes ready for targeted pushes, once the log was replayed: until the first of them, or this, instances are
-    /// collected and not yet listed by what they are configured with, which is less work where there are many. Changes no
-    /// outcome. O(instances) the first time.
+    /// Prepares for targeted pushes after the log was replayed. Before that, or before the first of them, the engine
+    /// collects instances without listing them by their configurations, which is less work for many of them. Does not
+    /// change outcomes. O(instances) the first time.
     package mutating func finishLoading() {
         self.registry.finishLoading()
     }

@@ -44,12 +44,12 @@ package struct MatchSearch: ~Copyable, Sendable {
         }
     }
 
-    /// Finds some more.
+    /// Searches further.
     ///
     /// - Parameters:
-    ///   - engine: The same as when it was begun, and as it was then.
-    ///   - units: How much to do at most, as for a push's matches; left with what is not used up.
-    /// - Returns: Whether all is found.
+    ///   - engine: The engine with which the search began, in the same state.
+    ///   - units: The most work, as for a push's matches; returns the unused rest.
+    /// - Returns: Whether the search is complete.
     package mutating func advance(in engine: borrowing Engine, _ units: inout Int) -> Bool {
         guard var cursor = self.cursor.take() else { return true }
         var isFound = false

@@ -100,7 +100,7 @@ struct Catalogue: ~Copyable, Sendable {
         self.appNames = NameTable(seed: seed)
     }
 
-    /// What was read back, without the pauses of apps and kinds.
+    /// The catalogue of a snapshot, without the pauses of apps and kinds.
     init(seed: UInt64, settings: EngineSettings?, teams: [String], apps: [App], kinds: [Kind]) {
         self.init(seed: seed)
         self.settings = settings

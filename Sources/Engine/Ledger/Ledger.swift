@@ -21,7 +21,7 @@ struct Ledger: ~Copyable, Sendable {
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     private(set) var senderPauses: [TeamNumber: Int64] = [:]
 
-    /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
+    /// - Parameter seed: Hides the places of rows from untrusted peers; no result depends on it.
     init(seed: UInt64) {
         self.pushes = PushTable(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)

@@ -1,11 +1,11 @@
 package import WidgetModel
 
-/// Decisions from a number on, for who keeps more of them than the engine does.
+/// Decisions from a number on, for an archive that keeps more than the engine.
 package struct FiledDecisionsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.first, \.least, \.limit)
     /// The number of the first one wanted.
     package let first: UInt64
-    /// None are given where there are not so many.
+    /// With fewer decisions than this, none are returned.
     package let least: Int
     /// How many at most.
     package let limit: Int
@@ -14,7 +14,7 @@ package struct FiledDecisionsQuestion: EngineQuestion {
         (self.first, self.least, self.limit) = (first, max(0, least), min(max(0, limit), Self.limitMax))
     }
 
-    /// What one answer gives: a millisecond or two of a partition's time.
+    /// The most decisions of one answer: a millisecond or two of a partition's time.
     package static let limitMax = 4096
 
     package func answer(from engine: borrowing Engine) -> FiledDecisions {
@@ -33,7 +33,7 @@ package struct FiledDecisions: Hashable, Sendable {
     package let count: UInt64
 }
 
-/// Which decisions the engine keeps, and where the first can be that is about a push.
+/// The range of decisions that the engine keeps, and the first that can be about a push.
 package struct KeptDecisionsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.push)
     /// Nil for no push.

@@ -1,9 +1,10 @@
 package import WidgetModel
 
-/// What is asked of a partition's engine: a value, which can be logged, tested, and sent to where the partition is.
+/// A question to a partition's engine: a value that can be logged, tested, and sent to the partition's machine.
 ///
-/// A question changes nothing, and is answered at once and in bounded time: one that is about the rows of a table looks at
-/// ``Engine/rowsPerAnswer`` of them, and its answer says where to go on. What takes longer is a search: ``MatchQuestion``.
+/// A question changes nothing, and is answered at once and in bounded time: a question about the rows of a table looks
+/// at ``Engine/rowsPerAnswer`` of them, and its answer says where to continue. A longer question is a search:
+/// ``MatchQuestion``.
 package protocol EngineQuestion: FieldCoded, Hashable, Sendable {
     associatedtype Answer: Sendable
 
@@ -18,16 +19,16 @@ extension EngineQuestion {
     package var moment: QuestionMoment { .anyTime }
 }
 
-/// A question about one host, whose partition answers it.
+/// A question about one host; the host's partition answers it.
 package protocol HostBoundQuestion: EngineQuestion {
     var host: HostKey { get }
 }
 
 /// When a question to an engine may be answered.
 package enum QuestionMoment: Hashable, Sendable {
-    /// At once, also while an entry is applied in part: what is decided so far is the answer.
+    /// At once, also while an entry is applied in part: the answer has the decisions so far.
     case anyTime
-    /// When no entry is applied in part: for what says how far the log is applied, and for when the next timer is due.
+    /// When no entry is applied in part: for questions about the applied position, and about the next due timer.
     case betweenEntries
 }
 
@@ -56,9 +57,9 @@ package enum ReceivedQuestion: Sendable {
     ]
     private static let searchTag = UInt8.max
 
-    /// Reads what ``EngineQuestion/bytes`` or ``MatchQuestion/bytes`` gave.
+    /// Reads the bytes of ``EngineQuestion/bytes`` or ``MatchQuestion/bytes``.
     ///
-    /// - Throws: ``ByteFault`` if it is no question, or more than one.
+    /// - Throws: ``ByteFault`` if they are not exactly one question.
     package init(_ bytes: [UInt8]) throws(ByteFault) {
         var reader = ByteReader(bytes)
         let tag = try reader.readByte()

@@ -18,8 +18,8 @@ package struct HostList: EngineList {
     }
 }
 
-/// The registrations that would make an app's hosts anew, in the order of the hosts' numbers: of a host with several tokens one for
-/// each, so that all of them are bound. Leases are what is left of them.
+/// The registrations that would make an app's hosts again, in the order of the hosts' numbers. A host with several
+/// tokens has one for each, so that all of them are bound. Leases are the time that is left.
 package struct RegistrationList: EngineList {
     package static let coding = Fields(Self.init, \.app)
     package let app: BundleID

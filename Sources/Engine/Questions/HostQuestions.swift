@@ -1,7 +1,7 @@
 package import Timelines
 package import WidgetModel
 
-/// A host and what it shows; nil if it is not registered here.
+/// A host with its instances; nil if it is not registered here.
 package struct HostQuestion: HostBoundQuestion {
     package static let coding = Fields(Self.init, \.host)
     package let host: HostKey
@@ -11,7 +11,7 @@ package struct HostQuestion: HostBoundQuestion {
     package func answer(from engine: borrowing Engine) -> HostView? { engine.host(self.host) }
 }
 
-/// What a host needs after a gap; nil if it is not registered here.
+/// The state that a host needs after a gap; nil if it is not registered here.
 package struct HostStateQuestion: HostBoundQuestion {
     package static let coding = Fields(Self.init, \.host)
     package let host: HostKey
@@ -50,13 +50,13 @@ package struct StackQuestion: HostBoundQuestion {
     }
 }
 
-/// A Smart Stack, and of which instant it is.
+/// A Smart Stack with its instant.
 package struct StackView: Hashable, Sendable {
     package let stack: SmartStack
     package let at: Instant
 }
 
-/// What would come to the registry with registrations, were they applied now; nil for one that would be refused.
+/// What registrations would add to the registry if they were applied now; nil for one that would be refused.
 package struct RegistrationsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.registrations)
     package let registrations: [HostRegistration]

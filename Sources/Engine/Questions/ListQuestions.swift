@@ -1,6 +1,7 @@
 package import WidgetModel
 
-/// A list that is read a part at a time, so that no question stops a partition for long. What is on it all the while is listed once.
+/// A list that is read in parts, so that no question stops a partition for long. A row that exists all the time is
+/// listed once.
 package protocol EngineList: FieldCoded, Hashable, Sendable {
     associatedtype Row: Sendable
 
@@ -13,7 +14,7 @@ package protocol EngineList: FieldCoded, Hashable, Sendable {
     func page(of engine: borrowing Engine, from place: UInt64?, limit: Int, scanMax: Int) -> ListPage<Row>
 }
 
-/// A part of a list: what was found, and where to go on.
+/// A part of a list: the found rows, and where to continue.
 package struct ListPage<Row: Sendable>: Sendable {
     package var rows: [Row]
     /// Where the next part begins; nil at the end of the list.
@@ -21,11 +22,11 @@ package struct ListPage<Row: Sendable>: Sendable {
 
     package init(rows: [Row] = [], next: UInt64? = nil) { (self.rows, self.next) = (rows, next) }
 
-    /// What is listed of some numbers of a table's, in their order.
+    /// The rows for some numbers of a table, in their order.
     ///
     /// - Parameters:
     ///   - end: All numbers of the table are below.
-    ///   - row: What a number's row is on the list; nil if it is not on it.
+    ///   - row: The row of a number; nil if it is not on the list.
     init<Tag>(_ numbers: Range<Number<Tag>>, end: Int, limit: Int, _ row: (Number<Tag>) -> Row?) {
         self.init()
         var number = numbers.lowerBound

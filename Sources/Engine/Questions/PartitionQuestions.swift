@@ -45,7 +45,7 @@ package struct InForceQuestion: EngineQuestion {
     }
 }
 
-/// What decisions go by.
+/// The settings that decisions depend on.
 package struct InForce: Hashable, Sendable {
     /// Nil before the first.
     package let settings: EngineSettings?
@@ -53,7 +53,7 @@ package struct InForce: Hashable, Sendable {
     package let orders: [StandingOrder]
 }
 
-/// Whether there is what an order is about, see ``Engine/knows(_:)``.
+/// Whether the subject of an order exists, see ``Engine/knows(_:)``.
 package struct ExistenceQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.scope)
     package let scope: OrderScope
@@ -63,7 +63,7 @@ package struct ExistenceQuestion: EngineQuestion {
     package func answer(from engine: borrowing Engine) -> Bool { engine.knows(self.scope) }
 }
 
-/// What each sender's pushes have cost and brought here, in the order of their teams.
+/// The costs of each sender's pushes here, in the order of the teams.
 package struct SendersQuestion: EngineQuestion {
     package static let coding = Fields(Self.init)
 
@@ -77,7 +77,7 @@ package struct BehindQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.goal, \.now)
     /// How long one may be behind.
     package let goal: Interval
-    /// The time on the wall, where the log's has not come to that.
+    /// The wall clock's time, if it is later than the log's.
     package let now: Instant
 
     package init(longerThan goal: Interval, now: Instant) { (self.goal, self.now) = (goal, now) }

@@ -36,7 +36,8 @@ extension PushFilter: EngineList {
     }
 }
 
-/// What was decided about a push, the oldest first, as far as it is kept. A part's place is the number of its first decision.
+/// The decisions about a push, the oldest first, as far as they are kept. The place of a part is the number of its
+/// first decision.
 package struct DecisionList: EngineList {
     package static let coding = Fields(Self.init, \.push, \.outcome)
     package let push: PushID

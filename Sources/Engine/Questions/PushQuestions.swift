@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What became here of the pushes with these ids: several of one id if content or target differed.
+/// The pushes with these ids in this partition: several of one id if content or target differed.
 package struct PushesQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.ids, \.team, \.lookedMax)
     package let ids: [PushID]
@@ -18,8 +18,8 @@ package struct PushesQuestion: EngineQuestion {
     }
 }
 
-/// Who a push would reach and what each decision would be, had it been accepted now: a search, which is done in parts of bounded
-/// time.
+/// The instances that a push would reach, and the decision for each, if it were accepted now: a search, in parts of
+/// bounded time.
 package struct MatchQuestion: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.push, \.decidedMax)
     package let push: PushRecord

@@ -1,13 +1,13 @@
 import Storage
 package import WidgetModel
 
-/// What can be told of a reload by its id.
+/// A detail of a reload by its id.
 package protocol ReloadDetail: Sendable {
     /// What is so of a reload; nil if nothing is.
     static func find(_ reload: ReloadID, in engine: borrowing Engine) -> Self?
 }
 
-/// A detail of reloads, in the order of their ids; nil for a reload of which there is none.
+/// A detail of reloads, in the order of their ids; nil for a reload that has none.
 package struct ReloadQuestion<Detail: ReloadDetail>: EngineQuestion {
     package static var coding: some FieldCoding<Self> { Fields(Self.init, \.ids) }
     package let ids: [ReloadID]
@@ -65,9 +65,9 @@ package struct ReloadsQuestion: EngineQuestion {
     package enum Scope: Hashable, Sendable {
         /// A host's, in the order in which they were issued, all on one page.
         case host(HostKey)
-        /// An app's, but for what a push to a token brings: that is not for streams.
+        /// An app's reloads, except those for pushes to a token, which streams do not carry.
         case app(BundleID)
-        /// Those that no stream delivers: what a deliverer takes up after a restart, or when it has room again.
+        /// Reloads that no stream delivers: a deliverer takes them up after a restart, or when it has room again.
         case undelivered
     }
 
@@ -133,7 +133,7 @@ package struct ReloadsQuestion: EngineQuestion {
     }
 }
 
-/// Some of the reloads that are out, and where to go on.
+/// Some of the outstanding reloads, and where to continue.
 package struct ReloadsPage: Hashable, Sendable {
     package let reloads: [ReloadEffect]
     /// Give it back for the next page; nil at the end.

@@ -1,9 +1,9 @@
 package import WidgetModel
 
-/// What an operator asked for where no record of its own says it, and how that was answered. Engines do nothing with either.
+/// An operator's request that has no record of its own, and its answer. Engines do nothing with either.
 ///
-/// The request is logged before anything of it is done, so that nothing changes without a trace; its answer when it is done.
-/// A request without an answer was under way when the process ended, or its answer could not be logged.
+/// The request is logged before it has any effect, so that no change lacks a trace; its answer is logged when it is
+/// done. A request without an answer was under way when the process ended, or its answer could not be logged.
 package enum AuditNote: Hashable, Sendable {
     case request(AuditedRequest)
     /// How the request with that number was answered, as an HTTP status.
@@ -20,7 +20,7 @@ package struct AuditedRequest: Hashable, Sendable {
     package let source: OperatorSource
     package let method: String
     package let path: String
-    /// The beginning of what was sent.
+    /// The beginning of the request's body.
     package let body: String
 
     package init(number: UInt64, source: OperatorSource, method: String, path: String, body: [UInt8]) {

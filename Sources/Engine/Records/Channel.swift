@@ -21,8 +21,8 @@ package struct Channel: FieldCoded, Hashable, Sendable {
     package var id: ChannelID
     package var storagePolicy: StoragePolicy
     package var pushType: PushType
-    /// Whom its broadcasts reach: the JSON text of an object with `kind` and `match`, as in a push; nil for the
-    /// instances that carry the channel's id as a tag. The engine does not read it.
+    /// The target of its broadcasts: the JSON text of an object with `kind` and `match`, as in a push; nil for the
+    /// instances with the channel's id as a tag. The engine does not read it.
     package var definition: [UInt8]?
 
     package init(id: ChannelID, storagePolicy: StoragePolicy, pushType: PushType, definition: [UInt8]? = nil) {

@@ -1,8 +1,9 @@
 package import WidgetModel
 
-/// A channel of an app is created or deleted.
+/// The creation or deletion of an app's channel.
 ///
-/// Goes to one partition only, the app's home, whose order of records is the order of creations and deletions.
+/// It goes to one partition only, the app's home. The order of that partition's records is the order of creations and
+/// deletions.
 package enum ChannelCommand: Hashable, Sendable {
     /// With the most channels that the app may have, as it was configured when the command was accepted.
     case create(Channel, app: BundleID, channelsMax: Int)

@@ -1,7 +1,8 @@
 package import Timelines
 package import WidgetModel
 
-/// The bounds of an engine's memory. What exceeds one is refused or ends `failed` with a reason, never silently.
+/// The bounds of an engine's memory. Beyond a bound a request is refused or ends `failed` with a reason, never
+/// silently.
 package struct EngineLimits: Hashable, Sendable {
     /// The most instances that one host may show of its app. Default 256.
     package var instancesPerHostMax: Int
@@ -9,8 +10,8 @@ package struct EngineLimits: Hashable, Sendable {
     package var tokensPerHostMax: Int
     /// The most tags of one instance. Default 16.
     package var tagsMax: Int
-    /// The most pushes that may wait for one instance; one more ends `coalesced` where the reload
-    /// that comes serves it, too, else `failed(pendingLimit)`. Default 1,000.
+    /// The most pushes that may wait for one instance. A further one ends `coalesced` if the coming reload serves it,
+    /// too, and `failed(pendingLimit)` otherwise. Default 1,000.
     package var pendingPerInstanceMax: Int
     /// The most complete pushes that are kept for questions. Default 1,000,000; pushes that are not complete always stay.
     package var pushesRetainedMax: Int
@@ -24,7 +25,7 @@ package struct EngineLimits: Hashable, Sendable {
     package var acknowledgementMax: Interval
     /// How long a removed token is answered with its removal. Default 30 days.
     package var removedTokenRetention: Interval
-    /// What of a timeline is held, and what is worth a finding.
+    /// The limits of timelines, and the bounds for findings.
     package var timelines: TimelineLimits
 
     package init(
@@ -55,8 +56,9 @@ package struct EngineLimits: Hashable, Sendable {
 
     /// The most tombstones with which a registration may leave a host: four for each instance that it may show.
     ///
-    /// A removal is never refused. It makes tombstones of what the host shows, so a host has at most five for each, and as
-    /// many rows of instances in all: no registration adds a row to a host that it leaves with more tombstones than these.
+    /// A removal is never refused. It turns the host's instances into tombstones, so a host has at most five for each,
+    /// and as many rows of instances in all. No registration adds a row to a host that it leaves with more tombstones
+    /// than these.
     package var tombstonesPerHostMax: Int { self.instancesPerHostMax.multipliedSaturating(by: 4) }
 
     /// Limits of timelines that are not the defaults stand first, behind a zero, which is no number of instances that a

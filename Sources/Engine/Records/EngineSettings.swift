@@ -29,7 +29,7 @@ package struct EngineSettings: ByteCoded, Hashable, Sendable {
     }
 }
 
-/// What an engine must know of one app.
+/// The settings of one app that an engine needs.
 package struct AppSettings: Hashable, Sendable {
     package var app: BundleID
     /// The team that owns the app.

@@ -10,8 +10,8 @@ package enum HostDelivery: UInt8, Hashable, Sendable, CaseIterable {
     case webhook = 2
 }
 
-/// Who registers a host, which decides what may become of tokens that stand for it already. Raw values are part of the
-/// on-disk format.
+/// The author of a host's registration. It decides how tokens are treated that belong to another host already. Raw
+/// values are part of the on-disk format.
 package enum Registrant: UInt8, Hashable, Sendable, CaseIterable {
     /// The app's back end. The host is its to give: tokens that the registration does not name go.
     case backEnd = 0
@@ -28,15 +28,15 @@ package enum Registrant: UInt8, Hashable, Sendable, CaseIterable {
     package var isHost: Bool { self == .host || self == .namedHost }
 }
 
-/// What a host shows of one app, replacing in one step what it showed before: `PUT /v1/hosts/<token>/widgets`.
+/// All instances of a host for one app; replaces the earlier ones in one step: `PUT /v1/hosts/<token>/widgets`.
 package struct HostRegistration: ByteCoded, Hashable, Sendable {
     package var host: HostKey
     package var token: DeviceToken
     /// The token that ``token`` takes the place of; it is removed.
     package var replacedToken: DeviceToken?
     package var registrant: Registrant
-    /// Counts the registrations of a host; an older one than the last applied is answered `staleRevision`. A back end's is
-    /// not held to what the host itself counted.
+    /// The number of a host's registration; an older one than the last applied is answered `staleRevision`. A back end
+    /// counts independently of the host.
     package var revision: UInt64
     package var delivery: HostDelivery
     package var context: HostContext
@@ -67,7 +67,7 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
         self.instances = instances
     }
 
-    /// The app whose widgets it shows.
+    /// The app whose widgets the host shows.
     package var app: BundleID { self.host.app }
 
     package func encode(into writer: inout ByteWriter) {
@@ -101,8 +101,8 @@ package struct HostRegistration: ByteCoded, Hashable, Sendable {
     }
 }
 
-/// What a host says about itself, WidgetKit's `TimelineProviderContext`: kept, shown and told to timeline providers. It
-/// decides nothing.
+/// The context that a host reports, WidgetKit's `TimelineProviderContext`: kept, shown and passed to timeline
+/// providers. Decisions do not depend on it.
 package struct HostContext: Hashable, Sendable {
     package struct Variant: Hashable, Sendable {
         package var name: String

@@ -54,7 +54,7 @@ package struct HostSignal: Hashable, Sendable {
         /// The host refreshes its widgets at its own rate from here on, or does so no longer. Never a reload.
         case standBy(Bool)
         case lowPower(Bool)
-        /// The instance reloaded without being told to: booked, not decided.
+        /// The instance reloaded by itself: booked, not decided.
         case reloaded(InstanceID)
         /// The instance shows the entry of this date, which that reload brought: evidence for the reload.
         case entryShown(ReloadID, date: Instant)
@@ -73,7 +73,7 @@ package struct HostSignal: Hashable, Sendable {
 }
 
 extension HostSignal.Event {
-    /// The instance that it names, nil for the whole host, or where it names a reload.
+    /// The named instance; nil for the whole host, or if the signal names a reload.
     package var instance: InstanceID? {
         switch self {
         case .widgetVisible(let id), .widgetHidden(let id), .appIntent(let id), .animation(let id), .reloaded(let id):

@@ -11,7 +11,7 @@ package struct InstanceRegistration: Hashable, Sendable {
     /// Whether pushes reach it.
     package var pushEnabled: Bool
     package var tags: [String]
-    /// What a push's attributes must fulfil to reach it; nil if every push may.
+    /// The condition that a push's attributes must fulfil; nil if every push may reach it.
     package var when: MatchPattern?
     /// A control's own push token.
     package var controlToken: DeviceToken?

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// The app says that what the system knows of its widgets beside their timelines is out of date: WidgetKit's
+/// The app's message that the system's data about its widgets, other than timelines, is out of date: WidgetKit's
 /// `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
 package struct InvalidationRequest: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(
@@ -11,7 +11,7 @@ package struct InvalidationRequest: FieldCoded, Hashable, Sendable {
         \.host
     )
 
-    /// What is out of date. Raw values are part of the on-disk format.
+    /// The data that is out of date. Raw values are part of the on-disk format.
     package enum Subject: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
         /// When a widget is relevant, as its provider's `relevance()` tells.
         case relevance = 0

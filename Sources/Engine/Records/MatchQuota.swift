@@ -1,12 +1,12 @@
-/// How a number of instances that is allowed over all partitions is divided among them, none of which knows the others.
+/// Divides a bound on instances among all partitions, which do not know each other.
 package enum MatchQuota {
-    /// Divides a number by how many instances each partition has.
+    /// Divides a number by the instances of each partition.
     ///
     /// - Parameters:
-    ///   - max: What is divided, at least 0.
-    ///   - counts: How many instances there are by partition, each from 0 to 2^32; one partition at least.
-    /// - Returns: Shares that add up to `max`. If that is enough, each partition has its count and an equal part of the rest;
-    ///   otherwise in proportion to the counts.
+    ///   - max: The number, at least 0.
+    ///   - counts: The instances of each partition, each from 0 to 2^32; at least one partition.
+    /// - Returns: Shares that add up to `max`. If that is enough, each partition has its count and an equal part of the
+    ///   rest; otherwise the shares are in proportion to the counts.
     package static func divide(_ max: Int, by counts: [Int]) -> [Int] {
         let sum = counts.reduce(0, +)
         guard sum > max else {

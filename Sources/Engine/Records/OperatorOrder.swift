@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What an operator's order is about.
+/// The subject of an operator's order.
 package enum OrderScope: Hashable, Sendable {
     case app(BundleID)
     case kind(BundleID, WidgetKind)
@@ -18,7 +18,7 @@ package struct OperatorOrder: Hashable, Sendable {
         /// Nothing of it reloads until then, or until it is resumed: an app, a kind or a sender.
         case pause(until: Instant?)
         case resume
-        /// Pushes that wait end `cancelled`, and the app's own requests are dropped. What is out stays out.
+        /// Waiting pushes end `cancelled`, and the app's own requests are dropped. Outstanding reloads stay.
         case cancel
         /// So many more charged reloads in the present window of each instance: an app, a kind, a host or an instance.
         case grant(Int)
@@ -29,7 +29,7 @@ package struct OperatorOrder: Hashable, Sendable {
 
     package var scope: OrderScope
     package var action: Action
-    /// The operator who gave it; nil for a sender, whom the scope names.
+    /// The operator who gave it; nil for a sender, which the scope names.
     package var source: OperatorSource?
 
     package init(_ action: Action, _ scope: OrderScope, by source: OperatorSource? = nil) {
@@ -38,7 +38,7 @@ package struct OperatorOrder: Hashable, Sendable {
         self.source = source
     }
 
-    /// Whether every partition has the record, since what it is about may be in any; else one does.
+    /// Whether every partition has the record, because the subject may be in any; else one does.
     package var isForAllPartitions: Bool {
         switch self.scope {
         case .host, .instance: false

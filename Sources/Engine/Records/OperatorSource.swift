@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// Whose request a record is of, for `GET /v1/audit`. Nothing is decided by it.
+/// The author of a record's request, for `GET /v1/audit`. Decisions do not depend on it.
 package struct OperatorSource: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.caller, \.address, \.request)
 
@@ -8,7 +8,7 @@ package struct OperatorSource: FieldCoded, Hashable, Sendable {
     package let caller: String
     /// The address that the request came from.
     package let address: String
-    /// What the request goes by: what the client called it, or what the gateway did.
+    /// The id of the request: the client's own, or the gateway's.
     package let request: String
 
     package init(caller: String, address: String, request: String) {

@@ -1,9 +1,9 @@
 package import WidgetModel
 
-/// A push to one push token whose body says nothing beyond Apple's: nearly every push there is.
+/// A push to one push token whose body has only Apple's members: nearly every push.
 ///
-/// Writes the same record as ``PushRecord`` does, from places in the request and in the gateway's tables: no array, no
-/// string and no copy of one is made for it.
+/// It writes the same record as ``PushRecord``, from places in the request and in the gateway's tables, without an
+/// array, a string or a copy of one.
 package struct PlainPush: Sendable {
     private let id: PushID
     private let key: KeyID?
@@ -30,11 +30,11 @@ package struct PlainPush: Sendable {
     ///
     /// - Parameters:
     ///   - team: The sender's.
-    ///   - app: The app that the token is of.
-    ///   - host: Where in `place` the id of the host is whose token it is, in UTF-8.
-    ///   - instance: Where in `place` the id of the control is whose own token it is, nil for a widget token.
-    ///   - place: What is known of the token.
-    ///   - collapseID: Where in `bytes` it is, at most ``CollapseID/bytesMax`` of them; empty if there is none.
+    ///   - app: The token's app.
+    ///   - host: The place of the host's id in `place`, in UTF-8.
+    ///   - instance: The place of the control's id in `place` for a control's own token; nil for a widget token.
+    ///   - place: The row of the token.
+    ///   - collapseID: Its place in `bytes`, at most ``CollapseID/bytesMax`` of them; empty if there is none.
     package func encode(
         team: borrowing TeamID,
         app: borrowing BundleID,

@@ -1,7 +1,7 @@
 package import IntentMatching
 package import WidgetModel
 
-/// Whom a push is for.
+/// The target of a push.
 package enum PushDestination: Hashable, Sendable {
     /// The host behind a push token; with an instance if the token is a control's own.
     case host(HostKey, InstanceID?)
@@ -9,13 +9,13 @@ package enum PushDestination: Hashable, Sendable {
     case app(BundleID)
 }
 
-/// One accepted push, with its headers as they were sent: what they mean is decided at the log's time.
+/// One accepted push, with its headers as they were sent; the engine interprets them at the log's time.
 package struct PushRecord: ByteCoded, Hashable, Sendable {
     /// `apns-id`.
     package var id: PushID
     /// The sender: the `iss` of its provider token, or its certificate's team.
     package var team: TeamID
-    /// The key that signed that token; nil behind a certificate. It is told to operators, and decides nothing.
+    /// The key that signed that token; nil with a certificate. For operators; decisions do not depend on it.
     package var key: KeyID?
     /// A hash of headers and body: the same id with other content is a new push.
     package var contentHash: UInt64
@@ -32,9 +32,9 @@ package struct PushRecord: ByteCoded, Hashable, Sendable {
     package var target: PushDestination
     /// Narrows the target to instances of one kind.
     package var kind: WidgetKind?
-    /// Narrows the target to instances whose configuration matches.
+    /// A pattern that narrows the target to instances whose configuration matches.
     package var pattern: MatchPattern?
-    /// What the conditions of instances ask for; empty if the push brings nothing.
+    /// The attributes for conditions of instances; empty if the push has none.
     package var attributes: Configuration
     /// How many instances it may match in the partition that applies it, nil for any number: above it the push ends
     /// ``PushFailure/tooMany`` there, decided for none.

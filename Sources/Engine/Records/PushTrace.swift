@@ -1,9 +1,9 @@
 package import WidgetModel
 
-/// The span of a traced push, which stands in the log behind the push: 41 bytes behind its tag.
+/// The span of a traced push, which follows the push in the log: 41 bytes after its tag.
 ///
-/// Nothing is decided by it. What comes of the push is told as spans below this one, also by a process that was started
-/// later.
+/// Decisions do not depend on it. The push's later events become spans below this one, also in a process that was
+/// started later.
 package struct PushTrace: Hashable, Sendable {
     package let push: PushID
     package let context: TraceContext

@@ -15,9 +15,9 @@ package enum Record: Hashable, Sendable {
     case delivery(DeliveryReport)
     case appReload(AppReloadRequest)
     case invalidate(InvalidationRequest)
-    /// Of an operator, or of a sender who takes a push back.
+    /// An order of an operator, or a cancellation by a sender.
     case order(OperatorOrder)
-    /// What an operator did otherwise.
+    /// Any other change by an operator.
     case audit(AuditNote)
     case channel(ChannelCommand)
     /// Of the push before it.

@@ -1,11 +1,11 @@
 package import WidgetModel
 
-/// What a record is and whom it is about, read from its first bytes alone: for whoever looks for few records among many.
+/// The kind and subject of a record, read from its first bytes alone: for a search for few records among many.
 package struct RecordHeader: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         /// It may concern any host.
         case anybody
-        /// One host; where its key is in the bytes, see ``HostKey/text``.
+        /// One host; the place of its key in the bytes, see ``HostKey/text``.
         case host(Range<Int>)
         /// No widget at all.
         case nobody

@@ -8,7 +8,7 @@ package struct TimelineReport: Hashable, Sendable {
     /// The reload that the timeline came from; reporting acknowledges it.
     package var reload: ReloadID?
     package var timeline: Timeline
-    /// The size of what all entries show, which is not in the log; nil if nobody said.
+    /// The size of the content of all entries, which is not in the log; nil if it is unknown.
     package var contentBytes: Int?
 
     package init(
@@ -57,7 +57,7 @@ package struct TimelineReport: Hashable, Sendable {
     }
 }
 
-/// What became of a reload that was sent out.
+/// The result of a reload's delivery.
 package struct DeliveryReport: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
         /// The host has reloaded: the only evidence that counts.

@@ -1,15 +1,15 @@
 import Timelines
 package import WidgetModel
 
-/// A pause in force: of what, since and until when, and by whose order.
+/// A pause in force: its subject, its start and end, and its author.
 package struct StandingOrder: Hashable, Sendable {
     /// An app, a kind or a sender.
     package let scope: OrderScope
     /// When the order was given, in the log's time.
     package let since: Instant
-    /// When it ends by itself; nil if it has to be lifted.
+    /// Its end; nil if it ends only by a resume.
     package let until: Instant?
-    /// The operator who gave it, if the record says so.
+    /// The operator who gave it, if the record names one.
     package let source: OperatorSource?
     /// Whether the settings name its app and kind; a sender is always named. One that they do not name holds nothing back
     /// until they do again.
@@ -57,9 +57,10 @@ extension Engine {
         }
     }
 
-    /// Whether there is what an order is about: also an app or kind that the settings do not name any more, if it is paused.
+    /// Whether the subject of an order exists. An app or kind that the settings no longer name also exists while it is
+    /// paused.
     ///
-    /// A push is known for as long as it is retained, a sender from its first push or its first app on.
+    /// A push exists for as long as it is retained, a sender from its first push or its first app on.
     package func knows(_ scope: OrderScope) -> Bool {
         switch scope {
         case .app, .kind: self.isConfigured(scope) || self.standing.contains { $0.scope == scope }

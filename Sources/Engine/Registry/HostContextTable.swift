@@ -20,7 +20,7 @@ struct HostContextTable: ~Copyable, Sendable {
 
     /// An empty table.
     ///
-    /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
+    /// - Parameter seed: Hides the places of rows from untrusted peers; no result depends on it.
     init(seed: UInt64) {
         self.seed = seed
     }

@@ -135,7 +135,7 @@ struct InstanceDetails: ~Copyable, Sendable {
     /// No rows.
     init() {}
 
-    /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
+    /// Room for about this number of rows that are read back, see ``restore(_:_:_:)``.
     init(expecting rows: Int) {
         self.heads.expect(rows)
     }

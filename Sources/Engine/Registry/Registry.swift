@@ -29,8 +29,8 @@ struct Registry: ~Copyable, Sendable {
     /// No hosts.
     ///
     /// - Parameters:
-    ///   - seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
-    ///   - interning: When the index keeps what instances are configured with once for many of them.
+    ///   - seed: Hides the places of rows from untrusted peers; no result depends on it.
+    ///   - interning: When the index keeps equal configurations once.
     init(seed: UInt64, interning: Interning) {
         self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// A record that says what an operator did, with its place in its entry: handed on by the engine to whoever keeps the audit.
+/// A record of an operator's action, with its place in its entry: the engine passes it to the audit.
 package struct AuditedRecord: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         case order(OperatorOrder, OperatorSource)
@@ -10,7 +10,7 @@ package struct AuditedRecord: Hashable, Sendable {
     package let recordIndex: Int
     package let content: Content
 
-    /// - Returns: Nil for a record of somebody else.
+    /// - Returns: Nil for a record that is not an operator's.
     package init?(_ record: Record, recordIndex: Int) {
         switch record {
         case .order(let order):
@@ -22,12 +22,12 @@ package struct AuditedRecord: Hashable, Sendable {
         self.recordIndex = recordIndex
     }
 
-    /// What operators did, of the records of an entry that nothing is applied of.
+    /// The operators' records of an entry whose records are not applied.
     ///
     /// - Parameters:
     ///   - bytes: The entry's bytes.
-    ///   - records: Where its records are in them.
-    /// - Throws: If a record of an operator is damaged.
+    ///   - records: The places of its records in them.
+    /// - Throws: If an operator's record is damaged.
     package static func all(
         _ bytes: [UInt8],
         in records: some Sequence<Range<Int>>

@@ -1,7 +1,7 @@
 package import WidgetModel
 
-/// Why a widget does not show yet what it should, as far as the engine knows: what keeps the next reload, or where the one that
-/// is out has gone. See docs/engine.md, "Behind".
+/// Why a widget does not yet show its newest data, as far as the engine knows: the obstacle of the next reload, or the
+/// destination of the outstanding one. See docs/engine.md, "Behind".
 package enum BehindReason: UInt8, Hashable, Sendable, CaseIterable {
     /// The pace of its budget, or its count.
     case budget = 0
@@ -9,7 +9,7 @@ package enum BehindReason: UInt8, Hashable, Sendable, CaseIterable {
     case minimumInterval = 1
     /// The app, the kind or the sender is paused.
     case paused = 2
-    /// What waits goes along with another reload: priority 1, or a timeline's request within minutes.
+    /// The cause waits for another reload: priority 1, or a timeline's request within minutes.
     case anotherReload = 3
     /// Nothing but pushes reaches the host, and none reaches the widget.
     case unreachable = 4
@@ -61,11 +61,11 @@ package struct KindBehind: Hashable, Sendable {
     package let counts: [Int]
     /// Of these, those that have been behind for longer than was asked, by whole minutes.
     package let late: Int
-    /// Since when the longest of them has been at least: the end of the minute in which it came to be behind; nil if none is. Of
-    /// one that has been for longer than ``agesMax`` it is that long ago.
+    /// Since when the oldest of them has been behind, at least: the end of the minute in which it fell behind; nil if
+    /// none is. For one that has been behind for longer than ``agesMax``, it is that long ago.
     package let oldest: Instant?
 
-    /// Ages are told apart up to here.
+    /// The largest age that is distinguished.
     package static let agesMax = Interval.minutes(Int64(Schedule.behindMinutes))
 
     /// How many are behind.

@@ -1,13 +1,13 @@
 package import WidgetModel
 
-/// What the instances of a partition have left of their budgets and when they will ask for timelines: added up over all
-/// of them, a number of rows at a time. Surveys of partitions add up.
+/// The rest of the budgets of a partition's instances, and the dates of their timelines' requests: sums over all of
+/// them, a number of rows at a time. Surveys of partitions can be added.
 package struct BudgetSurvey: Hashable, Sendable {
     /// How many hours ahead the forecast looks.
     package static let forecastHours = 24
     /// How many seconds ahead policy reloads are counted.
     package static let reloadForecastSeconds = 3600
-    /// Rows of the histogram of what is left.
+    /// The rows of the histogram of the rest.
     package static let leftRows = 10
 
     /// The instances of one kind.
@@ -17,14 +17,14 @@ package struct BudgetSurvey: Hashable, Sendable {
         package var instances = 0
         package var pushEnabled = 0
         package var orphaned = 0
-        /// Those whose policy allows any number.
+        /// Instances whose policy has no limit.
         package var unlimited = 0
         /// Those with nothing left in the present window.
         package var exhausted = 0
         /// Those for which anything waits, and how many pushes do.
         package var waiting = 0
         package var waitingPushes = 0
-        /// Those of which a reload is out to the event stream of a host that has none open.
+        /// Instances with a reload that is outstanding to a host without an open event stream.
         package var away = 0
         /// Sums over the instances with a limit.
         package var charged = 0
@@ -39,7 +39,7 @@ package struct BudgetSurvey: Hashable, Sendable {
             self.kind = kind
         }
 
-        /// Adds what another survey has of the same kind.
+        /// Adds another survey's row of the same kind.
         package static func += (sum: inout KindRow, other: KindRow) {
             sum.instances += other.instances
             sum.pushEnabled += other.pushEnabled
@@ -81,9 +81,10 @@ package struct BudgetSurvey: Hashable, Sendable {
         sum.addReloads(of: other)
     }
 
-    /// Adds what the next rows of the same partition have, in which kinds have the same numbers.
+    /// Adds the next rows of the same partition, in which kinds have the same numbers.
     ///
-    /// - Parameter isConnected: Whether a host has an event stream open; asked of those for which a reload is out to one.
+    /// - Parameter isConnected: Whether a host has an open event stream; called for hosts with a reload that is
+    ///   outstanding to a stream.
     package mutating func add(_ step: SurveyStep, isConnected: (HostKey) -> Bool = { _ in true }) {
         for (number, row) in step.survey.kinds.enumerated() {
             if number < self.kinds.count { self.kinds[number] += row } else { self.kinds.append(row) }
@@ -100,9 +101,9 @@ package struct BudgetSurvey: Hashable, Sendable {
     }
 }
 
-/// What some rows of a partition add to a survey.
+/// The contribution of some rows of a partition to a survey.
 package struct SurveyStep: Hashable, Sendable {
-    /// An instance of which a reload is out to the event stream of its host.
+    /// An instance with a reload that is outstanding to its host's event stream.
     package struct OutToHost: Hashable, Sendable {
         package let kind: KindNumber
         package let host: HostKey

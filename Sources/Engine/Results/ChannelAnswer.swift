@@ -1,8 +1,8 @@
-/// What became of a command about a channel.
+/// The result of a command about a channel.
 package enum ChannelAnswer: Hashable, Sendable {
     case created
     case deleted
-    /// The app has as many channels as it may have; nothing changed.
+    /// The app has the most channels that it may have; nothing changed.
     case limit(Int)
     /// The id is taken; nothing changed.
     case alreadyExists

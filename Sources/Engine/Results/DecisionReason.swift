@@ -32,13 +32,13 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     case hostRemoved = 14
     /// The host, or a timeline that names the reload, says so.
     case acknowledged = 15
-    /// Nobody acknowledged the reload in time.
+    /// No acknowledgement of the reload came in time.
     case unacknowledged = 16
     /// The host refused the reload.
     case refused = 17
     /// Too many pushes wait for this instance already.
     case pendingLimit = 18
-    /// Nobody sees the instance: its policy reload is held until somebody does.
+    /// The instance is not visible: its policy reload is held until it is.
     case hidden = 19
     /// The system has just reloaded the instance by itself.
     case systemChange = 20
@@ -54,7 +54,7 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     case notPushEnabled = 25
     /// Its push token belongs to the other of APNs' environments than the app does now.
     case otherEnvironment = 26
-    /// Its host is in low power, where the timeline's own reloads are further apart.
+    /// Its host is in low power, which makes the timeline's own reloads further apart.
     case lowPower = 27
 
     package var name: String { String(describing: self) }

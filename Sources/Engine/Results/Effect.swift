@@ -1,12 +1,12 @@
 package import WidgetModel
 
-/// What an engine wants done outside: goes to the output log first, then to a deliverer. First byte: the tag.
+/// An engine's request to the outside: it goes to the output log first, then to a deliverer. First byte: the tag.
 package enum Effect: Hashable, Sendable {
-    /// For a host that is told of each instance.
+    /// For a host that gets each instance separately.
     case reload(ReloadEffect)
     /// For a host that is reached through a push token.
     case push(TokenPush)
-    /// For hosts, and for whoever answers for a kind: something beside timelines is out of date.
+    /// For hosts, and for a kind's timeline provider: data other than timelines is out of date.
     case invalidation(Invalidation)
 
     package func encode(into writer: inout ByteWriter) {

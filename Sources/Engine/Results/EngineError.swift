@@ -6,7 +6,7 @@ package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged(LogPosition, ByteFault)
     /// A position before one already applied.
     case outOfOrder(LogPosition, applied: LogPosition)
-    /// The settings of an engine whose records are laid out otherwise.
+    /// Settings of an engine with another layout of records.
     case olderVersion(LogPosition, version: Int)
 
     package var description: String {

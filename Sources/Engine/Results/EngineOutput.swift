@@ -1,15 +1,15 @@
 package import Timelines
 package import WidgetModel
 
-/// What applying records gave. The caller empties it between batches and keeps its capacity.
+/// The result of applying records. The caller empties it between batches and keeps its capacity.
 package struct EngineOutput: Hashable, Sendable {
     /// Durable: written to the output log before anything is delivered.
     package var effects: [Effect] = []
-    /// What became of tokens, in order; local to the process, given again by a replay.
+    /// The changes of tokens, in order; local to the process; a replay gives them again.
     package var directory: [DirectoryChange] = []
-    /// What became of the records, one answer each, in order.
+    /// The answers to the records, one each, in order.
     package var answers: [RecordAnswer] = []
-    /// What operators did, in order; given again by a replay.
+    /// The operators' records, in order; a replay gives them again.
     package var audit: [AuditedRecord] = []
 
     package init() {}
@@ -25,15 +25,15 @@ package struct EngineOutput: Hashable, Sendable {
 
 /// A push token came, went or was forgotten.
 package enum DirectoryChange: Hashable, Sendable {
-    /// The token now stands for this host, or for this control instance of it.
+    /// The token now belongs to this host, or to this control instance of it.
     case bound(DeviceToken, host: HostKey, instance: InstanceID?)
-    /// The token stands for nothing any more; pushes to it are answered 410 with this instant.
+    /// The token no longer belongs to a host; pushes to it are answered 410 with this instant.
     case removed(DeviceToken, app: BundleID, TokenRemoval, at: Instant)
     /// The token's removal need not be remembered any longer.
     case forgotten(DeviceToken)
 }
 
-/// Why a push token stands for nothing any more: what tells APNs' two reasons for a 410 from each other.
+/// Why a push token no longer belongs to a host: it decides between APNs' two reasons for a 410.
 package enum TokenRemoval: UInt8, Hashable, Sendable {
     /// The host or its app's back end took it away, or another took its place: `Unregistered`.
     case unregistered
@@ -41,7 +41,7 @@ package enum TokenRemoval: UInt8, Hashable, Sendable {
     case leaseEnded
 }
 
-/// What became of one record of an entry.
+/// The answer to one record of an entry.
 package struct RecordAnswer: Hashable, Sendable {
     /// The record's index in its entry, as the caller gave it.
     package let recordIndex: Int
@@ -53,21 +53,22 @@ package struct RecordAnswer: Hashable, Sendable {
     }
 
     package enum Result: Hashable, Sendable {
-        /// The settings are in force; so many instances do not fit their kind's schema any more.
+        /// The settings are in force, with the number of instances that no longer fit their kind's schema.
         case settings(orphaned: Int)
         /// The settings are of a newer engine and were ignored.
         case settingsTooNew(engineVersion: Int)
-        /// The push matched so many instances here; a repeat changed nothing and gives the first one's number.
+        /// The number of instances that the push matched here; a repeat changed nothing and gets the first one's
+        /// number.
         case push(matched: Int, isRepeat: Bool)
         case registered(RegistrationCounts)
-        /// The registration is older than what is applied; nothing changed.
+        /// The registration is older than the applied one; nothing changed.
         case staleRevision(current: UInt64)
         /// The registration does not fit the engine's state; nothing changed.
         case refused(RegistrationError)
         case unregistered
         /// The signal is noted.
         case signalled
-        /// The timeline is the instance's now; what was peculiar about it.
+        /// The instance has the timeline now; with findings about it.
         case timeline(findings: [TimelineFinding])
         /// The engine does not hold such a timeline; nothing changed.
         case timelineRefused(TimelineFault)
@@ -77,24 +78,24 @@ package struct RecordAnswer: Hashable, Sendable {
         case delivery(known: Bool)
         /// So many instances will reload at the app's wish.
         case appReload(matched: Int)
-        /// An order was carried out for so many instances, or cancelled so many waiting pushes.
+        /// The number of instances for which an order was carried out, or of cancelled pushes.
         case order(matched: Int)
-        /// So many hosts, or kinds, are told to ask anew.
+        /// The number of hosts, or kinds, that are told to ask again.
         case invalidated(count: Int)
         case channel(ChannelAnswer)
         case unknownHost
         case unknownInstance
         /// The report names a reload of another instance; nothing changed.
         case unknownReload
-        /// Nothing changed: it says where a push is traced.
+        /// Nothing changed: the record is a push's trace.
         case traced
-        /// Nothing changed: it says what an operator did.
+        /// Nothing changed: the record is an operator's action.
         case noted
         case ticked
     }
 }
 
-/// What a registration changed.
+/// The changes of a registration.
 package struct RegistrationCounts: Hashable, Sendable {
     package var added = 0
     /// The configuration, family or kind is another one, or only tags or push-enablement are.

@@ -1,4 +1,4 @@
-/// One of the numbers of ``EngineStats``: all that is said about it beside where it is counted.
+/// The declaration of one number of ``EngineStats``: everything about it except the place where it is counted.
 package struct EngineStat: Sendable {
     /// The part of `GET /v1/stats` that it stands in.
     package enum Group: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct EngineStat: Sendable {
         package let name: String
         package let isCounter: Bool
         package let help: String
-        /// What tells it from others of the same name, which stand next to each other.
+        /// The label that distinguishes it from others of the same name, which stand next to each other.
         package let label: (name: String, value: String)?
 
         static func counter(_ name: String, _ help: String, by label: (String, String)? = nil) -> Metric {
@@ -30,9 +30,9 @@ package struct EngineStat: Sendable {
 
     package let member: Member
     package let group: Group
-    /// What operators' answers call it.
+    /// Its name in operators' answers.
     package let name: String
-    /// Whether it is counted from record to record, so that a snapshot has to have it; others follow from the state.
+    /// Whether it is counted from record to record, so that a snapshot must have it; others follow from the state.
     package let isCounted: Bool
     package let metric: Metric?
 
@@ -132,7 +132,7 @@ package struct EngineStat: Sendable {
 }
 
 extension EngineStats {
-    /// What partitions have counted together; position and time are the greatest of theirs.
+    /// The sums over partitions; position and time are the greatest of theirs.
     package init(sumOf partitions: [EngineStats]) {
         self.init()
         for stats in partitions { self += stats }

@@ -2,7 +2,7 @@ package import WidgetModel
 
 /// An engine's totals. Counters count from the first record of the log, so a replay gives the same.
 ///
-/// Each member that is a plain number is declared in ``EngineStat/all`` once: what a snapshot has of it, its sum over
+/// Each member that is a plain number is declared in ``EngineStat/all`` once: its part in a snapshot, its sum over
 /// partitions, its name in operators' answers and its metric follow from there.
 package struct EngineStats: Hashable, Sendable {
     package var position = LogPosition.start
@@ -12,11 +12,11 @@ package struct EngineStats: Hashable, Sendable {
     package var pushEnabledInstances = 0
     /// Instances whose configuration no longer fits their kind's schema.
     package var orphanedInstances = 0
-    /// Removed instances whose budget is still remembered.
+    /// Removed instances with a remembered budget.
     package var tombstones = 0
     package var tokens = 0
     package var removedTokens = 0
-    /// Broadcast channels of the apps whose home this partition is.
+    /// Broadcast channels of the apps that have this partition as their home.
     package var channels = 0
     package var pushesAccepted = 0
     package var pushesRepeated = 0
@@ -24,7 +24,7 @@ package struct EngineStats: Hashable, Sendable {
     package var pushesFailed = 0
     package var pushesRetained = 0
     package var pushesIncomplete = 0
-    /// Pushes whose repeats are recognised, and when the oldest of them was accepted; nil if there is none.
+    /// Pushes whose repeats are recognised, and the acceptance of the oldest; nil if there is none.
     package var pushesRemembered = 0
     package var rememberedSince: Instant?
     /// Matched instances of all pushes; the total of ``outcomes``.
@@ -49,13 +49,13 @@ package struct EngineStats: Hashable, Sendable {
     /// Reloads that a push for another widget with the same token brought, within the budget and beyond it.
     package var reloadsCollateral = 0
     package var reloadsCollateralOver = 0
-    /// Pushes to tokens, each of which reloads all widgets that share one.
+    /// Pushes to tokens; each reloads all widgets that share the token.
     package var tokenPushes = 0
     package var timelinesAccepted = 0
     package var timelinesDiscarded = 0
     package var timelineFindings = 0
     package var signals = 0
-    /// Hosts that were told that relevance is out of date, and kinds whose recommendations are.
+    /// Hosts that were told that relevance is out of date, and kinds with outdated recommendations.
     package var invalidations = 0
     package var decisions: UInt64 = 0
     /// Decisions that are not kept any more.

@@ -1,6 +1,7 @@
 package import WidgetModel
 
-/// What a timeline provider is asked about: an instance whose reload is out, as it is configured now.
+/// The subject of a question to a timeline provider: an instance with an outstanding reload, with its present
+/// configuration.
 package struct FetchSubject: Hashable, Sendable {
     package let reload: ReloadID
     package let address: InstanceAddress

@@ -60,7 +60,7 @@ package struct Freshness: Hashable, Sendable {
         )
     }
 
-    /// What was counted since an earlier state of the same histogram. O(buckets).
+    /// The counts since an earlier state of the same histogram. O(buckets).
     package func since(_ earlier: Freshness) -> Freshness {
         var counted = self
         for (bucket, count) in earlier.counts.enumerated() { counted.counts[bucket] -= count }

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// One host and what it shows.
+/// One host with its instances.
 package struct HostView: Hashable, Sendable {
     package let host: HostKey
     package let tokens: [DeviceToken]
@@ -22,7 +22,7 @@ package struct HostView: Hashable, Sendable {
     package var app: BundleID { self.host.app }
 }
 
-/// A widget of a list, and whose it is.
+/// A widget of a list, with its host.
 package struct ListedWidget: Hashable, Sendable {
     package let host: HostKey
     package let registration: InstanceRegistration

@@ -13,7 +13,7 @@ package struct InstanceView: Hashable, Sendable {
     package let generation: Int
     /// Its configuration no longer fits the kind's schema, or the kind is no longer configured.
     package let isOrphaned: Bool
-    /// Whether the user sees it, as far as the host tells; nil from a host that never told of any instance.
+    /// Whether the user sees it, from the host's reports; nil if the host has never reported visibility.
     package let isVisible: Bool?
     /// The date of the entry that the host said it shows.
     package let shownEntry: Instant?
@@ -27,7 +27,7 @@ package struct InstanceView: Hashable, Sendable {
     package let decidesAt: Instant?
     /// Why they are not decided now; nil if nothing waits.
     package let waitsFor: DecisionReason?
-    /// Why it does not show yet what it should, and since when, to the second; nil if it is not behind.
+    /// Why it does not yet show its newest data, and since when, to the second; nil if it is not behind.
     package let behind: BehindReason?
     package let behindSince: Instant?
     package let outstanding: [ReloadEffect]
@@ -46,8 +46,8 @@ package struct DayLedger: Hashable, Sendable {
         package let decision: DecisionView
         /// Whether the instance's budget paid for it.
         package let isCharged: Bool
-        /// What was left of the present window's allowance after it; nil in a window before, without a limit, or where the engine
-        /// does not keep the decision any more.
+        /// The rest of the present window's allowance after it; nil in an earlier window, without a limit, or if the
+        /// engine no longer keeps the decision.
         package let left: Int?
 
         package init(decision: DecisionView, isCharged: Bool, left: Int?) {
@@ -63,7 +63,7 @@ package struct DayLedger: Hashable, Sendable {
     package let isWhole: Bool
     /// The oldest first.
     package let entries: [Entry]
-    /// The number of the decision at which what is kept ended; nil where it is whole.
+    /// The number of the first decision that is no longer kept; nil if all are kept.
     package let earlier: UInt64?
 
     package init(from: Instant, until: Instant, isWhole: Bool, entries: [Entry], earlier: UInt64?) {
@@ -138,8 +138,8 @@ package struct PendingView: Hashable, Sendable {
 }
 
 extension InstanceView {
-    /// The first instant at which a reload is possible by what is known now: what waits may go then, or the timeline asks for its
-    /// next. Nil if only something that has not happened yet can bring one. Whatever happens meanwhile can move it.
+    /// The first instant at which a reload is possible as far as is known now: a waiting cause may reload, or the
+    /// timeline's next request is due. Nil if only a later event can cause one. Later events can move it.
     package var nextReload: Instant? {
         let waiting = self.pending.compactMap { pending in
             pending.until.flatMap { until in pending.expiresAt.map { until < $0 } ?? true ? until : nil }

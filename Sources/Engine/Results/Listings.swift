@@ -2,11 +2,11 @@ package import WidgetModel
 
 /// Which instances a list is of.
 package struct InstanceFilter: Hashable, Sendable {
-    /// What is so of an instance now.
+    /// A present state of an instance.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// Something waits for it.
         case waiting
-        /// It does not show yet what it should.
+        /// It does not yet show its newest data.
         case behind
         /// A reload is out for it.
         case outstanding
@@ -20,7 +20,7 @@ package struct InstanceFilter: Hashable, Sendable {
 
     package var app: BundleID?
     package var kind: WidgetKind?
-    /// Of this host alone, whose instances are one page.
+    /// Only this host, whose instances are one page.
     package var host: HostKey?
     package var state: State?
     /// Only those that have been behind since then or before, to the second.
@@ -48,9 +48,9 @@ package struct InstanceSummary: Hashable, Sendable {
     package let family: WidgetFamily
     package let pushEnabled: Bool
     package let isOrphaned: Bool
-    /// Nil from a host that never told of any instance.
+    /// Nil if the host has never reported visibility.
     package let isVisible: Bool?
-    /// Of the present window; nil where the policy allows any number.
+    /// The present window's allowance; nil if the policy has no limit.
     package let allowance: Int?
     package let charged: Int
     /// Pushes and other causes that wait.
@@ -58,7 +58,7 @@ package struct InstanceSummary: Hashable, Sendable {
     package let outstanding: Int
     package let decidesAt: Instant?
     package let lastReload: Instant?
-    /// Why it does not show yet what it should; nil if it is not behind.
+    /// Why it does not yet show its newest data; nil if it is not behind.
     package let behind: BehindReason?
     /// Since when, to the second.
     package let behindSince: Instant?
@@ -81,7 +81,7 @@ package struct HostSummary: Hashable, Sendable {
     package var app: BundleID { self.host.app }
 }
 
-/// One decision about a push, with whom it was about.
+/// One decision about a push, with its instance.
 package struct PushDecision: Hashable, Sendable {
     /// Nil if the instance is forgotten by now.
     package let instance: InstanceAddress?
@@ -136,7 +136,7 @@ package struct PushFilter: Hashable, Sendable {
         return true
     }
 
-    /// Whether a push may be on the list, by what never changes of it.
+    /// Whether a push may be on the list, by its members that never change.
     package func isAbout(_ push: PushView) -> Bool {
         if let team, push.team != team { return false }
         if let app, push.app != app { return false }

@@ -1,7 +1,7 @@
 package import IntentMatching
 package import WidgetModel
 
-/// What became of one push in one partition: `GET /v1/pushes/<apns-id>`.
+/// The outcomes of one push in one partition: `GET /v1/pushes/<apns-id>`.
 package struct PushView: Hashable, Sendable {
     package let id: PushID
     package let team: TeamID
@@ -12,7 +12,7 @@ package struct PushView: Hashable, Sendable {
     package let position: LogPosition
     package let acceptedAt: Instant
     package let priority: Priority
-    /// When it ends `expired` where it still waits; equal to ``acceptedAt`` for one that is now or never.
+    /// When it ends `expired` if it still waits; equal to ``acceptedAt`` for a push that may not wait.
     package let expiresAt: Instant
     package let notBefore: Instant?
     /// How many instances matched: always ``OutcomeCounts/total``.
@@ -78,7 +78,7 @@ package struct MatchCount: Hashable, Sendable {
     }
 }
 
-/// Who a push would reach and what each decision would be, had it been accepted now.
+/// The instances that a push would reach, and the decision for each, if it were accepted now.
 package struct DryRunView: Hashable, Sendable {
     package enum Decision: UInt8, Hashable, Sendable, CaseIterable {
         /// Reloads at once, charged.
@@ -110,7 +110,7 @@ package struct DryRunView: Hashable, Sendable {
     package let sample: [InstanceAddress]
     /// How they were found.
     package let plans: [QueryPlan]
-    /// The log's time of which all of this is.
+    /// The log's time of this answer.
     package let asOf: Instant
 
     /// For how many instances it was decided; fewer than match if there were more than may be decided.

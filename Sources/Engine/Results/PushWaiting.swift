@@ -4,9 +4,9 @@ package import WidgetModel
 package struct PushWaiting: Hashable, Sendable {
     /// By the reasons' raw values.
     private var counts: [Int]
-    /// The first and the last instant at which it reloads an instance, as far as is known now; nil where none is known.
+    /// The first and the last instant at which it reloads an instance, as far as is known now; nil if unknown.
     ///
-    /// They move with everything that happens: other reloads take it along earlier, pauses and charges hold it longer.
+    /// Later events move them: other reloads take the push along earlier, pauses and charges delay it.
     package private(set) var earliest: Instant?
     package private(set) var latest: Instant?
     /// For how many instances it expires before that.

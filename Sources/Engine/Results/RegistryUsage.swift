@@ -1,12 +1,12 @@
 package import WidgetModel
 
-/// What of the registry is an app's, in one partition or more.
+/// An app's part of the registry, in one partition or more.
 package struct RegistryUsage: Hashable, Sendable {
     /// Registered hosts.
     package var hosts = 0
     /// Live instances.
     package var instances = 0
-    /// Removed instances whose budget is still remembered.
+    /// Removed instances with a remembered budget.
     package var tombstones = 0
     /// Bytes of the hosts' keys, and of the instances' ids, packed configurations, tags and conditions.
     package var textBytes = 0
@@ -25,9 +25,9 @@ package struct RegistryUsage: Hashable, Sendable {
     /// What of that is left of a removed one.
     private static let bytesPerTombstone = 48
 
-    /// About how many bytes of memory that is: an estimate, by the layout of the tables (docs/performance.md, "What an instance
-    /// takes in memory"). Less than what the process grows by: tables outside of the engine, decisions, timelines, pushes that wait and rows that are
-    /// not packed are not in it.
+    /// About how many bytes of memory that is: an estimate, by the layout of the tables (docs/performance.md, "What an
+    /// instance takes in memory"). It is less than the growth of the process: tables outside of the engine, decisions,
+    /// timelines, waiting pushes and active rows are not in it.
     package var bytes: Int {
         self.hosts * Self.bytesPerHost + self.instances * Self.bytesPerInstance
             + self.tombstones * Self.bytesPerTombstone + self.textBytes
@@ -48,7 +48,7 @@ package struct RegistryUsage: Hashable, Sendable {
     }
 }
 
-/// What of a partition's registry is an app's, and whose the app is.
+/// An app's part of a partition's registry, with the app's team.
 package struct AppUsage: Hashable, Sendable {
     package let app: BundleID
     /// The team that the settings in force, or the last ones that named the app, say.
@@ -62,7 +62,7 @@ package struct AppUsage: Hashable, Sendable {
     }
 }
 
-/// What would come to the registry with a registration.
+/// What a registration would add to the registry.
 package struct RegistryAdditions: Hashable, Sendable {
     /// Hosts more than there are: 1, 0, or less if it takes another host its last token.
     package var hosts = 0

@@ -6,7 +6,7 @@ package import WidgetModel
 /// first three parts are unique; a replay gives the same ids. The fourth tells whether the number is still that instance's.
 package struct ReloadID: ByteCoded, Hashable, Sendable, CustomStringConvertible {
     package let partition: PartitionID
-    /// The entry whose records (or timers) issued the reload.
+    /// The entry with the records (or timers) that issued the reload.
     package let position: LogPosition
     /// The partition's number of the instance.
     package let instance: InstanceNumber

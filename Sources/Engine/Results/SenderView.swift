@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What one sender's pushes have cost and brought, since the first record of the log: `GET /v1/senders`.
+/// The costs of one sender's pushes, since the first record of the log: `GET /v1/senders`.
 package struct SenderView: Hashable, Sendable {
     package let team: TeamID
     package var pushes: Int
@@ -18,7 +18,7 @@ package struct SenderView: Hashable, Sendable {
     package var collateral: Int
     package var collateralOver: Int
 
-    /// Adds what another partition has of the same sender.
+    /// Adds another partition's numbers of the same sender.
     package static func += (left: inout SenderView, right: SenderView) {
         left.pushes += right.pushes
         left.repeats += right.repeats

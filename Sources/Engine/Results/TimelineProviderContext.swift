@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a timeline provider is told beside the configuration: WidgetKit's `TimelineProviderContext`.
+/// The context of a question to a timeline provider, beside the configuration: WidgetKit's `TimelineProviderContext`.
 package struct TimelineProviderContext: Hashable, Sendable {
     /// One value of one environment variant, such as `colorScheme` and `dark`.
     package struct EnvironmentValue: Hashable, Sendable {
@@ -25,11 +25,11 @@ package struct TimelineProviderContext: Hashable, Sendable {
     }
 
     package let family: WidgetFamily
-    /// Whether it is for a gallery, where an answer is wanted at once and may be a sample.
+    /// Whether it is for a gallery, which needs an answer at once and accepts a sample.
     package let isPreview: Bool
     /// Nil if the host did not say.
     package let displaySize: DisplaySize?
-    /// What the host may show the entry in, in the host's order.
+    /// The environments in which the host may show the entry, in the host's order.
     package let environmentVariants: [HostContext.Variant]
     /// A BCP 47 tag.
     package let locale: String?
@@ -39,7 +39,7 @@ package struct TimelineProviderContext: Hashable, Sendable {
     /// - Parameters:
     ///   - family: The widget's.
     ///   - isPreview: Whether it is for a gallery.
-    ///   - host: What the host said of itself.
+    ///   - host: The host's own context.
     package init(family: WidgetFamily, isPreview: Bool = false, host: HostContext = HostContext()) {
         self.family = family
         self.isPreview = isPreview
@@ -49,10 +49,10 @@ package struct TimelineProviderContext: Hashable, Sendable {
         self.timeZone = host.timeZone
     }
 
-    /// Every environment that an entry may be shown in, for whoever renders in advance: one value of each variant, the
-    /// last variant changing fastest. One empty environment if the host named no variant.
+    /// Every environment in which an entry may be shown, for a provider that renders in advance: one value of each
+    /// variant, the last variant changing fastest. One empty environment if the host named no variant.
     ///
-    /// - Parameter limit: No more than this many; the first ones.
+    /// - Parameter limit: The most environments; the first ones.
     package func environments(limit: Int = 64) -> [[EnvironmentValue]] {
         var found: [[EnvironmentValue]] = [[]]
         for variant in self.environmentVariants where !variant.values.isEmpty {
@@ -64,7 +64,7 @@ package struct TimelineProviderContext: Hashable, Sendable {
     }
 }
 
-/// What a timeline provider is asked for, the requirements of WidgetKit's `TimelineProvider` and
+/// A question to a timeline provider, after the requirements of WidgetKit's `TimelineProvider` and
 /// `AppIntentTimelineProvider`.
 package enum ProviderRequest: String, Hashable, Sendable, CaseIterable {
     /// A generic representation, at once: there is nothing to wait for.
@@ -76,14 +76,14 @@ package enum ProviderRequest: String, Hashable, Sendable, CaseIterable {
     /// Configurations to offer in a gallery.
     case recommendations
 
-    /// What a provider is asked for when an instance reloads or a gallery shows it, in this order.
+    /// The questions to a provider when an instance reloads or a gallery shows it, in this order.
     ///
-    /// A widget that is new shows a placeholder until its timeline is there. In a gallery it shows a snapshot and has no
-    /// timeline. Any other reload leaves the old timeline in place until the new one comes.
+    /// A new widget shows a placeholder until its timeline arrives. In a gallery it shows a snapshot and has no
+    /// timeline. Any other reload leaves the old timeline in place until the new one arrives.
     ///
     /// - Parameters:
     ///   - causes: Those of the reload; empty in a gallery.
-    ///   - context: What the provider is told.
+    ///   - context: The context for the provider.
     package static func order(for causes: ReloadCauses, in context: TimelineProviderContext) -> [ProviderRequest] {
         if context.isPreview { return [.placeholder, .snapshot] }
         return causes.contains(.added) ? [.placeholder, .timeline] : [.timeline]
@@ -91,7 +91,7 @@ package enum ProviderRequest: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Engine {
-    /// What a timeline provider is told of an instance; nil if no host shows it here.
+    /// The context of an instance for its timeline provider; nil if no host shows it here.
     package func providerContext(of address: InstanceAddress) -> TimelineProviderContext? {
         guard let slot = self.registry.liveInstance(address) else { return nil }
         return TimelineProviderContext(

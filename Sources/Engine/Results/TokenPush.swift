@@ -1,18 +1,18 @@
 package import WidgetModel
 
-/// What a reload is to a push that went out for another instance with the same token. Raw values are part of the
-/// on-disk format.
+/// The payment of a reload for a push to another instance with the same token. Raw values are part of the on-disk
+/// format.
 package enum Collateral: UInt8, Hashable, Sendable, CaseIterable {
     /// The budget allows it, and it is charged.
     case conforming = 0
-    /// The budget does not allow it. It advances count and pace all the same, and is metered apart from what is charged.
+    /// The budget does not allow it. It still advances count and pace, and is metered apart from charged reloads.
     case over = 1
 }
 
 /// One push through APNs: it reloads every push-enabled widget of the host, or one control.
 ///
-/// However many instances wait, one push goes out, when the budget of one of them allows it. What becomes of it is
-/// reported once, by ``id``, and is said of all ``members``.
+/// One push goes out for any number of waiting instances, when the budget of one of them allows it. Its result is
+/// reported once, by ``id``, and counts for all ``members``.
 package struct TokenPush: Hashable, Sendable {
     /// One instance that the push reloads.
     package struct Member: Hashable, Sendable {
@@ -35,7 +35,7 @@ package struct TokenPush: Hashable, Sendable {
     package let environment: PushEnvironment
     /// Whether it goes to a control, with the push type `controls`.
     package let isControl: Bool
-    /// The highest priority among what it serves.
+    /// The highest priority of the pushes that it serves.
     package let priority: Priority
     /// The instance for which it goes out first, then the others in the order of their ids. At least one.
     package let members: [Member]

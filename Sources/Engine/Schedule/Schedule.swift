@@ -19,7 +19,7 @@ struct Schedule: ~Copyable, Sendable {
     /// Of no instances.
     init() {}
 
-    /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
+    /// Room for about this number of rows that are read back, see ``restore(_:_:_:)``.
     init(expecting rows: Int) {
         self.resting.expect(rows)
         self.cold.expect(rows)

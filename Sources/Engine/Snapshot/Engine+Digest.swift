@@ -1,8 +1,8 @@
 import WidgetModel
 
 extension Engine {
-    /// A hash of the whole state: of what a snapshot of it says. Two engines that applied the same records have the same, in
-    /// whatever process. O(state). Precondition: the last record was applied whole.
+    /// A hash of the whole state, as in a snapshot. Two engines that applied the same records have the same hash, in
+    /// any process. O(state). Precondition: the last record was applied whole.
     package func stateDigest() -> UInt64 {
         var encoder = EngineSnapshotEncoder()
         var hash = StableHash()

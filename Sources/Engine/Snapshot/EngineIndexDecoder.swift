@@ -1,14 +1,14 @@
 package import IntentMatching
 import WidgetModel
 
-/// The intent index of a snapshot's state, made beside the tables of the same frames: nobody waits for the other.
+/// The intent index of a snapshot's state, made beside the tables of the same frames: neither waits for the other.
 package struct EngineIndex: ~Copyable, Sendable {
     let position: LogPosition
     let runningHash: UInt64
     let index: IntentIndex
 }
 
-/// Reads of a snapshot's frames what its intent index is made of.
+/// Reads the intent index from a snapshot's frames.
 package struct EngineIndexDecoder: ~Copyable, Sendable {
     private typealias Section = EngineSnapshot.Section
 
@@ -50,9 +50,9 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
 
     /// Reads the next frame. O(frame).
     ///
-    /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
+    /// The other decoder reports faults of a frame as a whole; this one only never ends the process.
     ///
-    /// - Returns: False once no later frame has anything that the index needs.
+    /// - Returns: False once no later frame has data for the index.
     package mutating func take(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
         do throws(ByteFault) {
             var coder = StateReader(frame)

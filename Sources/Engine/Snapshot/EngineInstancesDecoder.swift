@@ -10,7 +10,7 @@ package struct EngineInstances: ~Copyable, Sendable {
     package var controls: [InstanceNumber] { self.rows.controls }
 }
 
-/// Reads of a snapshot's frames the tables of instances, most of what there is to read.
+/// Reads the tables of instances, the largest part, from a snapshot's frames.
 package struct EngineInstancesDecoder: ~Copyable, Sendable {
     private typealias Section = EngineSnapshot.Section
 
@@ -29,9 +29,9 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
 
     /// Reads the next frame. O(frame).
     ///
-    /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
+    /// The other decoder reports faults of a frame as a whole; this one only never ends the process.
     ///
-    /// - Returns: False once no later frame has anything of instances.
+    /// - Returns: False once no later frame has data of instances.
     package mutating func take(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
         do throws(ByteFault) {
             var coder = StateReader(frame)

@@ -1,14 +1,13 @@
 package import WidgetModel
 
-/// An engine's whole state as a row of frames: what a restart begins with instead of the log from its beginning.
+/// An engine's whole state as a row of frames: a restart begins with it instead of the log's beginning.
 ///
-/// A frame is a byte that says of which table it is, and rows. Rows keep their numbers, and the free ones their order, so
-/// that the engine that is read back numbers what comes next as the one that was written would. What can be computed
-/// (hash tables, the intent index, timers' buckets) is not in it. Frames have no checksums of their own: whoever stores
-/// them adds those.
+/// A frame has a byte that names its table, and rows. Rows keep their numbers, and free rows their order, so the
+/// restored engine numbers later rows like the one that was written. Data that can be computed (hash tables, the intent
+/// index, timers' buckets) is not in it. Frames have no checksums of their own: the storage of frames adds them.
 ///
-/// The first frame names the version of this format and of the decision rules. A program refuses every other version: state
-/// that other rules led to would decide differently from what its log says.
+/// The first frame names the version of this format and of the decision rules. A program refuses every other version: a
+/// state from other rules would decide differently from the log.
 package enum EngineSnapshot {
     /// The version of the frames that ``EngineSnapshotEncoder`` writes, and the only one that is read.
     package static let version: UInt64 = 1
@@ -42,7 +41,7 @@ package enum EngineSnapshot {
 
 /// Why a snapshot cannot be read back.
 package enum SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A frame cannot be what was written.
+    /// A frame that no encoder can have written.
     case damaged(frame: Int, ByteFault)
     /// The frames end before the state does, or go on behind its end.
     case incomplete(frames: Int)

@@ -3,7 +3,7 @@ import Storage
 import Timelines
 package import WidgetModel
 
-/// Reads back what an ``EngineSnapshotEncoder`` wrote, frame by frame.
+/// Reads the frames of an ``EngineSnapshotEncoder``, one by one.
 package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private typealias Section = EngineSnapshot.Section
 
@@ -41,11 +41,11 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     /// Whether the end was read, and was right.
     private var isWhole = false
 
-    /// Nothing read yet; the parameters are those of the engine that comes out.
+    /// Nothing read yet; the parameters are those of the resulting engine.
     ///
     /// - Parameters:
-    ///   - host: The one host that is kept, as if no other had ever registered: what is replayed for its sake neither
-    ///     matches nor wakes any other. What they all did before stays in the counters, and such an engine writes no
+    ///   - host: The one host to keep, as if no other had ever registered: records that are replayed for it neither
+    ///     match nor wake any other. The other hosts' earlier work stays in the counters, and such an engine writes no
     ///     snapshot. nil keeps all hosts.
     ///   - leavesInstances: Whether the rows of instances are left to an ``EngineInstancesDecoder``.
     package init(
@@ -282,7 +282,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     /// The numbers of a table that are not in use.
     private func numbers<Tag>(_ table: Int) -> [Number<Tag>] { self.free[table].map { Number(raw: $0) } }
 
-    /// The engine, once the last frame was read. Its index still has to be told ``Engine/finishLoading()``. O(state).
+    /// The engine, once the last frame was read. Call ``Engine/finishLoading()`` for its index. O(state).
     package consuming func finish() throws(SnapshotError) -> Engine {
         self.instances.finish(end: Int(self.head.ends[EngineSnapshot.instanceTable]))
         let (position, hash) = (self.head.position, self.head.runningHash)

@@ -11,10 +11,10 @@ struct AppReloadWork: Sendable {
         case silent
         /// Those that show the content already are left out.
         case asked
-        /// The request is added to what waits.
+        /// The request is added to the waiting causes.
         case wanting
         case decided
-        /// What has not reloaded is noted as deferred.
+        /// Instances that have not reloaded are noted as deferred.
         case noted
         case done
     }

@@ -30,15 +30,15 @@ extension Engine {
         while !self.isRecordDone { self.advance(&units, into: &output) }
     }
 
-    /// Begins to apply one record, and does what is bounded by a constant. If more is to be done, ``isRecordDone`` is
-    /// false, and ``advance(_:into:)`` does it.
+    /// Begins to apply one record, and does the part that is bounded by a constant. If more work is left,
+    /// ``isRecordDone`` is false, and ``advance(_:into:)`` does it.
     ///
     /// Every timer that is due by then fires before the record. Precondition: the record before is done.
     ///
     /// - Parameters:
     ///   - bytes: The entry's bytes.
-    ///   - range: Where the record is in them, without its length prefix.
-    ///   - recordIndex: The record's index in its entry, given back in the answer.
+    ///   - range: The place of the record in them, without its length prefix.
+    ///   - recordIndex: The record's index in its entry, returned in the answer.
     ///   - position: The entry's position, not before any applied one.
     ///   - logTime: The entry's time; an earlier one than before counts as the one before.
     ///   - output: Effects, directory changes and the answer are appended to it.
@@ -69,11 +69,11 @@ extension Engine {
         if self.isAnythingDue { self.queue(record) } else { self.perform(record) }
     }
 
-    /// Does some of what is left to do of the record that was begun.
+    /// Does a part of the work that is left of the record.
     ///
     /// - Parameters:
-    ///   - units: How much at most; left with what is not used up. A unit is about what a match takes to be decided, and
-    ///     each reload that comes of it is another. What cannot be divided may take more.
+    ///   - units: The most units; returns the unused rest. A unit is about the decision of one match, and each reload
+    ///     from it is another. An indivisible step may take more.
     ///   - output: As for ``begin(_:in:recordIndex:at:logTime:into:)``.
     package mutating func advance(_ units: inout Int, into output: inout EngineOutput) {
         swap(&self.output, &output)

@@ -5,7 +5,7 @@ import WidgetModel
 struct FindingWork: ~Copyable, Sendable {
     /// What is done with them.
     enum Purpose: Sendable {
-        /// A push, which may match so many; nil for any number.
+        /// A push with the most instances that it may match; nil for any number.
         case push(IncomingPush, matchedMax: Int?, isCounted: Bool)
         case appReload(AppReloadWork)
     }
