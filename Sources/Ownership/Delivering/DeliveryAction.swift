@@ -1,14 +1,16 @@
 package import Engine
 package import WidgetModel
 
-/// What a ``DeliveryMachine`` wants done next.
+/// The next step that a ``DeliveryMachine`` asks for.
 package enum DeliveryAction: Hashable, Sendable {
-    /// Ask a partition for the committed reloads that are out and not delivered by a stream, of instances with this number or a
-    /// higher one, the lowest first and so many of them, and give them to ``DeliveryMachine/takeUndelivered(_:of:now:)``.
+    /// Ask a partition for the committed, outstanding reloads that no stream delivers, of instances with this number or
+    /// a higher one, the lowest first, at most `limit`, and pass them to
+    /// ``DeliveryMachine/takeUndelivered(_:of:now:)``.
     case findUndelivered(PartitionID, from: InstanceNumber, limit: Int)
-    /// Ask the host's engine what to send for these, and give it to ``DeliveryMachine/takePushes(_:for:now:)``.
+    /// Ask the host's engine for the pushes of these reloads, and pass them to
+    /// ``DeliveryMachine/takePushes(_:for:now:)``.
     case findPushes(DeliveryNumber, HostKey, [ReloadID])
-    /// Send it, and give what comes of it to ``DeliveryMachine/takeAnswer(_:to:try:now:)``.
+    /// Send it, and pass the result to ``DeliveryMachine/takeAnswer(_:to:try:now:)``.
     case send(DeliveryRequest)
     /// Log records about a host, and tell ``DeliveryMachine/logged(_:isLogged:)`` once they are applied.
     case log(DeliveryNumber, HostKey, [Record])
@@ -18,7 +20,7 @@ package enum DeliveryAction: Hashable, Sendable {
     case renewProviderToken(BundleID)
     /// These are over, or are left to the log.
     case forget([ReloadID])
-    /// People should know that something has happened to a destination, before whose hold nothing is sent.
+    /// Report a change of a destination's health, and the end of its hold.
     case tellHealth(TargetHealth.Change, Destination, heldUntil: Instant?)
     /// People should know that an upstream calls a push token invalid.
     case tellInvalidToken(BundleID, DeviceToken, reason: String)

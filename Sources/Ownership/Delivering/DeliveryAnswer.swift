@@ -1,18 +1,18 @@
 package import WidgetModel
 
-/// What came of a request.
+/// The result of a request.
 package enum DeliveryAnswer: Hashable, Sendable {
     case response(DeliveryResponse)
     /// No answer came, or none that can be read.
     case failure(DeliveryFailure)
 }
 
-/// An HTTP answer, as far as it says what becomes of a delivery.
+/// The parts of an HTTP answer that decide about a delivery.
 package struct DeliveryResponse: Hashable, Sendable {
     package let status: Int
     /// The `apns-id` header.
     package let id: String?
-    /// What `retry-after` asks for; nil if it asks for nothing.
+    /// The wait in `retry-after`; nil without one.
     package let retryAfter: Interval?
     package let body: [UInt8]
 
@@ -28,9 +28,9 @@ package struct DeliveryResponse: Hashable, Sendable {
 package struct DeliveryFailure: Hashable, Sendable {
     /// Whether every other try would fail in the same way.
     package let isFinal: Bool
-    /// What failed, in words that are the same each time.
+    /// The failure, always in the same words.
     package let reason: String
-    /// What the layer below said.
+    /// The message of the layer below.
     package let detail: String
 
     package init(isFinal: Bool, reason: String, detail: String) {

@@ -1,4 +1,4 @@
-/// What became of deliveries since the start, for one way of delivering.
+/// The results of deliveries since the start, for one way of delivering.
 package struct DeliveryCounters: Hashable, Sendable {
     /// Tries, every repeat included.
     package var tries = 0
@@ -16,7 +16,7 @@ package struct DeliveryCounters: Hashable, Sendable {
     package var dropped = 0
     /// Not taken into memory at once, for want of room; the log has them.
     package var deferred = 0
-    /// What the last answer of a kind that a person has to look at said.
+    /// The text of the last answer that an operator must look at.
     package var lastTrouble: String?
     package var lastRefusal: String?
 

@@ -15,23 +15,23 @@ extension DeliveryMachine {
         }
     }
 
-    /// Tries at once what waits for some targets, and holds back none of them any longer.
+    /// Tries waiting deliveries of some targets at once, and ends their holds.
     package mutating func tryNow(_ targets: Set<DeliveryTarget>, now: Instant) {
         for destination in Set(targets.compactMap { self.destinations[$0] }) {
             self.schedule.tryNow(destination, now: now)
         }
     }
 
-    /// Tries at once what waits for those that have failed last.
+    /// Tries waiting deliveries of all targets that failed last at once.
     package mutating func tryFailing(now: Instant) {
         for (destination, health) in self.healths where health.isFailing {
             self.schedule.tryNow(destination, now: now)
         }
     }
 
-    /// Targets have become others: what waits goes by them, at once where it goes to another place or with other credentials.
+    /// The targets have changed: waiting deliveries use the new ones, at once if their place or credentials are new.
     ///
-    /// - Parameter changed: The destinations of which that is so.
+    /// - Parameter changed: The destinations with a new place or new credentials.
     package mutating func setDestinations(
         _ destinations: [DeliveryTarget: Destination],
         changed: Set<Destination>,

@@ -2,19 +2,20 @@ import APNSWire
 package import Engine
 package import WidgetModel
 
-/// Brings reloads to upstreams and webhooks, as a value: what to send when, and what an answer means.
+/// Brings reloads to upstreams and webhooks, as a value: what to send when, and how to treat an answer.
 ///
-/// It is told what happened, and ``next(now:)`` says what is to be done, one ``DeliveryAction`` after the other. It has no clock,
-/// no connections and no log: the gateway's deliverer runs it beside an HTTP client, and the fault simulator in virtual time.
+/// Its driver reports events, and asks ``next(now:)`` for the next step, one ``DeliveryAction`` after the other. It has
+/// no clock, no connections and no log: the gateway's deliverer runs it beside an HTTP client, and the fault simulator
+/// in virtual time.
 ///
-/// What it keeps to:
+/// Its rules:
 /// - Only committed reloads come in, and each is in one delivery: those of one host, one log position and one token.
-/// - The engine has the last word, before every try, on whether a reload is still out and which token it goes to.
+/// - Before every try the engine decides whether a reload is still outstanding and to which token it goes.
 /// - A delivery has one request under way at most, and the same id for every try.
-/// - What became of it is logged before it is over. Until then nothing of it is taken up a second time.
-/// - What memory has no room for stays in the engine's tables, and is fetched when there is.
+/// - Its result is logged before it is over. Until then none of its reloads is taken up a second time.
+/// - Reloads without room in memory stay in the engine's tables, and are fetched when there is room.
 package struct DeliveryMachine: ~Copyable {
-    /// What it keeps to; each may change at any time.
+    /// The limits; each may change at any time.
     package struct Settings: Hashable, Sendable {
         package var limits = DeliverySchedule.Limits()
         package var retries = DeliveryRetries()
@@ -45,7 +46,7 @@ package struct DeliveryMachine: ~Copyable {
     /// ```
     enum Stage {
         case waiting
-        /// The engine is asked what is still out.
+        /// The engine is asked which reloads are still outstanding.
         case asking
         case sending(DeliveryRequest)
         case logging([Record], then: Continuation)
@@ -62,7 +63,7 @@ package struct DeliveryMachine: ~Copyable {
     package var settings: Settings {
         didSet { self.schedule.limits = self.settings.limits }
     }
-    /// What was counted, by the way of delivering.
+    /// The counters, by the way of delivering.
     package private(set) var counters: [HostDelivery: DeliveryCounters] = [:]
 
     var destinations: [DeliveryTarget: Destination]
@@ -109,7 +110,7 @@ package struct DeliveryMachine: ~Copyable {
 // MARK: - What is to be done
 
 extension DeliveryMachine {
-    /// What is to be done next; nil if there is nothing before ``nextDue``, or before something else happens.
+    /// The next step; nil if there is none before ``nextDue``, or before another event.
     package mutating func next(now: Instant) -> DeliveryAction? {
         if let action = self.actions.popFirst() { return action }
         guard !self.isStopped else { return nil }
@@ -145,7 +146,7 @@ extension DeliveryMachine {
         return [looks, self.schedule.nextDue].compactMap(\.self).min()
     }
 
-    /// Starts nothing any more. What is in work is given up; the log has it.
+    /// Starts nothing any more. Work in progress is given up; the log has it.
     package mutating func stop() {
         self.isStopped = true
         self.actions = []
@@ -166,12 +167,12 @@ extension DeliveryMachine {
         }
     }
 
-    /// A start: what was out before is taken up.
+    /// A start: takes up the reloads that were outstanding before.
     package mutating func catchUp() {
         for partition in 0..<self.partitions { self.behind[PartitionID(UInt16(partition))] = InstanceNumber(raw: 0) }
     }
 
-    /// Takes reloads of which ``reloads(in:)`` tells. Those that are known are left out.
+    /// Takes the reloads of ``reloads(in:)``. Known ones are left out.
     package mutating func takeReloads(_ reloads: [ReloadEffect], now: Instant) {
         var groups: [[ReloadEffect]] = []
         for reload in reloads where reload.delivery != .stream && self.known.insert(reload.id).inserted {
@@ -184,7 +185,7 @@ extension DeliveryMachine {
         for group in groups { self.add(group, now: now) }
     }
 
-    /// What ``DeliveryAction/findUndelivered(_:from:limit:)`` has found; nil if the partition does not answer.
+    /// Takes the result of ``DeliveryAction/findUndelivered(_:from:limit:)``; nil if the partition does not answer.
     package mutating func takeUndelivered(_ page: ReloadsPage?, of partition: PartitionID, now: Instant) {
         guard self.isSearching, partition == self.searched else { return }
         self.isSearching = false
@@ -230,7 +231,8 @@ extension DeliveryMachine {
         self.actions.append(.findPushes(number, delivery.host, delivery.reloads.map(\.id)))
     }
 
-    /// What ``DeliveryAction/findPushes(_:_:_:)`` has found, in the order in which it was asked; nil if the engine did not answer.
+    /// Takes the result of ``DeliveryAction/findPushes(_:_:_:)``, in the order of the question; nil if the engine did
+    /// not answer.
     package mutating func takePushes(_ pushes: [OutgoingPush?]?, for number: DeliveryNumber, now: Instant) {
         guard let delivery = self.deliveries[number] else { return }
         switch delivery.stage {
@@ -305,8 +307,9 @@ extension DeliveryMachine {
         self.forget(reloads)
     }
 
-    /// The id of a delivery: a pure function of when it was decided and where it goes, so that a repeat after a restart has it too,
-    /// whatever is left of it by then. What a webhook is told may come in several deliveries, so there it is the first reload's.
+    /// The id of a delivery: a pure function of its decision and its destination, so that a repeat after a restart has
+    /// the same, whatever is left of it by then. A webhook may get its reloads in several deliveries, so there it is
+    /// the first reload's.
     package static func id(of reload: ReloadEffect, token: DeviceToken?) -> PushID {
         var low = StableHash()
         low.combine(UInt64(reload.id.partition.rawValue))
@@ -328,9 +331,9 @@ extension DeliveryMachine {
 // MARK: - What comes of it
 
 extension DeliveryMachine {
-    /// What came of a request.
+    /// Takes the result of a request.
     ///
-    /// - Parameter tryNumber: Of the request: what comes of an earlier one says nothing any more.
+    /// - Parameter tryNumber: The number of the request's try: the result of an earlier try no longer counts.
     package mutating func takeAnswer(
         _ answer: DeliveryAnswer,
         to number: DeliveryNumber,

@@ -9,7 +9,7 @@ package struct DeliveryRequest: Hashable, Sendable {
     /// The same for every try, also after a restart, by which the other side recognises a repeat.
     package var id: PushID
     package let target: DeliveryTarget
-    /// What it tells of: those of its delivery that are still out.
+    /// Its reloads: those of its delivery that are still outstanding.
     package let reloads: [ReloadEffect]
     package let push: OutgoingPush
     package let begunAt: Instant

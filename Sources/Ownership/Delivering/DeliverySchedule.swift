@@ -1,10 +1,10 @@
 import HeapModule
 package import WidgetModel
 
-/// Which deliveries are tried when: what waits, what is in work, and what may not be sent any more.
+/// The times of tries: the deliveries that wait, that are in work, and that may not be sent any more.
 ///
 /// A value without a clock. A delivery is in exactly one of three states, waiting, in work or gone, and leaves by
-/// ``end(_:)`` or by being reported as expired. What is due first goes first, the older one of two.
+/// ``end(_:)`` or by being reported as expired. The first due goes first, the older one of two.
 package struct DeliverySchedule: Sendable {
     /// The bounds of a schedule.
     package struct Limits: Hashable, Sendable {
@@ -16,7 +16,7 @@ package struct DeliverySchedule: Sendable {
         package init() {}
     }
 
-    /// What to do with a delivery now.
+    /// The next step for a delivery.
     package enum Step: Hashable, Sendable {
         /// Try it; it is in work until ``again(_:at:)`` or ``end(_:)``.
         case start(DeliveryNumber)
@@ -33,7 +33,7 @@ package struct DeliverySchedule: Sendable {
         }
     }
 
-    /// What is there for a destination.
+    /// The deliveries for a destination.
     package struct Queue: Hashable, Sendable {
         /// Deliveries that wait or are in work.
         package var count: Int
@@ -72,12 +72,12 @@ package struct DeliverySchedule: Sendable {
     /// Deliveries that wait or are in work.
     package var count: Int { self.entries.count }
 
-    /// Takes a delivery that is to be tried at once.
+    /// Adds a delivery that is to be tried at once.
     ///
     /// - Parameters:
-    ///   - destination: Deliveries with one destination are held back together; nil for one that goes nowhere.
-    ///   - since: When it came to be wanted; by default now.
-    /// - Returns: False if there are as many as may be known.
+    ///   - destination: Deliveries with one destination are held back together; nil for a delivery that has none.
+    ///   - since: The beginning of its wait; by default now.
+    /// - Returns: False if the schedule is full.
     package mutating func add(
         _ id: DeliveryNumber,
         to destination: Destination?,
@@ -98,7 +98,7 @@ package struct DeliverySchedule: Sendable {
         self.hasten(id, entry, now: now)
     }
 
-    /// A try came to nothing, and the next one is at this instant.
+    /// A try failed, and the next one is at this instant.
     package mutating func again(_ id: DeliveryNumber, at instant: Instant) {
         guard let entry = self.entries[id], entry.due == nil else { return }
         self.inWork -= 1
@@ -116,7 +116,8 @@ package struct DeliverySchedule: Sendable {
         self.holds[destination] = max(self.holds[destination] ?? instant, instant)
     }
 
-    /// Ends a destination's hold, and makes what waits for it due; what is in work is outdated. It looks at every delivery.
+    /// Ends a destination's hold, and makes its waiting deliveries due; those in work are outdated. It looks at every
+    /// delivery.
     package mutating func tryNow(_ destination: Destination, now: Instant) {
         self.holds[destination] = nil
         for (id, entry) in self.entries where entry.destination == destination { self.hasten(id, entry, now: now) }
@@ -130,8 +131,8 @@ package struct DeliverySchedule: Sendable {
         if due > now { self.wait(id, until: now) }
     }
 
-    /// Whether a delivery that is in work was begun before its destination was to be tried now, or became another one: what comes
-    /// of that try says nothing of what is there now.
+    /// Whether a delivery in work began before its destination was to be tried at once, or changed: the result of that
+    /// try says nothing about the present destination.
     package func isOutdated(_ id: DeliveryNumber) -> Bool { self.entries[id]?.isOutdated ?? false }
 
     /// Until when nothing is tried at a destination; nil if it is not held back.
@@ -139,7 +140,7 @@ package struct DeliverySchedule: Sendable {
         self.holds[destination].flatMap { $0 > now ? $0 : nil }
     }
 
-    /// What is there for each destination that anything is there for. It looks at every delivery.
+    /// The deliveries for each destination that has any. It looks at every delivery.
     package func queues() -> [Destination: Queue] {
         self.entries.values.reduce(into: [:]) { queues, entry in
             guard let destination = entry.destination else { return }
@@ -150,7 +151,7 @@ package struct DeliverySchedule: Sendable {
         }
     }
 
-    /// What is to be done now. Call it again when ``nextDue`` comes, or something ends.
+    /// The steps that are due now. Call it again at ``nextDue``, or when a delivery ends.
     package mutating func steps(now: Instant) -> [Step] {
         var steps: [Step] = []
         while let first = self.heap.min, first.at <= now {

@@ -15,7 +15,7 @@ package struct DeliveryTarget: Hashable, Sendable {
     }
 }
 
-/// What is held back, and judged, as one.
+/// The unit of holds and health.
 package enum Destination: Hashable, Sendable {
     /// One place with one team's credentials, which several of its apps may share.
     case upstream(Int)

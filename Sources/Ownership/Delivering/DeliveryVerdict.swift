@@ -1,13 +1,13 @@
 package import APNSWire
 package import WidgetModel
 
-/// What an answer to a delivery, or the lack of one, means for it.
+/// The meaning of an answer to a delivery, or of a missing one.
 package enum DeliveryVerdict: Hashable, Sendable {
     /// The other side has it: the evidence that the outcome `reloaded` asks for.
     case delivered
     /// It will not take it, now or later, for this reason.
     case refused(String)
-    /// The push token is not valid since then; nil where the answer gives no instant.
+    /// The push token is no longer valid; `since` is nil if the answer gives no instant.
     case gone(String, since: Instant?)
     /// Nothing is decided: try again after this time, with the same id.
     case again(after: Interval, String)
@@ -26,7 +26,7 @@ package struct DeliveryRetries: Hashable, Sendable {
 
     package init() {}
 
-    /// The wait after so many tries (from 1), a pure function of the delivery's seed.
+    /// The wait after this number of tries (from 1), a pure function of the delivery's seed.
     package func wait(after tries: Int, seed: UInt64) -> Interval {
         Backoff(first: self.first, max: self.max).wait(after: tries, seed: seed)
     }
@@ -39,7 +39,7 @@ package struct DeliveryRetries: Hashable, Sendable {
 }
 
 extension DeliveryVerdict {
-    /// What came of a request.
+    /// The verdict on the result of a request.
     package init(
         _ answer: DeliveryAnswer,
         to request: DeliveryRequest,
@@ -57,11 +57,12 @@ extension DeliveryVerdict {
             }
     }
 
-    /// What APNs' answer, or another gateway's, means. Source: Apple, "Handling notification responses from APNs".
+    /// The verdict on an answer of APNs, or of another gateway. Source: Apple, "Handling notification responses from
+    /// APNs".
     ///
     /// - Parameters:
-    ///   - tries: How often it was tried, this time included.
-    ///   - seed: Of the delivery, for the jitter.
+    ///   - tries: The number of tries, with this one.
+    ///   - seed: The delivery's, for the jitter.
     package static func ofUpstream(
         _ response: DeliveryResponse,
         tries: Int,
@@ -113,7 +114,7 @@ extension DeliveryVerdict {
         }
     }
 
-    /// What no answer means.
+    /// The verdict on a missing answer.
     package static func ofFailure(
         _ failure: DeliveryFailure,
         tries: Int,
@@ -125,7 +126,7 @@ extension DeliveryVerdict {
             : .again(after: retries.wait(after: tries, seed: seed), failure.detail)
     }
 
-    /// What a webhook's answer means: any 2xx is evidence. Redirects are not followed.
+    /// The verdict on a webhook's answer: any 2xx is evidence. Redirects are not followed.
     package static func ofWebhook(
         _ response: DeliveryResponse,
         tries: Int,
@@ -153,7 +154,7 @@ extension DeliveryVerdict {
 // MARK: - What it says of the other side
 
 extension DeliveryVerdict {
-    /// What an answer, or the lack of one, says of the other side's health.
+    /// What an answer, or a missing one, says about the health of the other side.
     package func health(of answer: DeliveryAnswer, at now: Instant) -> TargetHealth.Answer {
         switch (answer, self) {
         case (.failure(let failure), _):

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// How something that is asked or told by HTTP does: an upstream, a webhook, a timeline provider. A value without a clock.
+/// The health of an HTTP target: an upstream, a webhook, a timeline provider. A value without a clock.
 ///
 /// ```
 ///          only failures for so long, or to be left alone for so long
@@ -9,17 +9,17 @@ package import WidgetModel
 ///                           an answer that is no failure
 /// ```
 package struct TargetHealth: Hashable, Sendable {
-    /// What has failed and nothing else for this long is in trouble: a failure among successes is none.
+    /// A target that has failed for this long without a success is in trouble; a failure among successes is not.
     package static let patience = Interval.seconds(30)
     /// Reasons that are counted by their name; the others are counted together.
     package static let reasonsMax = 16
     /// The name under which those are counted that are beyond ``reasonsMax``.
     package static let otherReasons = "other"
 
-    /// What came of a request.
+    /// The result of a request.
     package struct Answer: Hashable, Sendable {
         package enum Meaning: Hashable, Sendable {
-            /// It did what it was asked to do.
+            /// The target did its work.
             case success
             /// It answered, and will not have this one request. It may be well.
             case refusal
@@ -32,12 +32,12 @@ package struct TargetHealth: Hashable, Sendable {
         package let status: Int?
         /// Why it is no success, in a word or two; empty for a success.
         package let reason: String
-        /// What the layer below said; nil if it said no more.
+        /// The message of the layer below; nil without one.
         package let detail: String?
         package let at: Instant
 
         /// - Parameters:
-        ///   - reason: Cut to 64 characters: some of it is what the other side said.
+        ///   - reason: Cut to 64 characters: a part of it may come from the other side.
         ///   - detail: Cut to 300 characters.
         package init(
             _ meaning: Meaning,
@@ -54,7 +54,7 @@ package struct TargetHealth: Hashable, Sendable {
         }
     }
 
-    /// What somebody should be told of, once.
+    /// A change to report, once.
     package enum Change: Hashable, Sendable {
         case trouble(Answer)
         /// It was in trouble for that long.
@@ -63,7 +63,7 @@ package struct TargetHealth: Hashable, Sendable {
 
     package private(set) var lastAnswer: Answer?
     package private(set) var lastSuccess: Instant?
-    /// Requests that have come to something, for better or worse.
+    /// Requests with a result, good or bad.
     package private(set) var attempts = 0
     /// Of these, those that were no success, by reason.
     private var failures: [String: Int] = [:]
@@ -87,10 +87,10 @@ package struct TargetHealth: Hashable, Sendable {
     /// When it is in trouble if nothing comes until then; nil if it is already, or has not failed.
     package var looksAt: Instant? { self.isInTrouble ? nil : self.failingSince.map { $0 + Self.patience } }
 
-    /// Takes what came of a request.
+    /// Takes the result of a request.
     ///
-    /// - Parameter heldUntil: Nothing more is sent before then, because of this answer or an earlier one.
-    /// - Returns: What has changed, nil if nothing has.
+    /// - Parameter heldUntil: The end of a hold, because of this answer or an earlier one.
+    /// - Returns: The change; nil if there is none.
     package mutating func take(_ answer: Answer, heldUntil: Instant? = nil) -> Change? {
         self.attempts += 1
         self.lastAnswer = answer
@@ -108,9 +108,9 @@ package struct TargetHealth: Hashable, Sendable {
         return isHeld ? self.enterTrouble() : self.look(at: answer.at)
     }
 
-    /// Time has passed.
+    /// Takes the passing of time.
     ///
-    /// - Returns: What has changed, nil if nothing has.
+    /// - Returns: The change; nil if there is none.
     package mutating func look(at now: Instant) -> Change? {
         guard let due = self.looksAt, due <= now else { return nil }
         return self.enterTrouble()
@@ -128,12 +128,12 @@ package struct TargetHealth: Hashable, Sendable {
     }
 }
 
-/// A target's health, and what waits for it.
+/// A target's health, and its waiting deliveries.
 package struct TargetView: Hashable, Sendable {
     package let health: TargetHealth
     /// Nothing is sent to it before then; nil if it is not held back.
     package let heldUntil: Instant?
-    /// What waits, or is on its way.
+    /// The number of deliveries that wait or are under way.
     package let waiting: Int
     /// When the oldest of that was decided; nil if nothing waits.
     package let oldest: Instant?

@@ -9,10 +9,10 @@ package struct EntryRun: Sendable {
     private static let recordsPrefetched = 32
 
     package let entry: LogEntry
-    /// What has come out of it, but for the effects.
+    /// Its results so far, except the effects.
     package private(set) var output = EngineOutput()
     package private(set) var effects = EffectQueue()
-    /// What it has taken, see ``WorkUnits``.
+    /// The work that it has taken, see ``WorkUnits``.
     package private(set) var unitsDone = 0
     /// How many records were begun: the index of the one that comes next.
     package private(set) var recordsBegun = 0
@@ -29,13 +29,13 @@ package struct EntryRun: Sendable {
         self.next = self.records.next()
     }
 
-    /// Applies some of it.
+    /// Applies a part of it.
     ///
     /// - Parameters:
-    ///   - engine: Behind the entry before, or behind the last slice of this one.
-    ///   - units: How much at most, see ``WorkUnits``; left with what is not used up, which is less than nothing where
-    ///     the last record took more.
-    /// - Returns: Whether that was all of it.
+    ///   - engine: The engine after the entry before, or after the last slice of this one.
+    ///   - units: The most work, see ``WorkUnits``; returns the unused rest, which is negative if the last record took
+    ///     more.
+    /// - Returns: Whether the entry is applied whole.
     /// - Throws: If a record cannot be applied. It is the last that was begun.
     package mutating func advance(_ engine: inout Engine, _ units: inout Int) throws(EngineError) -> Bool {
         defer { self.takeEffects() }

@@ -18,16 +18,16 @@ package struct LoadedState: ~Copyable, Sendable {
         OwnerMachine(self.engine, chunkBytesMax: chunkBytesMax)
     }
 
-    /// The state of the newest snapshot that can be used, or an empty one.
+    /// The state of the newest usable snapshot, or an empty one.
     ///
-    /// A snapshot that is damaged is set aside, and the one before is taken. What another version wrote is left where it
-    /// is, and so is one that is ahead of the log's outputs: what it has decided was never committed.
+    /// A damaged snapshot is set aside, and the one before is used. A snapshot of another version stays in place, and
+    /// so does one that is ahead of the log's outputs: its decisions were never committed.
     ///
     /// - Parameters:
-    ///   - last: How far the newest output goes.
-    ///   - seed: Of an empty state: hides where its tables keep their rows.
+    ///   - last: The position of the newest output.
+    ///   - seed: For an empty state: hides the places of rows in its tables.
     ///   - read: Reads one.
-    ///   - refused: Told why one is not used.
+    ///   - refused: Gets the reason why one is not used.
     /// - Throws: ``OwnerError/noState(partition:reason:)`` if there is none and the log no longer begins with its first
     ///   entry, ``JournalError`` if the disk cannot be read.
     package static func newest(
@@ -64,12 +64,12 @@ package struct LoadedState: ~Copyable, Sendable {
         return LoadedState(engine: Engine(partition: partition, partitions: partitions, seed: seed), snapshot: nil)
     }
 
-    /// Replays the log behind it up to a checkpoint, which is proved by that.
+    /// Replays the later part of the log up to a checkpoint, which proves the state.
     ///
     /// - Parameters:
     ///   - read: Some entries from a position on, at least one.
-    ///   - checkStop: Called now and then; throws if it is not to go on.
-    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it comes to another state.
+    ///   - checkStop: Called now and then; throws to end the replay.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it gives another state.
     package mutating func advance(
         to checkpoint: OwnerCheckpoint,
         read: (LogPosition) throws -> [LogEntry],

@@ -20,11 +20,11 @@ struct OutputChunks {
     private let bytesMax: Int
 
     /// - Parameters:
-    ///   - effects: What is not in the output log yet.
-    ///   - ahead: How many effects of the same entries are, from before a restart.
-    ///   - before: The last output that was whole.
-    ///   - end: What the effects come to.
-    ///   - bytesMax: The most bytes of a chunk that holds more than one effect.
+    ///   - effects: The effects that are not in the output log yet.
+    ///   - ahead: The number of effects of the same entries that are, from before a restart.
+    ///   - before: The last complete output.
+    ///   - end: The position and state after the effects.
+    ///   - bytesMax: The most bytes of a chunk with more than one effect.
     init(_ effects: EffectQueue, ahead: Int, from before: OwnerCheckpoint, to end: OwnerCheckpoint, bytesMax: Int) {
         self.effects = effects
         self.ahead = ahead

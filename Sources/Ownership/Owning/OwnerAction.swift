@@ -2,12 +2,12 @@ package import Engine
 package import Journaling
 package import WidgetModel
 
-/// What an ``OwnerMachine`` wants done next.
+/// The next step that an ``OwnerMachine`` asks for.
 package enum OwnerAction: Sendable {
-    /// Read entries from here on, and give them to ``OwnerMachine/takeEntries(_:)``, also if there are none. Other actions may come
-    /// meanwhile, and what happens may be told.
+    /// Read entries from this position on, and pass them to ``OwnerMachine/takeEntries(_:)``, also if there are none.
+    /// Other actions and events may come meanwhile.
     case read(from: LogPosition)
-    /// An entry was applied whole: those who wait for its answers may have them.
+    /// An entry was applied whole: answer the callers that wait for it.
     case tell(EntryRun)
     /// Append an output behind the one that is expected to be the newest, and tell ``OwnerMachine/committed(_:)``.
     case commit(OutputRecord, expected: OutputPosition?)
@@ -17,6 +17,6 @@ package enum OwnerAction: Sendable {
     case readNewestOutput(JournalError)
     /// Hand on effects, which are durable.
     case publish([Effect])
-    /// Those who asked for a checkpoint may have it.
+    /// Give the checkpoint to those who asked for one.
     case tellCheckpoint(OwnerCheckpoint)
 }

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What an owner has committed of its state: how far, and the engine's hash there.
+/// The committed state of an owner: its position, and the engine's hash there.
 package struct OwnerCheckpoint: Hashable, Sendable {
     package let through: LogPosition
     package let runningHash: UInt64

@@ -2,11 +2,11 @@ package import WidgetModel
 
 /// Why an owner does not go on.
 package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The engine came to another state than the one that wrote the output at this position.
+    /// The engine has another state than the one that wrote the output at this position.
     case engineDisagrees(partition: PartitionID, position: LogPosition)
     /// The output log speaks of entries that the log does not have.
     case logEndsEarly(partition: PartitionID, applied: LogPosition, through: LogPosition)
-    /// The log does not begin with its first entry any more, and no snapshot of what came before can be used.
+    /// The log no longer begins with its first entry, and no snapshot of the missing part can be used.
     case noState(partition: PartitionID, reason: String)
     case stopped(partition: PartitionID)
     /// The gateway ends before the owner has applied the whole log.

@@ -4,21 +4,22 @@ package import WidgetModel
 
 /// The owner of one partition, as a value: what to read, apply, commit and publish, in which order.
 ///
-/// It is told what happened, and ``next(_:)`` says what is to be done, one ``OwnerAction`` after the other. It has no clock, no
-/// log and no thread: the gateway's owner runs it on its loop, and the fault simulator in virtual time.
+/// Its driver reports events, and asks ``next(_:)`` for the next step, one ``OwnerAction`` after the other. It has no
+/// clock, no log and no thread: the gateway's owner runs it on its loop, and the fault simulator in virtual time.
 ///
-/// What it keeps to:
-/// - Entries are applied in order, each whole before the next, and none that was not announced, so that those who wait for
-///   its answers were there first.
-/// - Effects are published once an output that holds them is durable, in the order in which the log gave them.
-/// - One output is written at a time. One whose outcome is unknown is looked up and never written again.
-/// - A replay publishes nothing that the output log holds. It comes to the state that the newest output names, or it ends.
+/// Its rules:
+/// - Entries are applied in order, each whole before the next, and only after they were announced, so that callers that
+///   wait for their answers are registered first.
+/// - Effects are published once their output is durable, in the order of the log.
+/// - One output is written at a time. If its outcome is unknown, it is looked up and never written again.
+/// - A replay publishes no effect that the output log has. It reaches the state that the newest output names, or it
+///   ends.
 package struct OwnerMachine: ~Copyable {
     /// How far its life is.
     private enum Phase {
         /// It has a state, and does not know the log.
         case new
-        /// It applies what the log has; the newest output says which of the effects are known already.
+        /// It applies the log; the newest output says which of the effects are known already.
         case replaying(OutputEntry?)
         case following
         case stopped
@@ -86,7 +87,7 @@ package struct OwnerMachine: ~Copyable {
         self.engine = engine
     }
 
-    /// Whether no entry is applied in part: the state is what the log gives up to ``applied``.
+    /// Whether no entry is applied in part: the state is that of the log up to ``applied``.
     package var isBetweenEntries: Bool { self.run == nil }
 
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
@@ -115,7 +116,7 @@ package struct OwnerMachine: ~Copyable {
         return self.engine.nextTimer
     }
 
-    /// The answer to a question; nil if it has to wait until the entry that is applied in part is applied whole.
+    /// The answer to a question; nil if it must wait until the present entry is applied whole.
     package func answer<Question: EngineQuestion>(_ question: Question) -> Question.Answer? {
         let isReady = self.isBetweenEntries || (question.moment == .anyTime && self.engine.isAskable)
         return isReady ? question.answer(from: self.engine) : nil
@@ -138,9 +139,9 @@ extension OwnerMachine {
     /// There are entries up to a position, at least.
     package mutating func announce(_ position: LogPosition) { self.announced = max(self.announced, position) }
 
-    /// Entries were read: all that come next, or the first of them; none if there are none.
+    /// Takes entries that were read: all that come next, or the first of them; none if there are none.
     ///
-    /// - Throws: ``OwnerError`` if the log has come to its end, and that is not where its outputs say it is.
+    /// - Throws: ``OwnerError`` if the log ends at another position than its outputs say.
     package mutating func takeEntries(_ entries: [LogEntry]) throws(OwnerError) {
         self.isReading = false
         switch self.phase {
@@ -155,9 +156,9 @@ extension OwnerMachine {
         }
     }
 
-    /// The journal has called back about the output that it was given.
+    /// Takes the journal's result for an output.
     ///
-    /// - Throws: What the journal says, if it will not take any output from this owner: the machine has stopped.
+    /// - Throws: The journal's error, if it takes no more output from this owner: the machine has stopped.
     package mutating func committed(_ result: Result<OutputPosition, JournalError>) throws(JournalError) {
         guard case .underWay(let chunk, let rest) = self.writing else { return }
         switch result {
@@ -182,10 +183,10 @@ extension OwnerMachine {
         self.writing = .ready(chunk, rest: rest)
     }
 
-    /// What became of an output whose outcome was unknown.
+    /// Takes the newest output, after an output with an unknown outcome.
     ///
-    /// If the newest output is the one that was tried, it was written. If it is not, it may still come to light at a
-    /// restart, and another that is written meanwhile could contradict it: the machine stops, and the replay settles it.
+    /// If it is the output that was tried, that was written. If not, the tried output may still appear at a restart,
+    /// and another one that is written meanwhile could contradict it: the machine stops, and the replay settles it.
     ///
     /// - Throws: The error that left the outcome open.
     package mutating func takeNewestOutput(_ newest: OutputEntry?) throws(JournalError) {
@@ -201,7 +202,7 @@ extension OwnerMachine {
     /// Somebody wants an output that goes as far as now, or further: one without effects if there is none yet.
     package mutating func askForCheckpoint() { self.checkpointFrom = self.applied }
 
-    /// Nothing is to be done any more. What is not committed is decided again at the next start.
+    /// Stops all work. Uncommitted decisions are made again at the next start.
     package mutating func stop() {
         self.phase = .stopped
         self.urgent = []
@@ -211,12 +212,12 @@ extension OwnerMachine {
 // MARK: - What is to be done
 
 extension OwnerMachine {
-    /// What is to be done next; nil if there is nothing before something else happens, or no unit is left.
+    /// The next step; nil if there is none before another event, or no unit is left.
     ///
-    /// - Parameter units: How much of the log may be applied before this returns, see ``WorkUnits``; left with what is not
-    ///   used up. How it is divided changes nothing.
-    /// - Throws: ``EngineError`` if an entry cannot be applied, ``OwnerError`` if a replay comes to another state than the
-    ///   log's outputs name. The machine has stopped.
+    /// - Parameter units: The most work on the log before this returns, see ``WorkUnits``; returns the unused rest. The
+    ///   division of work changes no result.
+    /// - Throws: ``EngineError`` if an entry cannot be applied, ``OwnerError`` if a replay has another state than the
+    ///   log's outputs. The machine has stopped.
     package mutating func next(_ units: inout Int) throws -> OwnerAction? {
         if let action = self.urgent.popFirst() { return action }
         do {

@@ -2,10 +2,10 @@ package import Engine
 package import IntentMatching
 import WidgetModel
 
-/// What work on a partition's thread counts, in units: one is about what a match takes to be decided.
+/// The measure of work on a partition's thread; one unit is about the decision of one match.
 ///
-/// What the engine did is counted by its answers and effects, never by time. What a record will take is estimated before
-/// it is logged; both count alike.
+/// The engine's work is counted by its answers and effects, never by time. The work of a record is estimated before it
+/// is logged; both use the same measure.
 package enum WorkUnits {
     /// A record, whatever else comes of it.
     package static let record = 4
@@ -20,14 +20,14 @@ package enum WorkUnits {
     /// A pattern of fewer steps only looks values up.
     private static let lookUpStepsMax = 16
 
-    /// What finding the instances takes that a pattern asks for, among so many.
+    /// The work of finding the instances of a pattern among a number of them.
     package static func finding(_ pattern: MatchPattern?, among instances: Int) -> Int {
         guard let cost = pattern?.cost, cost > Self.lookUpStepsMax else { return 0 }
         return instances.multipliedSaturating(by: cost) / Self.patternSteps
     }
 
-    /// What applying records took: matches decided, instances registered, reloads and invalidations issued. A replay counts
-    /// the same.
+    /// The work of applied records: matches decided, instances registered, reloads and invalidations issued. A replay
+    /// counts the same.
     package static func done(_ output: EngineOutput) -> Int {
         Self.done(output.answers[...]) + Self.done(output.effects)
     }
