@@ -41,7 +41,7 @@ package struct CRC32C: Sendable {
 
     private static let hasInstruction = ckernels_has_crc32c() != 0
 
-    /// ``combine(_:)`` where the processor has no instruction for it.
+    /// ``combine(_:)`` for processors without an instruction for it.
     package mutating func combineByTables(_ bytes: Span<UInt8>) {
         let tables = Self.tables.span
         var state = self.state

@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// Packs the submissions of one commit into entries and says where each went.
+/// Packs the submissions of one commit into entries, and gives the place of each.
 ///
-/// Every journal that assigns positions itself uses this, so that they all pack alike.
+/// Every journal that assigns positions itself uses this, so that all of them pack alike.
 package struct EntryAssembler: Sendable {
     /// The end of a partition's log.
     package struct Tail: Hashable, Sendable {

@@ -2,13 +2,13 @@ package import WidgetModel
 
 /// The durable, ordered log of a gateway: one log of entries and one log of outputs for each partition.
 ///
-/// Entries say what was accepted; outputs say what an owner made of them and up to which entry. Positions of a
-/// partition start at 1 and have no gaps. An entry's time is `max(previous entry's time, clock)`, stored with it.
+/// Entries have the accepted records; outputs have an owner's results, and the entry up to which they go. Positions of
+/// a partition start at 1 and have no gaps. An entry's time is `max(previous entry's time, clock)`, stored with it.
 ///
-/// All methods may be called from any thread, and none of them waits. Callbacks come on the journal's own threads, those of a
-/// partition's appends in the order of their calls, and so those of its outputs, so they must be short and must not wait.
-/// What is refused at once (a closed journal, a full queue, an impossible argument) is called back on the calling thread
-/// before the call returns.
+/// All methods may be called from any thread, and none of them waits. Callbacks come on the journal's own threads,
+/// those of a partition's appends in the order of their calls, and so those of its outputs; they must be short and must
+/// not wait. An immediate refusal (a closed journal, a full queue, an impossible argument) is called back on the
+/// calling thread before the call returns.
 package protocol Journal: Sendable {
     /// What the log was created with.
     var format: JournalFormat { get }

@@ -1,7 +1,7 @@
-/// Why the log could not do what was asked.
+/// Why the log could not do its work.
 package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The store did not take it this time: its queue is full, or somebody else is at it.
+        /// The store did not accept it this time: its queue is full, or another process uses it.
         case unavailable
         /// The system reported an error, as of a disk that fails.
         case failing
@@ -9,7 +9,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         case full
         /// The store cannot be written.
         case readOnly
-        /// What was stored is damaged or missing. Restore a backup.
+        /// Stored data is damaged or missing. Restore a backup.
         case corrupt
         /// Another owner has written an output since. Stop.
         case fenced
@@ -26,7 +26,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package let code: Code
-    /// What was being done to what, and what the layer below said. Starts in lower case, without a full stop.
+    /// The action and its subject, and the message of the layer below. Starts in lower case, without a full stop.
     package let message: String
 
     package init(_ code: Code, _ message: String) {
@@ -34,7 +34,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message
     }
 
-    /// What is there is of a build whose formats are read no more.
+    /// The data is of a build whose formats are no longer read.
     package static func earlierBuild(_ name: String) -> JournalError {
         JournalError(.formatMismatch, "\(name) \(Self.earlierBuildSentence)")
     }

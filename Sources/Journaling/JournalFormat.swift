@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a log was created with; none of it ever changes.
+/// The fixed properties of a log, from its creation.
 package struct JournalFormat: Hashable, Sendable {
     /// The version this program writes and reads.
     package static let currentVersion: UInt32 = 1

@@ -5,8 +5,8 @@ package struct JournalLimits: Hashable, Sendable {
     /// How many bytes of different submissions are packed into one entry. Default 65,536. More makes fewer, larger
     /// entries; a single submission that is larger gets an entry of its own.
     package var entryBytesMax: Int
-    /// The most bytes of one submission; of one for all partitions what is the same for all counts once. Default 900,000:
-    /// a log of several machines has it in one message, and those have at most 1 MB.
+    /// The most bytes of one submission; records for all partitions count once. Default 900,000: a log of several
+    /// machines stores it in one message of at most 1 MB.
     package var batchBytesMax: Int
     /// The most bytes of submissions that may wait for their commit. Default 8,388,608. Beyond it submissions are
     /// refused with `.unavailable`.
@@ -16,12 +16,13 @@ package struct JournalLimits: Hashable, Sendable {
     /// The most bytes of outputs that may wait for their commit. Default 268,435,456. A single output is always let in, so
     /// that a busy log cannot lock its owners out.
     package var outputBytesInFlightMax: Int
-    /// The bytes of effects in one commit. Default 262,144. Owners cut what is larger into chunks, and outputs that would
-    /// make a commit larger wait for the next one: no record waits for more than this beside its own kind. A single
-    /// output is always let in.
+    /// The bytes of effects in one commit. Default 262,144. Owners cut larger outputs into chunks, and an output that
+    /// would make a commit larger waits for the next one, so no record waits for more than this beside other records. A
+    /// single output is always accepted.
     package var outputBytesPerCommit: Int
 
-    /// The most bytes of one effect: nothing is admitted that could come to more. An output holds at least one.
+    /// The most bytes of one effect: no record that could cause a larger one is accepted. An output has at least one
+    /// effect.
     package static let effectBytesMax = 900_000
     /// The most bytes that the number of an output's effects takes.
     private static let countBytesMax = 9
@@ -44,11 +45,11 @@ package struct JournalLimits: Hashable, Sendable {
         self.outputBytesPerCommit = outputBytesPerCommit
     }
 
-    /// Why a submission cannot be appended to a log of that many partitions, or nil if it can.
+    /// Why a submission cannot be appended to a log with this number of partitions; nil if it can.
     ///
     /// - Parameters:
-    ///   - submission: What is to be appended.
-    ///   - partitions: How many partitions the log has.
+    ///   - submission: The submission.
+    ///   - partitions: The number of partitions of the log.
     ///   - waiting: The bytes of the submissions that wait for their commit already.
     package func refusal(of submission: Submission, partitions: Int, waiting: Int) -> JournalError? {
         let partition = submission.partition
@@ -67,11 +68,11 @@ package struct JournalLimits: Hashable, Sendable {
         return self.refusal(ofBytes: submission.byteCount, waiting: waiting)
     }
 
-    /// Why a submission cannot be appended to all partitions of a log that has so many, or nil if it can.
+    /// Why a submission cannot be appended to all partitions of a log; nil if it can.
     ///
     /// - Parameters:
-    ///   - submission: What is to be appended.
-    ///   - partitions: How many partitions the log has.
+    ///   - submission: The submission.
+    ///   - partitions: The number of partitions of the log.
     ///   - waiting: The bytes of the submissions that wait for their commit already.
     package func refusal(of submission: SubmissionToAll, partitions: Int, waiting: Int) -> JournalError? {
         let parts = submission.distinctRecords
@@ -99,12 +100,12 @@ package struct JournalLimits: Hashable, Sendable {
         )
     }
 
-    /// Why an output cannot be committed, or nil if it can.
+    /// Why an output cannot be committed; nil if it can.
     ///
     /// - Parameters:
-    ///   - output: What is to be committed.
-    ///   - partition: To which partition's output log.
-    ///   - partitions: How many partitions the log has.
+    ///   - output: The output.
+    ///   - partition: The partition of its output log.
+    ///   - partitions: The number of partitions of the log.
     ///   - waiting: The bytes of the outputs that wait for their commit already.
     package func refusal(
         of output: OutputRecord,

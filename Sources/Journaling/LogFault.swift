@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// Something wrong with a stored log, and where.
+/// A fault of a stored log, with its place.
 package struct LogFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         /// A file is missing, empty, of another log, or no database at all.
@@ -15,7 +15,7 @@ package struct LogFault: Error, Hashable, Sendable, CustomStringConvertible {
         case missing
         /// Time goes back from one entry to the next.
         case time
-        /// The number of records that the row names is another one than its bytes hold, or they cannot be told apart.
+        /// The row's number of records differs from its bytes, or the records cannot be separated.
         case framing
         /// A record is none that this program can read.
         case record
@@ -25,13 +25,13 @@ package struct LogFault: Error, Hashable, Sendable, CustomStringConvertible {
         case version
         /// Outputs do not follow each other, or speak of entries that there are none of.
         case output
-        /// A replay comes to another state than the output says.
+        /// A replay gives another state than the output says.
         case state
         /// A replay gives other effects than the output holds.
         case effects
         /// The end of the write-ahead log was not written whole.
         case tail
-        /// A snapshot is damaged, or holds another state than a replay comes to.
+        /// A snapshot is damaged, or has another state than a replay gives.
         case snapshot
     }
 
@@ -41,13 +41,13 @@ package struct LogFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// The file's name, nil where the fault is in no single one.
+    /// The file's name; nil if the fault is not in a single file.
     package let file: String?
     package let partition: PartitionID?
     package let table: Table?
-    /// The position of the entry, or of the output; nil where the fault has none.
+    /// The position of the entry, or of the output; nil if the fault has none.
     package let position: UInt64?
-    /// What is wrong. Lower case, without a full stop.
+    /// The fault as a sentence. Lower case, without a full stop.
     package let sentence: String
 
     package init(

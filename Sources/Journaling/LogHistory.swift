@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// A log that is only read: a running gateway's, or a data directory's beside or without one.
+/// A read-only log: a running gateway's, or that of a data directory.
 ///
-/// What there is was durable when it was read. All methods wait for the store: none of them from an event loop.
+/// Its entries were durable when they were read. All methods wait for the store: do not call them from an event loop.
 package protocol LogHistory: Sendable {
     /// What the log was created with.
     var format: JournalFormat { get }

@@ -1,10 +1,11 @@
 import Synchronization
 package import WidgetModel
 
-/// The reference journal, in memory: what every other journal must behave like, and what tests and simulations use.
+/// The reference journal, in memory: the model for every other journal, and the journal of tests and simulations.
 ///
-/// It has no thread: whoever appends while nothing is being committed commits all that waits and calls back, so without
-/// ``hold()`` every call has been answered when it returns, unless it came from a callback or another thread was at it.
+/// It has no thread: a caller that appends while no commit is under way commits all that waits and calls back. So
+/// without ``hold()`` every call has its answer when it returns, unless it came from a callback or another thread was
+/// committing.
 package final class MemoryJournal: Journal, LogHistory {
     package let format: JournalFormat
     private let clock: @Sendable () -> Instant
@@ -88,7 +89,7 @@ package final class MemoryJournal: Journal, LogHistory {
         self.state = Mutex(State(limits: limits, partitions: partitions))
     }
 
-    /// The same log in a new journal, as after a restart: what was committed is there, nobody observes, no faults.
+    /// The same log in a new journal, as after a restart: with its committed entries, without observers and faults.
     package func reopened() -> MemoryJournal {
         let (limits, stored) = self.state.withLock { state in
             (state.limits, state.partitions.map { Partition(entries: $0.entries, outputs: $0.outputs) })
@@ -100,7 +101,7 @@ package final class MemoryJournal: Journal, LogHistory {
 // MARK: - Faults for tests
 
 extension MemoryJournal {
-    /// Lets what is submitted from now on wait.
+    /// Makes later submissions wait.
     package func hold() {
         self.state.withLock { $0.isHeld = true }
     }
@@ -117,8 +118,8 @@ extension MemoryJournal {
     /// Fails the next submission that has no fault of its own yet. Faults queue up.
     ///
     /// - Parameters:
-    ///   - error: What its caller is told.
-    ///   - isStored: Whether its records get into the log all the same, as after an unknown outcome.
+    ///   - error: The error for its caller.
+    ///   - isStored: Whether its records are stored all the same, as after an unknown outcome.
     package func failNextAppend(with error: JournalError, isStored: Bool = false) {
         self.state.withLock { $0.appendFaults.append(Fault(error: error, isStored: isStored)) }
     }

@@ -1,7 +1,8 @@
 import Synchronization
 package import WidgetModel
 
-/// Snapshots in memory, which tests and simulations may damage. What it would let go of the log is only remembered.
+/// Snapshots in memory, which tests and simulations may damage. It only remembers the part of the log that it would
+/// remove.
 package final class MemorySnapshots: SnapshotStore {
     package struct Trim: Hashable {
         package let through: [LogPosition]
@@ -27,12 +28,12 @@ package final class MemorySnapshots: SnapshotStore {
     package var aside: [SnapshotID] { self.state.withLock { $0.aside } }
     package var trims: [Trim] { self.state.withLock { $0.trims } }
 
-    /// From now on the log begins behind what is gone.
+    /// From now on the log begins after the removed part.
     package func setFirstEntry(_ position: LogPosition) { self.state.withLock { $0.firstEntry = position } }
 
     package var mostAtOnce: Int { self.state.withLock { $0.mostAtOnce } }
 
-    /// Called whenever some of the log is let go.
+    /// Called whenever a part of the log is removed.
     package func whenTrimmed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenTrimmed = body } }
 
     /// Counts from here on.
@@ -45,7 +46,7 @@ package final class MemorySnapshots: SnapshotStore {
 
     package func failWrites(with fault: JournalError?) { self.state.withLock { $0.writeFault = fault } }
 
-    /// Changes what a snapshot holds.
+    /// Changes the contents of a snapshot.
     package func damage(_ id: SnapshotID, _ body: (inout [[UInt8]]) -> Void) {
         self.state.withLock { state in
             if var frames = state.frames[id] {

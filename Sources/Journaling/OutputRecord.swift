@@ -9,14 +9,14 @@ package struct OutputPosition: Hashable, Comparable, Sendable, CustomStringConve
 
     /// The position of a partition's first output.
     package static let first = OutputPosition(1)
-    /// The position of the output after this one; that of the last there is, which no log comes to, is itself.
+    /// The position of the output after this one; that of the last possible one, which no log reaches, is itself.
     package var next: OutputPosition { OutputPosition(max(self.rawValue, self.rawValue &+ 1)) }
 }
 
-/// What an owner made of a partition's entries, or a chunk of it.
+/// An owner's results for a partition's entries, or a chunk of them.
 ///
-/// What is too large for one commit is written in chunks, one output each. All but the last leave ``through`` where it was,
-/// so that only the last says that the entries are done; a replay knows from ``ahead`` where the chunks ended.
+/// Results that are too large for one commit are written in chunks, one output each. All but the last leave ``through``
+/// unchanged, so only the last marks the entries as done; a replay knows from ``ahead`` where the chunks ended.
 package struct OutputRecord: Hashable, Sendable {
     /// The newest entry that the effects come from; the partition's commit offset.
     package let through: LogPosition

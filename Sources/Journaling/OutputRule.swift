@@ -2,13 +2,13 @@ package import WidgetModel
 
 /// The rule of compare-and-append, the same in every journal.
 package enum OutputRule {
-    /// Why an output cannot be the next one, or nil if it can.
+    /// Why an output cannot be the next one; nil if it can.
     ///
     /// - Parameters:
     ///   - output: The output.
-    ///   - partition: Whose output log.
-    ///   - expected: The newest output its owner knows of.
-    ///   - newest: The newest output there is.
+    ///   - partition: The partition of the output log.
+    ///   - expected: The newest output that its owner knows.
+    ///   - newest: The newest output.
     ///   - tail: The newest durable entry.
     package static func refusal(
         of output: OutputRecord,

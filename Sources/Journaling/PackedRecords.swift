@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// Records of one partition, framed one behind the other: each is a varint length and that many bytes.
+/// Records of one partition in a row: each is a varint length and its bytes.
 ///
-/// Only well-formed frames get in, so that whoever holds one can walk it without checking.
+/// Only well-formed frames are accepted, so a reader can walk them without checks.
 package struct PackedRecords: Hashable, Sendable {
     package private(set) var bytes: [UInt8]
     /// How many records there are.

@@ -1,7 +1,7 @@
-/// A place for records that are kept beside the log: written with a number, read again at the next start, all of them.
+/// A store for records beside the log: each is written with a number, and all are read again at the next start.
 ///
-/// What is in it can be had again from elsewhere, so it promises less than a ``Journal``: a record that was written
-/// survives the end of the process, but a power cut may take the last ones.
+/// Its contents can be restored from elsewhere, so it promises less than a ``Journal``: a written record survives the
+/// end of the process, but a power cut may lose the last ones.
 package protocol RecordArchive: Sendable {
     /// Writes records and removes others, in one transaction. Blocks until the operating system has them.
     ///

@@ -19,7 +19,7 @@ package enum SnapshotFile {
     /// No frame is longer, so that a damaged length cannot ask for gigabytes.
     package static let frameBytesMax = 67_108_864
 
-    /// What a file says of itself.
+    /// The head of a file.
     package struct Head: Hashable, Sendable {
         /// The log that it belongs to, ``JournalFormat/journalID``.
         package let journalID: String
@@ -88,7 +88,7 @@ package struct SnapshotFileReader {
     ///
     /// - Parameters:
     ///   - name: The file's, for messages.
-    ///   - source: Gives the next so many bytes, fewer only at the end of the file.
+    ///   - source: Gives the next bytes, fewer than requested only at the end of the file.
     /// - Throws: `.corrupt`, or `.formatMismatch` for a version that this program does not read.
     package init(
         name: String,
@@ -146,13 +146,13 @@ package struct SnapshotFileReader {
         }
     }
 
-    /// The next frame whose first byte is wanted, nil behind the last. The others are stepped over: they count, but what is
-    /// wrong in their bytes goes unnoticed.
+    /// The next frame with a wanted first byte; nil after the last. The others are skipped: they count, but faults in
+    /// their bytes go unnoticed.
     ///
     /// - Parameters:
-    ///   - isWanted: Judges a frame's first byte.
-    ///   - step: Goes on so many bytes in the source, or back.
-    /// - Throws: `.corrupt` if it is damaged, or if the file ends before its end is said.
+    ///   - isWanted: Decides by a frame's first byte.
+    ///   - step: Moves by a number of bytes in the source, forward or back.
+    /// - Throws: `.corrupt` if it is damaged, or if the file ends without its end mark.
     package mutating func next(
         wanting isWanted: (UInt8) -> Bool,
         step: (Int) -> Void

@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// Snapshots that are only read: a running gateway's, or those of a data directory beside or without one.
+/// Read-only snapshots: a running gateway's, or those of a data directory.
 ///
-/// Whoever writes them may remove the older ones at any time.
+/// Their writer may remove the older ones at any time.
 package protocol SnapshotHistory: Sendable {
     /// A partition's snapshots, the newest first.
     func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID]

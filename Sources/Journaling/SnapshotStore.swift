@@ -1,9 +1,9 @@
 package import WidgetModel
 
-/// The snapshots of a log, and what they let go of: a restart begins with the newest good one instead of with the log's
-/// first entry, and entries that nobody needs any more are removed.
+/// The snapshots of a log: a restart begins with the newest good one instead of the log's first entry, and entries that
+/// are no longer needed are removed.
 ///
-/// All methods may be called from any thread, and wait for the disk: none of them from an event loop.
+/// All methods may be called from any thread, and wait for the disk: do not call them from an event loop.
 package protocol SnapshotStore: SnapshotHistory {
     /// Writes a snapshot: it is there whole and durable when this returns, and not at all if it throws.
     ///

@@ -1,11 +1,11 @@
-/// What may still be written to the data directory: a decision, from sizes.
+/// The bytes that may still be written to the data directory: a decision, from sizes.
 ///
-/// Of what the directory may take a reserve is kept, for what a gateway that takes nothing new still has to write: what it
-/// decides about what it has taken, what hosts report, and the snapshots that let the log go.
+/// A part of the directory's room is kept in reserve. A gateway that accepts nothing new still must write its decisions
+/// about accepted records, hosts' reports, and the snapshots with which the log can be shortened.
 package struct StorageBudget: Hashable, Sendable {
-    /// What an operator says.
+    /// The operator's settings.
     package struct Settings: Hashable, Sendable {
-        /// The most bytes that the data directory may take; nil for as many as the file system has. Default nil.
+        /// The most bytes of the data directory; nil for the whole file system. Default nil.
         package var bytesMax: Int?
         /// How many percent of the file system stay free, 0 to 90. Default 5.
         package var freePercentMin: Int
@@ -16,26 +16,26 @@ package struct StorageBudget: Hashable, Sendable {
         }
     }
 
-    /// What a write is for.
+    /// The purpose of a write.
     package enum Demand: Hashable, Sendable, CaseIterable {
         /// New work: pushes, registrations, signals, requests of apps.
         case traffic
-        /// What ends something: acknowledgements, timelines, removals, cancellations.
+        /// Records that end something: acknowledgements, timelines, removals, cancellations.
         case report
-        /// What the gateway itself cannot do without: ticks, outputs, verdicts of deliveries, settings, orders.
+        /// The gateway's own necessary records: ticks, outputs, verdicts of deliveries, settings, orders.
         case upkeep
     }
 
     /// How full the data directory is.
     package enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
         case ample
-        /// Four fifths of what traffic may take are used.
+        /// Four fifths of the room for traffic are used.
         case filling
         /// Nine tenths: history goes.
         case tight
         /// All of it: no traffic is admitted.
         case full
-        /// What the reserve has beside snapshots is used as well: no reports are admitted.
+        /// The reserve, except the part for snapshots, is used as well: no reports are accepted.
         case exhausted
 
         package static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
@@ -48,16 +48,16 @@ package struct StorageBudget: Hashable, Sendable {
     /// How many of the largest snapshot the reserve has room for: one that is written, and what the log grows by meanwhile.
     private static let snapshotsReserved = 2
 
-    /// What the directory takes.
+    /// The size of the directory.
     package let used: Int
-    /// What it may take, with the reserve. Less than what it takes where other programs have filled the file system.
+    /// Its largest size, with the reserve. Smaller than its present size if other programs have filled the file system.
     package let limit: Int
-    /// What is kept of that for snapshots whatever happens.
+    /// The part that is always kept for snapshots.
     package let snapshotReserve: Int
 
     /// - Parameters:
-    ///   - settings: What an operator says.
-    ///   - sizes: What there is. What is below zero counts as zero, what no disk has as ``bytesMax``.
+    ///   - settings: The operator's settings.
+    ///   - sizes: The sizes. A negative size counts as zero, a larger one than any disk as ``bytesMax``.
     package init(_ settings: Settings, _ sizes: StorageSizes) {
         let parts = [sizes.log, sizes.writeAheadLog, sizes.snapshots, sizes.archives, sizes.other]
         self.used = parts.reduce(0) { $0 + Self.bounded($1) }
@@ -72,10 +72,10 @@ package struct StorageBudget: Hashable, Sendable {
 
     private static func bounded(_ bytes: Int) -> Int { min(max(0, bytes), Self.bytesMax) }
 
-    /// What is kept of the limit for reports and snapshots.
+    /// The part of the limit that is kept for reports and snapshots.
     package var reserve: Int { self.snapshotReserve + Self.reportBytes }
 
-    /// What may be taken in all until a demand is refused.
+    /// The largest size at which a demand is still accepted.
     package func room(for demand: Demand) -> Int {
         switch demand {
         case .traffic: max(0, self.limit - self.reserve)
@@ -87,7 +87,7 @@ package struct StorageBudget: Hashable, Sendable {
     /// How many bytes may still be written until a demand is refused; 0 if it is.
     package func left(for demand: Demand) -> Int { max(0, self.room(for: demand) - self.used) }
 
-    /// Whether what is demanded may be written.
+    /// Whether a write for this purpose is accepted.
     package func admits(_ demand: Demand) -> Bool { self.left(for: demand) > 0 }
 
     package var level: Level {
@@ -98,7 +98,7 @@ package struct StorageBudget: Hashable, Sendable {
         return self.used >= room - room / 5 ? .filling : .ample
     }
 
-    /// How much of what traffic may take is used, in percent: below 100 as long as it is admitted.
+    /// The used share of the room for traffic, in percent: below 100 as long as traffic is accepted.
     package var usedPercent: Int {
         let hundredth = self.room(for: .traffic) / 100
         guard hundredth > 0 else { return self.admits(.traffic) ? 0 : 100 }

@@ -1,10 +1,10 @@
 package import WidgetModel
 
-/// What the data directory takes, and what its file system has, in bytes; and when it was last copied.
+/// The size of the data directory and of its file system, in bytes; and the time of the last backup.
 package struct StorageSizes: Hashable, Sendable {
     /// The log's files.
     package var log = 0
-    /// What SQLite keeps beside them: write-ahead logs and their indexes.
+    /// SQLite's files beside them: write-ahead logs and their indexes.
     package var writeAheadLog = 0
     /// Snapshots, damaged and unfinished ones included.
     package var snapshots = 0
@@ -16,7 +16,7 @@ package struct StorageSizes: Hashable, Sendable {
     package var other = 0
     /// The file system's size.
     package var fileSystem = 0
-    /// What the gateway's user may still write there, shared with every other program.
+    /// The bytes that the gateway's user may still write there, shared with every other program.
     package var free = 0
 
     /// When a copy of the directory was last made, as far as that is known.

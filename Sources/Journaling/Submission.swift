@@ -1,12 +1,12 @@
 package import WidgetModel
 
-/// What one caller appends to one partition at once: packed records, all of them or none.
+/// Records that one caller appends to one partition at once: all of them or none.
 package struct Submission: Hashable, Sendable {
     package let partition: PartitionID
     package let records: PackedRecords
 
     /// - Parameters:
-    ///   - partition: Whose log.
+    ///   - partition: The partition of the log.
     ///   - records: At least one; a journal refuses none with `.invalid`.
     package init(partition: PartitionID, records: PackedRecords) {
         self.partition = partition
@@ -17,7 +17,7 @@ package struct Submission: Hashable, Sendable {
     package var byteCount: Int { self.records.bytes.count }
 }
 
-/// What one caller appends to every partition: the same records for all, or other ones for each.
+/// Records that one caller appends to every partition: the same records for all, or other ones for each.
 package struct SubmissionToAll: Hashable, Sendable {
     /// What is for all of them, alone; or what is for each, in the order of the partitions.
     private let parts: [PackedRecords]
@@ -25,7 +25,7 @@ package struct SubmissionToAll: Hashable, Sendable {
     /// - Parameter records: At least one record, for every partition.
     package init(_ records: PackedRecords) { self.parts = [records] }
 
-    /// - Parameter each: By partition, at least one record each, as many as the log has partitions.
+    /// - Parameter each: By partition, at least one record each, one element for each partition of the log.
     package init(each: [PackedRecords]) { self.parts = each }
 
     /// Whether every partition gets the same.
@@ -36,13 +36,13 @@ package struct SubmissionToAll: Hashable, Sendable {
         self.isSame ? self.parts[0] : self.parts[Int(partition.rawValue)]
     }
 
-    /// What is to be stored: once what is for all, else what is for each.
+    /// The records to store: once if they are for all, else those of each.
     package var distinctRecords: [PackedRecords] { self.parts }
 
-    /// The bytes of what is to be stored; what is the same for all counts once.
+    /// The bytes to store; records for all partitions count once.
     package var byteCount: Int { self.parts.reduce(0) { $0 + $1.bytes.count } }
 
-    /// The bytes that so many partitions have of it, together.
+    /// The bytes of all partitions together.
     package func byteCount(among partitions: Int) -> Int {
         self.isSame ? self.byteCount * partitions : self.byteCount
     }
