@@ -140,7 +140,7 @@ public import BasicContainers
         }
     }
 
-    /// What is wrong with the store, given the blocks in use as start and count; empty if nothing.
+    /// The violated invariants, given the blocks in use as start and count; empty if there are none.
     @inlinable
     public func checkInvariants(_ used: [(start: UInt32, count: Int)]) -> [String] {
         var blocks = used.map { Int($0.start)..<Int($0.start) + 1 << Self.order($0.count) }

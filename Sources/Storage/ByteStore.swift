@@ -65,7 +65,7 @@ public import BasicContainers
         self.free[sizeClass].append(start)
     }
 
-    /// What is wrong with the store, given the blocks in use as start and count; empty if nothing.
+    /// The violated invariants, given the blocks in use as start and count; empty if there are none.
     @inlinable
     public func checkInvariants(_ used: [(start: UInt32, count: Int)]) -> [String] {
         var blocks = used.map { Int($0.start)..<Int($0.start) + Self.size(Self.sizeClass($0.count)) }

@@ -24,7 +24,7 @@ public import CKernels
         self.append(repeating: element, count: count)
     }
 
-    /// `count` elements of which every bit is 0. Large ones cost nothing until they are used.
+    /// `count` elements whose bits are all 0. Large columns cost nothing until they are used.
     @inlinable
     public init(zeros count: Int) {
         self.init()
@@ -145,7 +145,7 @@ public import CKernels
         self.write(elements, at: start)
     }
 
-    /// Adds so many elements of no particular value at the end.
+    /// Adds `count` elements of no particular value at the end.
     @inlinable
     public mutating func append(undefined count: Int) {
         self.reserve(self.length + count)
@@ -204,7 +204,7 @@ public import CKernels
 
     // MARK: Memory
 
-    /// Makes room for so many elements.
+    /// Makes room for `count` elements.
     @inlinable @inline(__always)
     public mutating func reserve(_ count: Int) {
         if count > self.capacity { self.grow(to: count) }

@@ -90,7 +90,7 @@ package enum Kernels {
         }
     }
 
-    /// Copies the rows whose code is one of `wanted`, four codes, to the front of `out`; returns how many they are.
+    /// Copies the rows whose code is one of the four in `wanted` to the front of `out`; returns their number.
     /// Precondition: room for all, and a code for each row.
     package static func keep(
         _ rows: Span<UInt32>,
@@ -123,8 +123,8 @@ package enum Kernels {
         return unsafe Self.run(rows, codes, wanted, &out) { unsafe ckernels_keep_32($0, $1, $2, $3, $4, $5) }
     }
 
-    /// Copies the rows whose code's entry is 1 to the front of `out`; returns how many they are.
-    /// Precondition: room for all, a code for each row, and an entry for every code of 8 bits.
+    /// Copies the rows whose code's entry is 1 to the front of `out`; returns their number. Precondition: room for all,
+    /// a code for each row, and an entry for every code of 8 bits.
     package static func pick(
         _ rows: Span<UInt32>,
         _ codes: Span<UInt8>,

@@ -8,7 +8,7 @@
     }
 
     @usableFromInline var bytes = Width.one
-    /// The numbers, where they have one byte each; otherwise empty. Changed here alone, as the others.
+    /// The numbers if they have one byte each; otherwise empty. Only this type changes it, as the others.
     public var narrow = Column<UInt8>()
     /// The same of two bytes.
     public var medium = Column<UInt16>()
@@ -106,7 +106,7 @@
         }
     }
 
-    /// Adds numbers of which none is above `highest` at the end.
+    /// Adds numbers at the end; none is above `highest`.
     public mutating func append(_ numbers: Span<UInt32>, highest: UInt32) {
         self.makeRoom(for: highest)
         switch self.bytes {

@@ -101,14 +101,14 @@ public import CKernels
         unsafe self.address(self.length &- 1).initialize(to: row)
     }
 
-    /// Adds so many rows that are alike.
+    /// Adds `count` equal rows.
     @inlinable
     public mutating func append(repeating row: Row, count: Int) {
         for _ in 0..<count { self.append(row) }
     }
 
-    /// Says that so many rows are about to come, one after the other: the memory of each chunk of them is then had in one
-    /// call, where each of its pages would be a fault of its own otherwise. Makes no other difference. Precondition: no rows yet.
+    /// Announces a number of rows that will follow one after the other: one call then gets the memory of each chunk,
+    /// instead of a fault for each of its pages. It makes no other difference. Precondition: no rows yet.
     @inlinable
     public mutating func expect(_ rows: Int) {
         precondition(self.length == 0, "rows are expected before the first one")

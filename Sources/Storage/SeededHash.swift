@@ -1,7 +1,8 @@
-/// The hash by which tables in memory find their rows: words and bytes under a seed, a multiplication for each eight bytes.
+/// The hash by which tables in memory find their rows: words and bytes under a seed, a multiplication for each eight
+/// bytes.
 ///
-/// Peers choose keys, and must not choose which of them collide: so the seed is the process's own, and nothing that leaves a
-/// table may depend on it. What is kept or compared between processes has `StableHash`.
+/// Peers choose keys, and must not be able to make them collide. So the seed is the process's own, and nothing that
+/// leaves a table may depend on it. Stored values, and values that processes compare, use `StableHash`.
 public enum SeededHash {
     /// A seed of this process, from the standard library's own.
     public static let processSeed: UInt64 = {
@@ -10,7 +11,7 @@ public enum SeededHash {
         return UInt64(truncatingIfNeeded: hasher.finalize())
     }()
 
-    /// The hash of a word that is already joined with a seed, or with the hash of what comes before, by exclusive or.
+    /// The hash of a word that is already joined by exclusive or with a seed, or with the hash of the earlier words.
     @inlinable @inline(__always)
     public static func fold(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)

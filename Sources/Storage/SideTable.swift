@@ -45,15 +45,15 @@ public protocol SideRow: Sendable {
     @inlinable @inline(__always)
     public func prefetch(_ number: Number<Row>) { self.rows.prefetch(number) }
 
-    /// Keeps a row for one who has none yet.
+    /// Keeps a row for an owner that has none yet.
     ///
-    /// - Returns: Its number; none if it is blank, for that is what everybody has.
+    /// - Returns: Its number; none if the row is blank, because a missing row counts as blank.
     @inlinable
     public mutating func keep(_ row: consuming Row) -> Number<Row> {
         row.isBlank ? .none : self.rows.insert(row)
     }
 
-    /// Gives a number back, and what the row holds. Does nothing for none.
+    /// Gives a number back, and frees its row. Does nothing for none.
     @inlinable
     public mutating func release(_ number: Number<Row>) {
         guard !number.isNone else { return }

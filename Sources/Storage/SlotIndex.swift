@@ -53,7 +53,7 @@ public import WidgetModel
 
     // MARK: Finding
 
-    /// Fetches the cell where the search for a hash begins.
+    /// Prefetches the cell where the search for a hash begins.
     @inlinable @inline(__always)
     public func prefetch(_ hash: UInt64) {
         self.cells.prefetch(Self.home(hash, self.cells.count))
@@ -85,7 +85,7 @@ public import WidgetModel
 
     // MARK: Changing
 
-    /// Makes room for so many numbers, so that the table is not moved again and again on the way there.
+    /// Makes room for this number of entries, so that the table does not grow repeatedly.
     public mutating func reserve(_ numbers: Int) {
         var size = max(8, self.cells.count)
         while !Self.areEnough(size, for: numbers) { size *= 2 }
@@ -109,7 +109,7 @@ public import WidgetModel
         self.cells[place] = cell
     }
 
-    /// Removes what was inserted with this number and hash. Precondition: it is there.
+    /// Removes the entry with this number and hash. Precondition: it exists.
     public mutating func remove(_ number: UInt32, _ hash: UInt64) {
         self.numbers -= 1
         let wanted = Self.cell(hash, number)
@@ -171,7 +171,7 @@ public import WidgetModel
         if self.numbers == 0 { self.old.removeAll() }
     }
 
-    /// What is wrong with the table; empty if nothing.
+    /// The violated invariants of the table; empty if there are none.
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         var found = 0

@@ -10,7 +10,7 @@ extension Span where Element == UInt32 {
 }
 
 extension Span {
-    /// Typed numbers as the four bytes that they are, for what counts and compares bits.
+    /// Typed numbers as their four bytes, for functions that count and compare bits.
     @inlinable @_lifetime(copy self)
     public func raw<Tag>() -> Span<UInt32> where Element == Number<Tag> {
         // Sound: as above.

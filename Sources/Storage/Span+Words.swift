@@ -29,8 +29,8 @@ extension Span where Element == UInt8 {
         return UInt64(UInt32(littleEndian: first)) | UInt64(UInt32(littleEndian: last)) &<< UInt64(8 * (self.count - 4))
     }
 
-    /// Whether both spans hold the same bytes. Takes as long as what they have in common: no secret is compared with it
-    /// that the other side could guess byte by byte.
+    /// Whether both spans have the same bytes. The time depends on their common beginning: do not compare a secret with
+    /// it that the other side could guess byte by byte.
     @inlinable @inline(__always)
     public func equals(_ other: Span<UInt8>) -> Bool {
         guard self.count == other.count else { return false }

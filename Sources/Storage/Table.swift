@@ -87,8 +87,8 @@ public import WidgetModel
     @inlinable
     public mutating func release(_ number: Number<Tag>) { self.freeNumbers.append(number) }
 
-    /// Takes back a row under its number. Rows come in the order of their numbers; what is left out is `blank`.
-    /// Precondition: no number as high was taken back before.
+    /// Restores a row under its number. Rows come in the order of their numbers; omitted ones are `blank`.
+    /// Precondition: no number as high was restored before.
     @inlinable
     public mutating func restore(_ number: Number<Tag>, _ row: consuming Row, blank: @autoclosure () -> Row) {
         precondition(number.index >= self.end, "rows are read back in their order")
