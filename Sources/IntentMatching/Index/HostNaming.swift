@@ -1,9 +1,9 @@
 package import WidgetModel
 
-/// Which hosts the caller's numbers stand for: by this, questions on `$host` are answered.
+/// The ids of the hosts behind the caller's numbers, for conditions on `$host`.
 ///
-/// The index keeps numbers alone, and is told with each question what they mean. Hosts of which it knows no instance may be
-/// among them.
+/// The index keeps numbers alone, and gets their ids with each question. There may be hosts without an instance in the
+/// index.
 package protocol HostNaming: ~Copyable {
     /// The number of the host of an app whose id these bytes are; nil if there is none.
     func number(ofHost id: [UInt8], of app: BundleID) -> HostNumber?

@@ -17,15 +17,15 @@ extension IntentIndex {
         return HostNumber(raw: self.segments[Int(self.places[instance.index]) - 1].code(KindSegment.hostField, row) - 1)
     }
 
-    /// Begins to find every instance that matches, each once; ``next(_:_:)`` goes on.
+    /// Begins to find every matching instance, each once; ``next(_:_:)`` continues.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - kind: The kind, or nil for all kinds of the app.
     ///   - pattern: The condition on instances, or nil for none.
-    ///   - hosts: Whom the numbers of hosts stand for.
-    ///   - attributes: What the push brings, which the conditions of instances ask for; nil for a question that is no
-    ///     push, to which no instance has a condition.
+    ///   - hosts: The ids of hosts.
+    ///   - attributes: The push's attributes for the conditions of instances; nil for a question that is not a push,
+    ///     for which no instance has a condition.
     ///   - order: The order in which they come.
     ///   - isExplained: Whether ``plans(of:)`` is to say how they were found.
     ///   - batchLimit: The most instances of one batch; at least 1.
@@ -55,15 +55,15 @@ extension IntentIndex {
         return self.plannedCursor(app, kind, pattern, attributes, order, batchLimit: batchLimit)
     }
 
-    /// Finds the next batch of instances, which is ``MatchCursor/batch`` then. Does what takes some milliseconds at most, so that
-    /// a batch may have few instances, or none, before the last.
+    /// Finds the next batch of instances, which is then ``MatchCursor/batch``. It works for some milliseconds at most,
+    /// so a batch before the last may have few instances, or none.
     ///
     /// - Parameters:
-    ///   - cursor: The question, begun by ``cursor(app:kind:pattern:hosts:attributes:order:isExplained:batchLimit:)``. Precondition: the
-    ///     index has not changed since.
-    ///   - hosts: The same as when it was begun.
-    ///   - work: What may be done for plans, in steps of a pattern on a value; changes nothing that is found.
-    /// - Returns: False if all instances had been handed over.
+    ///   - cursor: The question, begun by ``cursor(app:kind:pattern:hosts:attributes:order:isExplained:batchLimit:)``.
+    ///     Precondition: the index has not changed since.
+    ///   - hosts: The same as at the beginning.
+    ///   - work: The most work for plans, in steps of a pattern on a value; it does not change the result.
+    /// - Returns: False if all instances had been returned.
     package func next(
         _ cursor: inout MatchCursor,
         _ hosts: borrowing some HostNaming & ~Copyable,
@@ -105,7 +105,7 @@ extension IntentIndex {
         }
     }
 
-    /// How a question was answered that is at its end: a plan for each kind in question, and what this very run touched.
+    /// How a finished question was answered: a plan for each of its kinds, and the rows that this run touched.
     package func plans(of cursor: borrowing MatchCursor) -> [QueryPlan] {
         zip(cursor.steps, cursor.counts).map { step, counts in
             self.segments[step.rows.segment].describe(step.plan, isShared: step.rows.isShared, counts)

@@ -4,8 +4,8 @@ package import WidgetModel
 
 /// Many instances at once.
 extension IntentIndex {
-    /// Adds instances of one kind, or replaces what was known of them. O(parameters) each; of thousands that come first
-    /// while the index is loaded, field by field, which is the faster way.
+    /// Adds instances of one kind, or replaces their data. O(parameters) each. While the index is loaded, thousands of
+    /// new ones are added field by field, which is faster.
     package mutating func insert(_ instances: Span<PlainInstance>, app: BundleID, kind: WidgetKind) {
         var batch = ValueBatch()
         var start = 0

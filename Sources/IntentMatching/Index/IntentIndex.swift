@@ -4,14 +4,14 @@ package import WidgetModel
 
 /// Finds the widget instances that a push is about.
 ///
-/// A segment per kind of an app holds its instances in columns of value codes, and for each value the rows that have it.
-/// A query walks the shortest list that all its matches are on and verifies the other conditions on the columns; a query
-/// without a list that is short makes a bit for each row instead. What matches is defined by ``MatchPattern/matches(_:)``.
+/// A segment per kind of an app has its instances in columns of value codes, and for each value the rows that have it.
+/// A query walks the shortest list that contains all its matches and verifies the other conditions on the columns; a
+/// query without a short list makes a bit for each row instead. ``MatchPattern/matches(_:)`` defines a match.
 ///
-/// Every change takes effect at once and none waits for a rebuilding: the longest steps move a few thousand bytes.
+/// Every change takes effect at once and none waits for a rebuild: the longest steps move a few thousand bytes.
 ///
-/// The caller numbers the instances and their hosts, both densely: memory grows with the highest number. Everything is a
-/// pure function of the calls made. It is copied by ``duplicate()`` alone.
+/// The caller numbers the instances and their hosts, both densely: memory grows with the highest number. Everything is
+/// a pure function of the calls made. Only ``duplicate()`` copies it.
 package struct IntentIndex: ~Copyable, Sendable {
     /// The row of an instance that pushes do not reach: it is known, but in no segment's rows.
     static let silent = UInt32.max
@@ -44,7 +44,7 @@ package struct IntentIndex: ~Copyable, Sendable {
 
     private let interning: Interning
 
-    /// - Parameter interning: When instances share what they are configured with; changes no answer.
+    /// - Parameter interning: When instances share their configurations; changes no answer.
     package init(interning: Interning = .observed(atLeast: 4096)) {
         self.interning = interning
     }
@@ -78,18 +78,18 @@ package struct IntentIndex: ~Copyable, Sendable {
         }
     }
 
-    /// Adds an instance, or replaces what was known of it. O(parameters).
+    /// Adds an instance, or replaces its data. O(parameters).
     ///
     /// - Parameters:
     ///   - instance: The caller's number; free again after ``remove(_:)``. Not none.
     ///   - app: Its app.
     ///   - kind: Its kind.
-    ///   - family: What `$family` matches.
-    ///   - host: The caller's number of its host, whose id `$host` matches; free for another host once no instance here has
-    ///     it.
-    ///   - tags: What `$tags` matches.
+    ///   - family: The family for `$family`.
+    ///   - host: The caller's number of its host, whose id `$host` matches; free for another host once it has no
+    ///     instance here.
+    ///   - tags: The tags for `$tags`.
     ///   - configuration: Its parameters, defaults filled in.
-    ///   - when: What a push's attributes must fulfil to reach it, or nil if every push may.
+    ///   - when: The condition on a push's attributes, or nil if every push may reach it.
     ///   - pushEnabled: Whether pushes reach it; if not, it matches nothing.
     package mutating func insert(
         _ instance: InstanceNumber,
@@ -123,10 +123,10 @@ package struct IntentIndex: ~Copyable, Sendable {
         self.settle(segment)
     }
 
-    /// Adds an instance that is like another one in everything but its number and its host, where that is less work: nothing
-    /// is looked up. Preconditions: the instance is not known, the other one is, and pushes reach it.
+    /// Adds an instance that equals another one in everything except its number and its host, if that is less work: it
+    /// needs no look-up. Preconditions: the instance is not known, the other one is, and pushes reach it.
     ///
-    /// - Returns: False if it is not, or instances have conditions; then nothing has changed.
+    /// - Returns: False if it is not less work, or instances have conditions; then nothing has changed.
     package mutating func insert(_ instance: InstanceNumber, like other: InstanceNumber, host: HostNumber) -> Bool {
         self.makeRoom(for: instance)
         let segment = Int(self.places[other.index]) - 1
@@ -152,8 +152,8 @@ package struct IntentIndex: ~Copyable, Sendable {
         for moved in self.segments[segment].settle() { self.rows[Int(moved.instance)] = moved.row }
     }
 
-    /// Lets lists of rows by value wait until ``finishChanges()``: what they need of memory then comes for all changes at once.
-    /// For a few dozen instances that are registered anew together. Precondition: no question is asked meanwhile.
+    /// Delays the lists of rows by value until ``finishChanges()``, which gets the memory for all changes at once. For
+    /// a few dozen instances that are registered again together. Precondition: no question is asked meanwhile.
     package mutating func startChanges() { self.isChanging = true }
 
     /// Brings the lists up to date.
@@ -163,8 +163,8 @@ package struct IntentIndex: ~Copyable, Sendable {
         self.changed.removeAll(keepingCapacity: true)
     }
 
-    /// Fetches what is known of some instances, which are about to be registered anew or removed: a few dozen that wait for
-    /// memory together wait hardly longer than one.
+    /// Prefetches the data of some instances that are about to be registered again or removed: a few dozen that wait
+    /// for memory together wait hardly longer than one.
     package func prefetch(_ instances: Span<InstanceNumber>) {
         for index in instances.indices {
             self.places.prefetch(instances[index].index)
@@ -203,8 +203,8 @@ package struct IntentIndex: ~Copyable, Sendable {
         self.settle(segment)
     }
 
-    /// Leaves the lists of rows by value out from now on, to build them all at once by ``finishLoading()``: half the work
-    /// where there are many instances. Does nothing unless the index is empty.
+    /// Omits the lists of rows by value from now on, and builds them all at once in ``finishLoading()``: half the work
+    /// for many instances. Does nothing unless the index is empty.
     ///
     /// Every change and every question works meanwhile, questions by looking at every row.
     package mutating func startLoading() {
@@ -213,7 +213,7 @@ package struct IntentIndex: ~Copyable, Sendable {
         for index in self.segments.indices { self.segments[index].startLoading() }
     }
 
-    /// Builds what ``startLoading()`` left out. O(instances).
+    /// Builds the lists that ``startLoading()`` omitted. O(instances).
     package mutating func finishLoading() {
         guard self.isLoading else { return }
         self.isLoading = false
@@ -272,7 +272,7 @@ package struct IntentIndex: ~Copyable, Sendable {
 
     // MARK: Invariants
 
-    /// What is wrong with the index; empty if nothing. O(everything).
+    /// The violated invariants of the index; empty if there are none. O(everything).
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         var count = 0

@@ -1,9 +1,9 @@
-/// When the instances of a kind share what they are configured with, see ``InstanceClasses``.
+/// When the instances of a kind share their configurations, see ``InstanceClasses``.
 package enum Interning: Hashable, Sendable {
     case never
     case always
-    /// Where there are at least so many instances and less than an eighth as many distinct configurations; no longer where
-    /// there are more than a quarter as many.
+    /// With at least this number of instances and less than an eighth as many distinct configurations; no longer with
+    /// more than a quarter as many.
     case observed(atLeast: Int)
 }
 

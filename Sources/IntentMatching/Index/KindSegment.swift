@@ -51,9 +51,9 @@ struct KindSegment: ~Copyable {
     /// - Parameters:
     ///   - app: The app.
     ///   - kind: The kind.
-    ///   - isConditional: Whether its instances have a `when`; those of a kind that have none are in another segment, so
-    ///     that each condition's instances are on a list and no others have to be looked at.
-    ///   - interning: When instances become one of a class.
+    ///   - isConditional: Whether its instances have a `when`. Instances without one are in another segment, so each
+    ///     condition's instances are on a list and no others need a look.
+    ///   - interning: When instances share their configurations.
     init(app: BundleID, kind: WidgetKind, isConditional: Bool, interning: Interning) {
         self.app = app
         self.kind = kind

@@ -1,12 +1,12 @@
 import Storage
 package import WidgetModel
 
-/// How far a question has been answered: its plans, instances that were found, and where to go on.
+/// The progress of a question: its plans, the found instances, and where to continue.
 ///
-/// It is made by ``IntentIndex/cursor(app:kind:pattern:hosts:attributes:order:isExplained:batchLimit:)`` and moved on
-/// by ``IntentIndex/next(_:_:work:)``; between two calls the index must not change.
+/// ``IntentIndex/cursor(app:kind:pattern:hosts:attributes:order:isExplained:batchLimit:)`` makes it, and
+/// ``IntentIndex/next(_:_:work:)`` advances it; between two calls the index must not change.
 package struct MatchCursor: ~Copyable, Sendable {
-    /// What may be done for plans until others get their turn, in steps of a pattern on a value: some milliseconds.
+    /// The most work for plans before others get their turn, in steps of a pattern on a value: some milliseconds.
     package static let workMax = 1 << 18
     /// The same of each plan: of a pattern that is asked of many kinds.
     static let planWork = workMax / 16
@@ -44,7 +44,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     var sorted: AscendingUnion?
 
     /// - Parameters:
-    ///   - planning: What is asked.
+    ///   - planning: The question.
     ///   - batchLimit: The most instances of a batch; at least 1.
     init(_ planning: MatchPlanning, batchLimit: Int) {
         precondition(batchLimit > 0, "batches of no instance")
@@ -54,7 +54,7 @@ package struct MatchCursor: ~Copyable, Sendable {
         self.found = Column()
     }
 
-    /// A question of which the plan is known already.
+    /// A question with a known plan.
     init(_ step: Step, batchLimit: Int) {
         precondition(batchLimit > 0, "batches of no instance")
         self.steps = [step]
@@ -148,8 +148,8 @@ struct MatchPlanning: Sendable {
 
 /// The order in which the index hands over instances.
 package enum MatchOrder: Sendable {
-    /// By the caller's number, which is all that this order depends on. Comes as it is found where a kind's rows are in
-    /// this order, as they are until instances go; otherwise the first batch comes when all is found.
+    /// By the caller's number; this order depends on nothing else. Instances come as they are found if a kind's rows
+    /// are in this order, as they are until instances are removed; otherwise the first batch comes when all are found.
     case ascending
     /// As it is found, the first batch at once: a function of all calls made so far.
     case asFound

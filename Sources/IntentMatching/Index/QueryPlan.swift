@@ -1,7 +1,7 @@
 import BasicContainers
 package import WidgetModel
 
-/// How the index would answer a query for one kind; for operators who ask why a push is slow.
+/// How the index answers a query for one kind; for operators who ask why a push is slow.
 package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     package enum Path: Hashable, Sendable {
         /// No row can match.
@@ -16,7 +16,7 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
 
     /// A list that is walked.
     package struct Driver: Hashable, Sendable {
-        /// The field whose value the list is for.
+        /// The field of the list's value.
         package let field: String
         /// The number of rows on it.
         package let length: Int
@@ -39,7 +39,7 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     package let isConditional: Bool
     package let touched: Touched
 
-    /// What was looked at.
+    /// The rows that were looked at.
     package struct Touched: Hashable, Sendable {
         /// Rows that lists gave.
         package let listed: Int

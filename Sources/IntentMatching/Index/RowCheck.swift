@@ -45,8 +45,8 @@ struct CodeTest: Sendable {
         case except([UInt32])
         /// By code: 1 if it passes. With the codes that pass if they are few and 0 is not among them.
         case table([UInt8], passing: [UInt32]?)
-        /// Those whose values satisfy an atom. Where many rows will be asked, the table with this number in ``ValueTables``
-        /// takes its place; where few will, ``CodeJudge`` is asked for each of them.
+        /// Rows whose values satisfy an atom. For many rows, the table with this number in ``ValueTables`` replaces it;
+        /// for few rows, ``CodeJudge`` decides about each of them.
         case values([MatchAtom], table: Int)
     }
 

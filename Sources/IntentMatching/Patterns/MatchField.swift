@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What a condition looks at: a parameter of the configuration, or what the registration says beside it.
+/// The field of a condition: a parameter of the configuration, or another part of the registration.
 package enum MatchField: Hashable, Sendable, CustomStringConvertible {
     /// A parameter by its dotted name.
     case parameter(UTF8Text)

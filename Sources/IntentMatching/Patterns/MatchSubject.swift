@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a match pattern is asked about: one widget instance.
+/// The subject of a match pattern: one widget instance.
 package struct MatchSubject: Hashable, Sendable {
     package let configuration: Configuration
     package let family: WidgetFamily

@@ -1,12 +1,13 @@
 import WidgetModel
 
 extension MatchPattern {
-    /// What asking the pattern costs at most, in steps. A step is a few nanoseconds for each value of a parameter that an
-    /// instance has, or for each value that a push brings.
+    /// The highest cost of the pattern, in steps. A step is a few nanoseconds for each value of a parameter that an
+    /// instance has, or for each value of a push.
     ///
-    /// Each condition on a parameter, however many literals it lists, is one: literals are looked up. One that has to be
-    /// judged on the values themselves is ``judging`` more, for it is judged on each of them and noted for each, and so is
-    /// every operator in it: ``wildcard`` for one that reads all of a value, one for the others and for literals beside them.
+    /// Each condition on a parameter is one step, with any number of literals: literals are looked up. A condition that
+    /// must be judged on the values themselves is ``judging`` more, because it is judged on each of them and noted for
+    /// each. So is every operator in it: ``wildcard`` for one that reads all of a value, one for the others and for
+    /// literals beside them.
     package var cost: Int {
         switch self {
         case .all(let parts), .any(let parts): parts.reduce(0) { $0.addingSaturating($1.cost) }

@@ -1,4 +1,4 @@
-/// Why a match pattern was refused, and where.
+/// Why a match pattern was refused, with its place.
 package struct PatternFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable, CaseIterable {
         /// Not a pattern at all.
@@ -14,7 +14,7 @@ package struct PatternFault: Error, Hashable, Sendable, CustomStringConvertible 
     package let code: Code
     /// The place in the JSON text: `match.team[1].prefix`.
     package let path: String
-    /// What was expected and what came; quotes names and operators, never values.
+    /// The expectation and the value found; quotes names and operators, never values.
     package let sentence: String
 
     init(_ code: Code, _ path: String, _ sentence: String) {

@@ -1,4 +1,4 @@
-/// What one match pattern may ask of the gateway. What exceeds a limit is refused with the place in the pattern.
+/// The limits of one match pattern. Beyond a limit the gateway refuses it with the place in the pattern.
 package struct PatternLimits: Hashable, Sendable {
     /// The most objects inside one another, those of operators not counted. Default 8; more than 24 counts as 24.
     package var depthMax: Int
@@ -15,7 +15,7 @@ package struct PatternLimits: Hashable, Sendable {
     /// The setting that ``costMax`` comes from, for messages.
     package var costSetting: String
 
-    /// Of conditions of instances, each of which a push may have to ask: 64 steps.
+    /// For conditions of instances, each of which a push may have to check: 64 steps.
     package static let conditions = PatternLimits(costMax: 64, costSetting: "limits.maxConditionCost")
 
     package init(

@@ -1,7 +1,7 @@
 /// A string as its UTF-8 bytes, compared and hashed as such.
 ///
 /// `String` compares by canonical equivalence, which would make `é` in its two spellings one value; a match pattern
-/// tells them apart, as every other program that handles the same JSON does.
+/// distinguishes them, like every other program that reads the same JSON.
 package struct UTF8Text: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 

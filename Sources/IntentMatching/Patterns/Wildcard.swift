@@ -1,6 +1,6 @@
-/// A text with stars, each of which stands for any bytes, none included.
+/// A text with stars; each star matches any bytes, also none.
 package struct Wildcard: Hashable, Sendable {
-    /// What stands between the stars, one more than there are stars.
+    /// The parts between the stars, one more than there are stars.
     package let segments: [UTF8Text]
 
     /// Precondition: at least one segment.

@@ -1,4 +1,4 @@
-/// Why a configuration was refused, and where.
+/// Why a configuration was refused, with its place.
 package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable, CaseIterable {
         /// The kind has no such parameter.
@@ -19,7 +19,7 @@ package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConver
     package let code: Code
     /// The place in the JSON text: `configuration.alliances[1]`.
     package let path: String
-    /// What was expected and what came; never quotes the value.
+    /// The expectation and the type found; never quotes the value.
     package let sentence: String
 
     init(_ code: Code, _ path: String, _ sentence: String) {

@@ -1,4 +1,4 @@
-/// What one configuration may ask of the gateway's memory. What exceeds a limit is refused with the parameter's path.
+/// The limits of one configuration. Beyond a limit the gateway refuses it with the parameter's path.
 package struct ConfigurationLimits: Hashable, Sendable {
     /// The most parameters given in one configuration. Default 64.
     package var parametersMax: Int

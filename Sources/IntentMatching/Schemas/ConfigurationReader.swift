@@ -3,11 +3,11 @@ package import WidgetModel
 extension KindSchema {
     /// The typed form of a configuration's JSON, defaults filled in.
     ///
-    /// An absent or null configuration is an empty one, and a null parameter is one that is not given. A nested
-    /// parameter comes as nested objects (`{"venue": {"city": …}}`) or by its dotted name.
+    /// An absent or null configuration is an empty one, and a null parameter counts as absent. A nested parameter comes
+    /// as nested objects (`{"venue": {"city": …}}`) or by its dotted name.
     ///
     /// - Parameters:
-    ///   - json: What the registration said.
+    ///   - json: The configuration of the registration.
     ///   - limits: The bounds of its size.
     package func configuration(
         from json: JSONValue?,

@@ -128,7 +128,7 @@ package struct SchemaFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let kind: WidgetKind
     /// The parameter at fault, or nil if it is the kind as a whole.
     package let parameter: String?
-    /// What is wrong; continues a sentence that starts with the parameter's name.
+    /// The fault; continues a sentence that starts with the parameter's name.
     package let sentence: String
 
     init(_ kind: WidgetKind, _ parameter: String?, _ sentence: String) {

@@ -1,15 +1,15 @@
 package import WidgetModel
 
-/// One parameter of a kind's configuration: what an `@Parameter` of the configuration intent is on the device.
+/// One parameter of a kind's configuration: on the device, an `@Parameter` of the configuration intent.
 package struct ParameterSchema: Hashable, Sendable {
     /// The name; a nested parameter's is dotted (`venue.city`).
     package let name: String
     package let type: ParameterType
     /// Whether the value is an array of ``type``.
     package let isArray: Bool
-    /// Whether a configuration without the parameter is refused; moot where there is a default.
+    /// Whether a configuration without the parameter is refused; irrelevant with a default.
     package let isRequired: Bool
-    /// Taken where a configuration does not give the parameter.
+    /// The value if a configuration does not have the parameter.
     package let defaultValue: ParameterValue?
     /// The names of the cases; empty unless the type is ``ParameterType/enumeration``.
     package let cases: [String]

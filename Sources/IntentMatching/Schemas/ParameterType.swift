@@ -24,7 +24,7 @@ package enum ParameterType: UInt8, Hashable, Sendable, CaseIterable {
         self = type
     }
 
-    /// What a value of this type is, for messages.
+    /// A name for values of this type, for messages.
     package var phrase: String {
         switch self {
         case .string: "a string"

@@ -28,8 +28,7 @@ struct ConditionAtoms: ~Copyable {
             case other
             /// Accepts the integers from ``first`` to ``last``.
             case integers
-            /// Accepts a value of which none of so many equalities holds: ``last`` of ``excluded``, from ``first`` on, each
-            /// once.
+            /// Accepts a value that equals none of several: ``last`` of ``excluded``, from ``first`` on, each once.
             case noneOf
         }
 

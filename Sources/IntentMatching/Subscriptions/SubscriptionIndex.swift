@@ -1,13 +1,13 @@
 import Storage
 package import WidgetModel
 
-/// Finds the conditions that a push's attributes fulfil, among the `when` of many widget instances: the other direction of
-/// ``IntentIndex``, content-based publish and subscribe.
+/// Finds the conditions that a push's attributes fulfil, among the `when` of many widget instances: the other direction
+/// of ``IntentIndex``, content-based publish and subscribe.
 ///
-/// Equal conditions are one expression, and equal parts of them one atom. An expression is found by the most selective equality
-/// that must hold for it, or the most selective ones of which one must, or each of them together with another that must hold; what has no
-/// equality that must hold is evaluated for each push. Beside an expression lies what is left to evaluate of it then.
-/// What fulfils a condition is defined by ``MatchPattern/matches(_:)``.
+/// Equal conditions are one expression, and equal parts of them one atom. An expression is found by its most selective
+/// necessary equality, or by the most selective ones of which one is necessary, or by each of them together with
+/// another necessary one. An expression without a necessary equality is evaluated for each push. The part that is left
+/// to evaluate is stored beside the expression. ``MatchPattern/matches(_:)`` defines when a condition is fulfilled.
 package struct SubscriptionIndex: ~Copyable, Sendable {
     /// Above so many words on one atom's list, those of some eight expressions, two atoms together are looked for.
     private static let pairThreshold = 32
@@ -18,7 +18,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     private enum Access {
         case atom(UInt32)
         case atoms([UInt32])
-        /// One atom with each of some others, of which one must hold.
+        /// One atom with each of some others; one of them is necessary.
         case pairs(UInt32, with: [UInt32])
         /// Evaluated for each push.
         case unindexed
@@ -383,7 +383,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
 
     // MARK: Invariants
 
-    /// What is wrong with the index; empty if nothing.
+    /// The violated invariants of the index; empty if there are none.
     package func checkInvariants() -> [String] {
         var faults = self.byAtom.checkInvariants() + self.byPair.checkInvariants()
         faults += self.unindexed.checkInvariants()

@@ -44,7 +44,7 @@ struct ValueKey: BitwiseCopyable {
         self.third = upper?.second ?? 0
     }
 
-    /// Nil for a long text, and for what no literal of a pattern over attributes equals.
+    /// Nil for a long text, and for values that equal no literal of a pattern over attributes.
     @inline(__always)
     init?(_ value: ParameterValue) {
         switch value {
