@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// A preset is a starting point; an app or a kind may have its own. Check one with ``validate()`` before use.
 package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
-    /// What the allowance is counted over.
+    /// The window of the allowance.
     package enum Window: Hashable, Sendable {
         /// Windows of one length, a whole number of minutes, one after the other.
         case fixed(length: Interval, anchor: Anchor)
@@ -23,14 +23,14 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
         case utc = 1
     }
 
-    /// Who has a budget. Raw values are part of the on-disk format.
+    /// The owner of a budget. Raw values are part of the on-disk format.
     package enum Scope: UInt8, Hashable, Sendable {
         case instance = 0
         /// One budget that all instances of a host share.
         case host = 1
     }
 
-    /// What `atEnd` means. Raw values are part of the on-disk format.
+    /// The meaning of `atEnd`. Raw values are part of the on-disk format.
     package enum AtEndReading: UInt8, Hashable, Sendable {
         /// The next timeline is asked for when the date of the last entry has passed ("Keeping a widget up to date").
         case documentation = 0
@@ -39,7 +39,7 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
         case wwdc21 = 1
     }
 
-    /// A fraction, exact: a part of something, or what it is multiplied by.
+    /// An exact fraction: a part, or a factor.
     package struct Share: Hashable, Sendable {
         package var numerator: Int
         package var denominator: Int
@@ -67,9 +67,9 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
 
     /// The more generous first days of a host.
     package struct Learning: Hashable, Sendable {
-        /// What the allowance is multiplied by, rounded down. May be above one.
+        /// The factor of the allowance; the result is rounded down. May be above one.
         package var factor = Share(3, of: 2)
-        /// For windows that open within so many days of the host's first registration.
+        /// For windows that open within this number of days after the host's first registration.
         package var days = 3
 
         package init(factor: Share = Share(3, of: 2), days: Int = 3) {
@@ -87,7 +87,7 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     package var window = Window.fixed(length: .day, anchor: .hostHash)
     /// The allowance per window of a widget that is never looked at.
     package var rare: Int
-    /// The allowance per window of a widget that is looked at four times a day, or that never told.
+    /// The allowance per window of a widget with four views a day, or of a host that never reported visibility.
     package var typical: Int
     /// The allowance per window of a widget that is looked at twenty times a day.
     package var frequent: Int
@@ -95,16 +95,18 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     package var burstDivisor = 5
     /// Two charged reloads of one instance are at least this far apart.
     package var minimumInterval = Interval.minutes(5)
-    /// Two reloads of which the later is exempt are at least this far apart.
+    /// An exempt reload is at least this long after the reload before it.
     package var exemptInterval = Interval.seconds(15)
     /// Pushes use at most this share of the allowance, rounded up; the rest is the timeline's.
     package var pushShare = Share(3, of: 4)
     package var learning = Learning()
     package var scope = Scope.instance
-    /// A policy reload of a rarely seen and hidden instance waits until it is seen, at most so many intervals. 0: never.
+    /// The most intervals for which a policy reload of a rarely seen and hidden instance waits until it is seen. 0: it
+    /// does not wait.
     package var thinning = 0
     package var atEnd = AtEndReading.documentation
-    /// Whether no 24 hours, wherever they lie, may hold more charged reloads than the allowance. Stricter than WidgetKit.
+    /// Whether no 24 hours may have more charged reloads than the allowance, wherever they begin. Stricter than
+    /// WidgetKit.
     package var isRolling = false
     /// The slot over which reloads by timelines' policies are spread, from their date on. Zero spreads nothing.
     package var smoothing = Self.usualSmoothing
@@ -130,12 +132,12 @@ package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
 
     package var isUnlimited: Bool { self.window == .none }
 
-    /// The length of the windows; a day where they are tuned, or where there is no budget, for counting alone.
+    /// The length of the windows; a day if they are tuned, or if there is no budget, for counting alone.
     package var windowLength: Interval {
         if case .fixed(let length, _) = self.window { length } else { .day }
     }
 
-    /// The longest that a window may be: an hour more than a day where windows are tuned.
+    /// The longest window: an hour more than a day if windows are tuned.
     package var windowLengthMax: Interval { self.window == .tuned ? .hours(25) : self.windowLength }
 
     /// The minute at which a host's row of windows starts, the `anchor` of ``window(containing:anchoredAt:)``. One hash.

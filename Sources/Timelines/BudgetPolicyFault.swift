@@ -1,4 +1,4 @@
-/// What is wrong with a budget policy: the field and a sentence.
+/// A fault of a budget policy: the field and a sentence.
 package struct BudgetPolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the field below the policy, as in `pushShare`.
     package let field: String

@@ -1,13 +1,14 @@
 package import WidgetModel
 
-/// What a policy means for one host in one window: the numbers that every decision about a reload uses.
+/// The numbers of a policy for one host in one window: every decision about a reload uses them.
 ///
 /// Derived once per policy and window and shared by all instances; integers only, so that replay is exact.
 package struct BudgetTerms: Hashable, Sendable {
     package private(set) var window: BudgetWindow
     /// The allowance A of a whole window, from which the pace follows.
     package private(set) var allowance: Int
-    /// The burst B = max(1, floor(A / divisor)), but always less than A: so many reloads may run ahead of the pace.
+    /// The burst B = max(1, floor(A / divisor)), but always less than A: this number of reloads may run ahead of the
+    /// pace.
     package private(set) var burst: Int
     /// The pace interval T = ceil(window length / (A - B)) in milliseconds.
     package private(set) var interval: Interval
@@ -67,8 +68,8 @@ package struct BudgetTerms: Hashable, Sendable {
     /// The T in which the theoretical arrival time of the budget is measured.
     package var measure: Interval { self.arrivalInterval ?? self.interval }
 
-    /// How far after the next window's start a reload that has to wait for it runs: a point in `0..<T` by hash, so
-    /// that what a host used up together does not come back together.
+    /// How long after the next window's start a reload that must wait for it runs: a point in `0..<T` by hash, so that
+    /// instances that used up their budgets together do not return together.
     package func spread(_ hash: UInt64) -> Interval {
         Interval(
             milliseconds: Int64(
@@ -106,16 +107,16 @@ extension BudgetTerms {
         return terms
     }
 
-    /// The same numbers for a budget whose TAT was come to by another T, as one has that several share: B reloads of that
-    /// one are what may run ahead of it.
+    /// The same numbers for a budget whose TAT was computed with another T, like one that several instances share: B
+    /// reloads of that T may run ahead of it.
     package func measured(in interval: Interval) -> BudgetTerms {
         var terms = self
         terms.arrivalInterval = interval
         return terms
     }
 
-    /// The stricter of these and others in each number, in this window: what a policy that changes at once means until
-    /// the window ends.
+    /// The stricter of these and others in each number, in this window: the terms after a change of policy until the
+    /// window ends.
     package func smaller(with other: BudgetTerms) -> BudgetTerms {
         if other.isUnlimited { return self }
         // The numbers of unlimited terms mean nothing; only the window is the one in force.

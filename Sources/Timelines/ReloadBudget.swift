@@ -1,22 +1,22 @@
 package import WidgetModel
 
-/// What one instance has used of its budget: 24 bytes, with no pointer in them.
+/// The used part of one instance's budget: 24 bytes, with no pointer in them.
 ///
-/// The budget has three rules, and a reload conforms when all three let it:
+/// The budget has three rules, and a reload conforms when all three allow it:
 ///
 /// - **Count.** A window charges at most ``BudgetTerms/limit`` reloads, of them ``BudgetTerms/pushLimit`` for pushes.
-///   The count starts again when a later window comes; nothing has to run at that instant.
-/// - **Pace.** The generic cell rate algorithm: each charge moves the theoretical arrival time (TAT) to
-///   max(TAT, now) + T. A paced reload conforms from TAT on, an urgent one from TAT - B * T on. TAT outlives windows.
+///   The count starts again in a later window; no timer is needed.
+/// - **Pace.** The generic cell rate algorithm: each charge moves the theoretical arrival time (TAT) to max(TAT, now) +
+///   T. A paced reload conforms from TAT on, an urgent one from TAT - B * T on. TAT outlives windows.
 /// - **Distance.** Two charged reloads are at least the minimum interval apart, also across windows.
 ///
-/// Therefore any span t, wherever it lies, holds at most B + t / T + 1 charged reloads.
+/// Therefore any span t has at most B + t / T + 1 charged reloads.
 ///
 /// Source of the pace: ITU-T I.371, "generic cell rate algorithm", virtual scheduling form.
 ///
 /// Exempt reloads are remembered apart from charged ones, since they do not hold back the next charged one. Both share
 /// one instant: the last reload of any kind is exact, and the last charge and TAT are kept as distances to it. A
-/// distance that no longer fits 32 bits (49 days) cannot hold anything back any more, as no interval is that long.
+/// distance that no longer fits 32 bits (49 days) cannot hold a reload back any more, because no interval is that long.
 package struct ReloadBudget: Hashable, Sendable {
     /// Milliseconds of the last reload, charged or exempt; ``never`` before the first.
     private var reloaded: Int64 = Self.never
@@ -175,14 +175,14 @@ extension ReloadBudget {
         self.arrivalAhead = max(self.arrivalAhead, UInt32(clamping: advanced))
     }
 
-    /// Gives a charge back to the count of its window, if that is still the one being counted. Never touches TAT or
-    /// the distances: a refusal costs nothing, but it does not speed anything up.
+    /// Gives a charge back to the count of its window, if that is still the present one. Never touches TAT or the
+    /// distances: a refusal costs nothing, but it does not speed anything up.
     ///
     /// - Parameters:
     ///   - window: The window in which the reload was charged.
-    ///   - isPush: As it was charged. Each charge is given back at most once; that is the caller's to know.
-    /// - Returns: Whether anything was given back. Of budgets that came to be one, the larger count stands for both: what it
-    ///   does not hold is not given back.
+    ///   - isPush: As it was charged. The caller gives each charge back at most once.
+    /// - Returns: Whether a charge was given back. When budgets were merged, the larger count represents both: charges
+    ///   beyond it are not given back.
     @discardableResult
     package mutating func refund(in window: BudgetWindow, isPush: Bool) -> Bool {
         guard self.windowMinute == Self.minute(of: window), self.count > (isPush ? 0 : self.pushCount) else {
@@ -198,11 +198,11 @@ extension ReloadBudget {
         self.move(to: now)
     }
 
-    /// Carries TAT over to terms with another pace: what was used, measured in intervals, stays used.
+    /// Carries TAT over to terms with another pace: used budget, measured in intervals, stays used.
     ///
-    /// Keeping TAT as an instant would not do. Two reloads at once under A = 9 leave TAT a quarter of the window ahead,
-    /// which is just what A = 5 tolerates, so a third could follow at once although neither policy has a burst of
-    /// three. Rounded up; what exceeds 49 days is cut there.
+    /// Keeping TAT as an instant would be wrong. Two reloads at once under A = 9 leave TAT a quarter of the window
+    /// ahead, which is exactly what A = 5 tolerates, so a third could follow at once although neither policy has a
+    /// burst of three. Rounded up; distances beyond 49 days are cut.
     package mutating func carryOver(from old: BudgetTerms, to new: BudgetTerms, at now: Instant) {
         guard !old.isUnlimited, !new.isUnlimited else { return }
         self.carryOver(from: old.measure, to: new.measure, at: now)
@@ -216,8 +216,8 @@ extension ReloadBudget {
         self.arrivalAhead = UInt32(clamping: now.milliseconds - self.reloaded + scaled)
     }
 
-    /// Takes over what another budget has used where that is more: later reloads, charges and TAT, larger counts. For
-    /// what comes to share a budget, or shares one no longer.
+    /// Takes over another budget's use if it is more: later reloads, charges and TAT, larger counts. For instances that
+    /// begin or cease to share a budget.
     package mutating func tighten(to other: ReloadBudget) {
         guard other.reloaded != Self.never else { return }
         guard self.reloaded != Self.never else {
@@ -291,7 +291,7 @@ extension ReloadBudget {
         )
     }
 
-    /// The budget whose ``parts`` these are.
+    /// The budget with these ``parts``.
     package init(_ parts: Parts) {
         self.reloaded = parts.reloaded
         self.sinceCharge = parts.sinceCharge

@@ -1,10 +1,10 @@
 package import WidgetModel
 
-/// When one instance was charged in the last 24 hours, in slots of five minutes: what the strict rule needs to know.
+/// The charges of one instance in the last 24 hours, in slots of five minutes: the data of the strict rule.
 ///
-/// 289 slots, the present one and the 288 before it, one bit each, since two charged reloads are at least five minutes
-/// apart. A charge counts until its slot is 24 hours past, so that no 24 hours ever hold more than the limit, and none is
-/// held back by more than five minutes too long. 48 bytes, kept only for policies that ask for it.
+/// 289 slots, the present one and the 288 before it, one bit each, because two charged reloads are at least five
+/// minutes apart. A charge counts until its slot is 24 hours past, so no 24 hours ever have more than the limit, and no
+/// reload is held back more than five minutes too long. 48 bytes, kept only for policies that ask for it.
 package struct RollingDay: Sendable {
     /// The length of a slot; policies that count so have at least this minimum interval.
     package static let slot = Interval.minutes(5)

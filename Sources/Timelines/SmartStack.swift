@@ -2,9 +2,9 @@ package import WidgetModel
 
 /// The order in which a Smart Stack would show a host's widgets at an instant.
 ///
-/// The more relevant entry first; of equally relevant ones the later dated, then by instance id. An entry without
-/// relevance, with a score of zero or less, or whose duration is over counts as not relevant, and those come last
-/// ("TimelineEntryRelevance"; how the system breaks ties is not said, and neither is how it weighs usage).
+/// The more relevant entry first; of equally relevant ones the one with the later date, then by instance id. An entry
+/// without relevance, with a score of zero or less, or after its duration counts as not relevant, and those come last
+/// ("TimelineEntryRelevance"; Apple does not say how the system breaks ties, nor how it weighs usage).
 package struct SmartStack: Hashable, Sendable {
     package struct Widget: Hashable, Sendable {
         package let instance: InstanceID
@@ -14,8 +14,8 @@ package struct SmartStack: Hashable, Sendable {
         package let score: Float
 
         /// - Parameters:
-        ///   - timeline: What the instance shows, nil if nothing is known.
-        ///   - now: The instant asked for.
+        ///   - timeline: The instance's timeline; nil if it is unknown.
+        ///   - now: The instant of the order.
         package init(_ instance: InstanceID, showing timeline: Timeline?, at now: Instant) {
             let entry = timeline?.entry(at: now)
             self.instance = instance

@@ -1,6 +1,7 @@
 package import WidgetModel
 
-/// Spreads what many hosts want at one date, so that `after(18:00)` from all of them does not arrive at 18:00:00.
+/// Spreads the requests of many hosts for one date, so that `after(18:00)` from all of them does not arrive at
+/// 18:00:00.
 package enum Smoothing {
     /// How long after the date this host's reloads of that date run: in `0..<slot`, never before the date.
     ///

@@ -1,11 +1,11 @@
 package import WidgetModel
 
-/// What a person might like to have on a host: configurations that are relevant at an instant and that the host does not
-/// show.
+/// Suggestions for a person: configurations that are relevant at an instant and that the host does not show.
 ///
-/// A provider lists a kind's relevance by priority ("WidgetRelevance"). So the first of each kind come first, then the second
-/// of each kind, and so on; among those the one whose time ends first, then by kind. A configuration is suggested once, for as
-/// long as it is relevant without a break, as far as the attributes that hold at the instant tell.
+/// A provider lists a kind's relevance by priority ("WidgetRelevance"). So the first of each kind come first, then the
+/// second of each kind, and so on; among those the one whose time ends first, then by kind. A configuration is
+/// suggested once, for as long as it is relevant without a break, according to the attributes that apply at the
+/// instant.
 package struct Suggestions: Hashable, Sendable {
     /// A configuration, and when it is relevant; half-open.
     package struct Relevance: Hashable, Sendable {
@@ -31,7 +31,7 @@ package struct Suggestions: Hashable, Sendable {
         package let kind: WidgetKind
         /// By priority.
         package let relevances: [Relevance]
-        /// What the host's instances of the kind are configured with.
+        /// The configurations of the host's instances of the kind.
         package let placed: [Configuration]
 
         package init(_ kind: WidgetKind, relevances: [Relevance], placed: [Configuration]) {

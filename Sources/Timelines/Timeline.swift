@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a provider answered to one request: entries, and when to ask again.
+/// A provider's answer to one request: entries, and when to ask again.
 package struct Timeline: Hashable, Sendable {
     /// As the provider listed them; out of order is a finding, not an error.
     package let entries: [TimelineEntry]
@@ -36,14 +36,14 @@ package struct Timeline: Hashable, Sendable {
     /// When the next timeline is to be requested by the policy, or nil for `never`.
     ///
     /// An instant that is not after the receipt (a single entry dated now with `atEnd`, an `after` in the past, no
-    /// entries at all) would ask for ever; it becomes the receipt plus the larger of the pace and 15 minutes, the
-    /// interval that Apple's engineers recommend at least (developer.apple.com/forums/thread/653265).
+    /// entries at all) would repeat without end; it becomes the receipt plus the larger of the pace and 15 minutes, the
+    /// shortest interval that Apple's engineers recommend (developer.apple.com/forums/thread/653265).
     ///
     /// - Parameters:
     ///   - receivedAt: When the timeline arrived.
     ///   - pace: The pace interval of the instance's budget, ``BudgetTerms/interval``.
-    ///   - atEnd: What `atEnd` means. WWDC21 (session 10048): after a single entry the system picks the time, which is
-    ///     here the entry's date plus the larger of the pace and 15 minutes.
+    ///   - atEnd: The meaning of `atEnd`. WWDC21 (session 10048): after a single entry the system picks the time, here
+    ///     the entry's date plus the larger of the pace and 15 minutes.
     package func nextRequest(
         receivedAt: Instant,
         pace: Interval,
@@ -63,7 +63,8 @@ package struct Timeline: Hashable, Sendable {
 }
 
 extension Timeline {
-    /// Refuses what the engine will not hold; everything else is at most a finding of ``lint(receivedAt:context:limits:)``.
+    /// Refuses a timeline that the engine does not store; all other faults are at most findings of
+    /// ``lint(receivedAt:context:limits:)``.
     package func validate(_ limits: TimelineLimits = TimelineLimits()) throws(TimelineFault) {
         if self.entries.count > limits.entriesMax {
             throw .tooManyEntries(count: self.entries.count, max: limits.entriesMax)

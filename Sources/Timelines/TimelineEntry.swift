@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// One entry of a timeline: what the instance shows from its date on.
+/// One entry of a timeline: the instance shows it from its date on.
 ///
-/// The content itself stays with the host; the gateway needs only when it appears and how relevant it is then.
+/// The content stays with the host; the gateway needs only the entry's date and its relevance.
 package struct TimelineEntry: Hashable, Sendable {
     /// The earliest instant at which the entry is shown.
     package let date: Instant

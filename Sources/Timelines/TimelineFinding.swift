@@ -15,7 +15,7 @@ package enum TimelineFinding: Hashable, Sendable {
     case ticking(count: Int, every: Interval)
     /// The last of several entries stays up until the `after` date: this long.
     case endsBeforeReload(by: Interval)
-    /// `never`, where neither a push nor the app ever reloads the kind.
+    /// `never`, for a kind that neither a push nor the app ever reloads.
     case neverReloaded
     /// This many timelines in a row had one digest.
     case unchanged(count: Int)
@@ -23,7 +23,7 @@ package enum TimelineFinding: Hashable, Sendable {
     case pollsTooOften(every: Interval)
     case manyEntries(count: Int, advised: Int)
     case manyBytes(bytes: Int, advised: Int)
-    /// The report names no reload, and so many are out for the widget.
+    /// The report names no reload, and this number is outstanding for the widget.
     case unnamedReload(outstanding: Int)
 
     /// The name under which the finding is counted. A stable part of answers and metrics.
@@ -44,7 +44,7 @@ package enum TimelineFinding: Hashable, Sendable {
         }
     }
 
-    /// What is wrong and what to do instead.
+    /// The fault, and what to do instead.
     package var message: String {
         switch self {
         case .empty: "the timeline has no entry; the widget keeps showing what it shows"
@@ -74,19 +74,19 @@ package enum TimelineFinding: Hashable, Sendable {
     }
 }
 
-/// What linting has to know besides the timeline.
+/// The data for linting besides the timeline.
 package struct LintContext: Hashable, Sendable {
     /// The pace interval of the instance's budget.
     package var pace = Interval.zero
-    /// What `atEnd` means to the kind.
+    /// The meaning of `atEnd` for the kind.
     package var atEnd = BudgetPolicy.AtEndReading.documentation
     /// Whether a push or the app may reload the kind.
     package var isReloadedOtherwise = true
     /// How many timelines right before this one had its digest.
     package var equalDigestsBefore = 0
-    /// The size of what all entries show; nil if nobody said.
+    /// The size of the content of all entries; nil if it is unknown.
     package var contentBytes: Int?
-    /// How many reloads are out for the instance of which the timeline could be and none of which it names.
+    /// The number of the instance's outstanding reloads that the timeline could be for, and names none of.
     package var unnamedReloads = 0
 
     package init() {}

@@ -1,8 +1,8 @@
-/// How much of a timeline is held, and from where on it is worth a finding.
+/// The largest timeline that is stored, and the sizes from which on it gets a finding.
 ///
 /// Apple documents no numbers. An engineer names 10 MB per timeline and "unlimited entries"
-/// (developer.apple.com/forums/thread/779546), developers report trouble from 400 and from 2,000 entries on and none
-/// at about 200 (threads 733081 and 768486), as of November 2026.
+/// (developer.apple.com/forums/thread/779546), developers report trouble from 400 and from 2,000 entries on and none at
+/// about 200 (threads 733081 and 768486), as of November 2026.
 ///
 /// The defaults are part of the on-disk format: settings that were logged without limits of timelines have them.
 package struct TimelineLimits: Hashable, Sendable {

@@ -1,5 +1,5 @@
 extension TimingWheel {
-    /// What is wrong with the wheel's insides; empty if nothing is. For tests: O(entries).
+    /// The violated invariants of the wheel; empty if there are none. For tests: O(entries).
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         var live = Array(repeating: 0, count: self.buckets.count)

@@ -1,16 +1,16 @@
 package import WidgetModel
 
-/// Timers of one second's resolution, for very many ids of which few are due at any time.
+/// Timers of one second's resolution, for very many ids, few of them due at any time.
 ///
-/// The seconds of the block in progress (64 s) have a bucket each, and so have the blocks of the next 97 days; one bucket
-/// takes what lies beyond. When time enters a block, its bucket cascades to the seconds: blocks are short, so that no
-/// second has much to deal out. Blocks come in groups of 64, whose buckets are made when something is armed in one of them.
-/// Buckets are lists of ids in chunks of one array; a cancelled or moved timer leaves its entry behind, which is recognised
-/// as stale by the due second of the id. A bucket is thrown away when its last live entry goes and compacted when more than
-/// half of it is stale, so re-arming for ever takes bounded memory.
+/// The seconds of the present block (64 s) have a bucket each, and so have the blocks of the next 97 days; one bucket
+/// takes all later timers. When time enters a block, its bucket cascades to the seconds: blocks are short, so no second
+/// has many timers to sort. Blocks come in groups of 64, whose buckets are made when a timer is armed in one of them.
+/// Buckets are lists of ids in chunks of one array; a cancelled or moved timer leaves its entry behind, which is
+/// recognised as stale by the due second of the id. A bucket is removed when its last live entry goes, and compacted
+/// when more than half of it is stale, so repeated re-arming takes bounded memory.
 ///
-/// About 8 bytes a timer; arming, cancelling and firing are O(1) amortised, but ids of one second are sorted.
-/// All that can be seen is a pure function of time and of what is armed, whatever led to it.
+/// About 8 bytes a timer; arming, cancelling and firing are O(1) amortised, but ids of one second are sorted. All
+/// visible behaviour is a pure function of time and of the armed timers, whatever led to it.
 ///
 /// Source: Varghese, Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987); Brown, "Calendar queues" (CACM 1988).
 package struct TimingWheel: Sendable {
@@ -60,7 +60,8 @@ package struct TimingWheel: Sendable {
 
     /// An empty wheel.
     ///
-    /// - Parameter start: Where time is; what is armed for earlier fires the next time anything does.
+    /// - Parameter start: The present time; a timer that is armed for an earlier time fires the next time any timer
+    ///   does.
     package init(startingAt start: Instant = .epoch) {
         self.buckets = Array(repeating: TimerBucket(), count: Self.firstBlock)
         self.places = Array(repeating: Self.none, count: Self.groups)
@@ -78,7 +79,7 @@ package struct TimingWheel: Sendable {
         return Int(seconds) + (instant.milliseconds == seconds * 1000 ? 0 : 1)
     }
 
-    /// Makes room for ids below a number, of which many are about to be armed.
+    /// Makes room for ids below a number; many of them are about to be armed.
     package mutating func makeRoom(for ids: Int) {
         guard ids > self.due.count else { return }
         self.due.append(contentsOf: repeatElement(Self.unarmed, count: ids - self.due.count))
@@ -174,7 +175,7 @@ package struct TimingWheel: Sendable {
         }
     }
 
-    /// What ``forEachArmed(_:)`` goes through, as an array.
+    /// The timers of ``forEachArmed(_:)``, as an array.
     package var armedEntries: [(id: UInt32, due: Instant)] {
         var entries: [(id: UInt32, due: Instant)] = []
         entries.reserveCapacity(self.count)

@@ -1,23 +1,22 @@
 package import WidgetModel
 
-/// The windows of one host, about a day long each, that open at the hour at which the host is looked at least.
+/// The windows of one host, about a day long each, that open at the hour with the fewest views of the host.
 ///
 /// Apple: "WidgetKit tunes the 24-hour window to the user's daily usage pattern, which means the daily budget doesn't
-/// necessarily reset at exactly midnight" (Keeping a widget up to date). How is not said; this is ours. Views are
-/// counted by hour of the day in UTC, and an eighth of them is forgotten whenever a window opens. The windows' start
-/// goes towards the hour with the fewest views on the shorter way round the clock, by at most an hour a window: so
-/// windows are 23, 24 or 25 hours long, follow each other without a gap, and never overlap. Of several such hours the
-/// nearest counts, of two equally near ones the later. The minute of the hour is the host's own, by hash.
+/// necessarily reset at exactly midnight" (Keeping a widget up to date). Apple does not say how; this is ours. Views
+/// are counted by hour of the day in UTC, and an eighth of them is forgotten whenever a window opens. The windows'
+/// start moves towards the hour with the fewest views on the shorter way round the clock, by at most an hour a window:
+/// so windows are 23, 24 or 25 hours long, follow each other without a gap, and never overlap. Of several such hours
+/// the nearest counts, of two equally near ones the later. The minute of the hour is the host's own, by hash.
 ///
-/// Nothing has to run when a window opens: whoever looks next opens those that are due, with the same result whenever
-/// that is.
+/// No timer opens a window: the next access opens those that are due, with the same result at any time.
 package struct TunedWindows: Sendable {
     /// How many hours views are counted by.
     package static let hours = 24
     /// The start of the present window, in minutes since the epoch.
     package private(set) var startMinute: Int64
     package private(set) var lengthMinutes: Int64 = 1440
-    /// Decayed views by hour of the day, in 64ths; empty while nobody looks, which is said of most hosts.
+    /// Decayed views by hour of the day, in 64ths; empty without views, as for most hosts.
     package private(set) var views: [UInt16] = []
 
     /// The windows of a host about which nothing is known: whole days from a minute that a hash of it picks.
@@ -26,12 +25,13 @@ package struct TunedWindows: Sendable {
         self.startMinute = window.start.milliseconds / 60_000
     }
 
-    /// A window that is open.
+    /// An open window.
     ///
     /// - Parameters:
     ///   - startMinute: Its start, in minutes since the epoch.
     ///   - lengthMinutes: Its length.
-    ///   - views: Decayed views by hour of the day, in 64ths; none while nobody looks. Precondition: ``hours`` of them, or none.
+    ///   - views: Decayed views by hour of the day, in 64ths; none without views. Precondition: ``hours`` of them, or
+    ///     none.
     package init(startMinute: Int64, lengthMinutes: Int64, views: [UInt16]) {
         precondition(views.isEmpty || views.count == Self.hours, "views of every hour or of none")
         self.startMinute = startMinute

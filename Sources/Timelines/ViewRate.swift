@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// How often an instance is looked at: views a day, in 256ths, of which an eighth is forgotten whenever a window opens.
+/// The rate of an instance's views: views a day, in 256ths; an eighth is forgotten whenever a window opens.
 ///
-/// An instance about which nothing was ever told counts as one that is looked at ``typical`` times.
+/// An instance without any report counts as one with ``typical`` views.
 package struct ViewRate: Hashable, Comparable, Sendable {
     /// Views a day times 256.
     package private(set) var scaled: UInt16
@@ -24,10 +24,10 @@ package struct ViewRate: Hashable, Comparable, Sendable {
         self.scaled = scaled
     }
 
-    /// Takes in a window that has ended: an eighth of the rate is what was seen in it.
+    /// Includes a window that has ended: its views become an eighth of the rate.
     ///
     /// - Parameters:
-    ///   - views: How often the instance was looked at in the window.
+    ///   - views: The views of the instance in the window.
     ///   - length: The window's length, more than zero.
     package mutating func take(views: UInt16, in length: Interval) {
         let day = Interval.day.milliseconds
@@ -36,7 +36,7 @@ package struct ViewRate: Hashable, Comparable, Sendable {
         self.scaled = UInt16(clamping: kept + seen)
     }
 
-    /// The rate after a window in which nobody looked; the rate itself once nothing more is forgotten.
+    /// The rate after a window without views; the rate itself once nothing more is forgotten.
     package var unseen: ViewRate { ViewRate(scaled: self.scaled - self.scaled / 8) }
 
     package static func < (left: ViewRate, right: ViewRate) -> Bool { left.scaled < right.scaled }
@@ -46,11 +46,11 @@ extension BudgetPolicy {
     /// The allowance of a window, fixed when it opens: linear in the views a day from ``rare`` at none over ``typical``
     /// at four to ``frequent`` at twenty, rounded down; more in a host's first days.
     ///
-    /// Tuned windows are 23 to 25 hours long and get as much of a day's allowance; those of a fixed length have theirs
-    /// whole.
+    /// Tuned windows are 23 to 25 hours long and get the corresponding part of a day's allowance; windows of a fixed
+    /// length get the whole allowance.
     ///
     /// - Parameters:
-    ///   - rate: How often the instance is looked at, as of the window's opening.
+    ///   - rate: The instance's rate of views at the window's opening.
     ///   - length: The window's length.
     ///   - isLearning: Whether the window opens in the host's first days.
     package func allowance(for rate: ViewRate, in length: Interval, isLearning: Bool) -> Int {
