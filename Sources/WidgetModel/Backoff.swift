@@ -1,8 +1,8 @@
-/// How long to wait before something that failed is tried again: longer each time, and for each its own time.
+/// The wait before a failed action is tried again: longer each time, and different for each.
 ///
-/// The wait after failure `n` (from 1) lies between half and all of `first * 2^(n-1)`, at most `max`. The jitter is a hash
-/// of who waits and for the how-manieth time, so that a hundred thousand that failed together come back spread, and so
-/// that the same failure always waits equally long.
+/// The wait after failure `n` (from 1) lies between half and all of `first * 2^(n-1)`, at most `max`. The jitter is a
+/// hash of the seed and the number of the failure, so that a hundred thousand that failed together return spread, and
+/// so that the same failure always waits equally long.
 package struct Backoff: Hashable, Sendable {
     /// The wait after the first failure, before jitter; at least 1 ms.
     package let first: Interval
@@ -14,11 +14,11 @@ package struct Backoff: Hashable, Sendable {
         self.max = Swift.max(self.first, max)
     }
 
-    /// The wait after so many failures in a row.
+    /// The wait after a number of failures in a row.
     ///
     /// - Parameters:
     ///   - failures: At least 1.
-    ///   - seed: Of who waits.
+    ///   - seed: The seed of the waiting action.
     package func wait(after failures: Int, seed: UInt64) -> Interval {
         let (first, max) = (self.first.milliseconds, self.max.milliseconds)
         let doublings = Int64(Swift.min(Swift.max(0, failures - 1), 62))

@@ -35,7 +35,7 @@ package enum Base16 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Sixteen digits, so that any number can be read by programs whose integers end at 2^53.
+    /// Sixteen digits, so that programs whose integers end at 2^53 can read any number.
     package static func text(of word: UInt64) -> String {
         var rest = word
         var text = [UInt8](repeating: UInt8(ascii: "0"), count: 16)

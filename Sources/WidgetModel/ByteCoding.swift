@@ -103,7 +103,7 @@ extension [UInt8] {
     }
 }
 
-/// Reads back what ``ByteWriter`` wrote.
+/// Reads the bytes of a ``ByteWriter``.
 ///
 /// Every read is bounds-checked and throws ``ByteFault``; a reader never traps on damaged input.
 package struct ByteReader: Sendable {
@@ -134,7 +134,7 @@ package struct ByteReader: Sendable {
         return self.bytes[self.offset]
     }
 
-    /// Steps over so many bytes if all of them are zero, else over none: where there are fields that nearly all are.
+    /// Skips `count` bytes if all of them are zero, else none: for fields that are nearly always zero.
     package mutating func skipZeroes(_ count: Int) -> Bool {
         guard count <= self.remaining else { return false }
         var bits: UInt8 = 0
@@ -242,14 +242,14 @@ package struct ByteReader: Sendable {
         }
     }
 
-    /// Reads what ``ByteWriter/write(_:_:)`` wrote for an optional.
+    /// Reads an optional that ``ByteWriter/write(_:_:)`` wrote.
     package mutating func readOptional<Value>(
         _ body: (inout ByteReader) throws(ByteFault) -> Value
     ) throws(ByteFault) -> Value? {
         try self.readBool() ? try body(&self) : nil
     }
 
-    /// Reads what ``ByteWriter/write(each:_:)`` wrote.
+    /// Reads a list that ``ByteWriter/write(each:_:)`` wrote.
     package mutating func readEach<Element>(
         _ body: (inout ByteReader) throws(ByteFault) -> Element
     ) throws(ByteFault) -> [Element] {

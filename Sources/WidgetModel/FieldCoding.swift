@@ -34,15 +34,15 @@ extension FieldCoded {
     package init(from reader: inout ByteReader) throws(ByteFault) { self = try Self.coding.read(from: &reader) }
 }
 
-/// What is written of a structure and read back.
+/// The coding of a structure's fields, in both directions.
 package protocol FieldCoding<Root>: Sendable {
     associatedtype Root
     func encode(_ root: Root, into writer: inout ByteWriter)
     func read(from reader: inout ByteReader) throws(ByteFault) -> Root
 }
 
-/// One description of a structure's bytes for both directions, as `Fields(Self.init, \.host, \.limit)`: what is written and what is
-/// read cannot drift apart.
+/// One description of a structure's bytes for both directions, as in `Fields(Self.init, \.host, \.limit)`: writing and
+/// reading cannot drift apart.
 package struct Fields<Root, each Value: ByteCoded>: FieldCoding {
     private let make: @Sendable (repeat each Value) -> Root
     private let paths: (repeat any KeyPath<Root, each Value> & Sendable)

@@ -1,7 +1,7 @@
 /// The bytes of an APNs device token or a WidgetKit push token.
 ///
 /// Opaque: Apple says not to assume a size. Text form is hex, lower case, compared without case. The description is
-/// shortened, since whoever holds a token can push to it.
+/// shortened, because every holder of a token can push to it.
 package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -66,7 +66,7 @@ package struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var description: String { self.rawValue }
     package static func < (left: HostID, right: HostID) -> Bool { left.rawValue < right.rawValue }
 
-    /// The host that a token stands for when its registration names none: a digest, so that the token stays secret.
+    /// The host of a token whose registration names none: a digest, so that the token stays secret.
     package init(derivedFrom token: DeviceToken) {
         var hash = StableHash()
         hash.combine(token.bytes.span)
@@ -131,12 +131,12 @@ package struct InstanceAddress: Hashable, Comparable, Sendable, CustomStringConv
         self.instance = instance
     }
 
-    /// Splits at the first slash (an app contains none) and the first colon behind it (a host id contains none), or nil if a
-    /// part is missing.
+    /// Splits at the first slash (an app contains none) and the first colon after it (a host id contains none), or nil
+    /// if a part is missing.
     ///
     /// - Parameters:
-    ///   - text: `<app>/<host>:<instance>`, or where the app is known `<host>:<instance>`, too.
-    ///   - app: The app that is known, nil if none is.
+    ///   - text: `<app>/<host>:<instance>`, or `<host>:<instance>` if the app is known.
+    ///   - app: The known app, nil if none is.
     package init?(_ text: String, of app: BundleID? = nil) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, let host = HostKey(address: parts[0], of: app) else { return nil }
@@ -161,8 +161,8 @@ package struct InstanceAddress: Hashable, Comparable, Sendable, CustomStringConv
 }
 
 extension HostKey {
-    /// The key that `<app>/<host>` spells, or `<host>` where the app is known; nil if a part is missing, or the app is not
-    /// the one that is known.
+    /// The key that `<app>/<host>` spells, or `<host>` if the app is known; nil if a part is missing, or if the app is
+    /// another one.
     package init?(address text: Substring, of app: BundleID? = nil) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.last, !host.isEmpty, let first = parts.first, !first.isEmpty else { return nil }
@@ -268,7 +268,7 @@ package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConverti
         self.init(hash: StableHash.of(host), among: partitions)
     }
 
-    /// The partition where what belongs to an app as a whole is kept: its channels. Part of the on-disk format.
+    /// The partition for the data of an app as a whole: its channels. Part of the on-disk format.
     package init(homeOf app: BundleID, among partitions: Int) {
         self.init(hash: StableHash.of(app.rawValue), among: partitions)
     }
@@ -287,7 +287,7 @@ package struct LogPosition: Hashable, Comparable, Sendable, CustomStringConverti
 
     /// Before the first entry; the first entry has position 1.
     package static let start = LogPosition(0)
-    /// The position of the entry after this one: positions are contiguous. A log never comes to the last there is; what
-    /// others say may.
+    /// The position of the entry after this one: positions are contiguous. A log never reaches the last possible one; a
+    /// position from a peer may be it.
     package var next: LogPosition { LogPosition(max(self.rawValue, self.rawValue &+ 1)) }
 }

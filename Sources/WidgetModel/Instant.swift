@@ -41,7 +41,7 @@ package struct Instant: Hashable, Comparable, Sendable {
     }
 }
 
-/// A length of time in milliseconds. What is made of it saturates as instants do: lengths come from peers, too.
+/// A length of time in milliseconds. Calculations saturate as those of instants do: lengths come from peers, too.
 package struct Interval: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
 

@@ -1,7 +1,7 @@
-/// Parts of a JSON Schema that says, for editors, what may stand in a YAML file.
+/// Parts of a JSON Schema that describes the contents of a YAML file, for editors.
 ///
-/// A schema is never stricter than the reader of the file, so that an editor marks nothing that is right. It may be wider: what
-/// the reader says is what counts.
+/// A schema is never stricter than the reader of the file, so an editor marks nothing that is right. It may be wider:
+/// the reader decides.
 package enum JSONSchema {
     /// The dialect that editors know best.
     private static let dialect = "http://json-schema.org/draft-07/schema#"
@@ -13,7 +13,7 @@ package enum JSONSchema {
 
     package static let flag = Self.object([("type", .string("boolean"))])
 
-    /// Any text: what looks like a number or a boolean needs no quotes.
+    /// Any text: a text that looks like a number or a boolean needs no quotes.
     package static let anyText = Self.object([("type", Self.strings(["string", "number", "boolean"]))])
 
     /// Texts that a regular expression matches; of numbers only whole ones from `least` to `most`.
@@ -40,7 +40,7 @@ package enum JSONSchema {
 
     package static func either(_ schemas: JSONValue...) -> JSONValue { Self.object([("anyOf", .array(schemas))]) }
 
-    /// A list whose elements are all alike.
+    /// A list whose elements all have one schema.
     package static func list(of element: JSONValue, least: Int = 0, mayBeEmpty: Bool = false) -> JSONValue {
         Self.object(
             [("type", Self.type("array", mayBeEmpty)), ("items", element)]
@@ -53,8 +53,8 @@ package enum JSONSchema {
     /// - Parameters:
     ///   - members: The keys' schemas.
     ///   - required: The keys that have no default.
-    ///   - oneOf: Keys of which there is exactly one; empty for no such rule.
-    ///   - mayBeEmpty: Whether nothing may stand behind the section's name.
+    ///   - oneOf: Keys of which exactly one must be there; empty for no such rule.
+    ///   - mayBeEmpty: Whether the section may be empty.
     package static func section(
         _ members: [JSONValue.Member],
         required: [String] = [],
@@ -99,7 +99,7 @@ package enum JSONSchema {
 }
 
 extension JSONValue {
-    /// The same schema with what a value has to be, as an editor shows it, and what it is if it is not given.
+    /// The same schema with a description and a default, as an editor shows them.
     ///
     /// - Parameter phrase: Continues "has to be".
     package func described(as phrase: String, default fallback: JSONValue? = nil) -> JSONValue {

@@ -28,7 +28,7 @@ package enum JSONValue: Hashable, Sendable {
         return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// What kind of JSON value this is, for messages.
+    /// The name of this JSON type, for messages.
     package var typeName: String {
         switch self {
         case .null: "null"

@@ -36,7 +36,7 @@ extension Number: Strideable {
     @inlinable @inline(__always)
     public func distance(to other: Number) -> Int { Int(other.raw) - Int(self.raw) }
 
-    /// The number so many rows further. Precondition: there is such a number.
+    /// The number `count` rows further. Precondition: there is such a number.
     @inlinable @inline(__always)
     public func advanced(by count: Int) -> Number { Number(self.index + count) }
 }
@@ -46,7 +46,7 @@ extension Number: CustomStringConvertible {
     public var description: String { self.isNone ? "none" : String(self.raw) }
 }
 
-/// What numbers are of.
+/// The tags of numbers: one for each table.
 public enum NumberTag {
     /// A widget on a host.
     public enum Instance {}

@@ -2,7 +2,7 @@
 ///
 /// FNV-1a over the bytes, finished with the SplitMix64 mixer so that low and high bits are equally good. It decides
 /// which partition owns a host, where a host's budget window is anchored and how reloads are spread, so it may never
-/// change. It is not a defence against chosen keys: never index a table that a stranger fills with it alone.
+/// change. It is not a defence against chosen keys: do not index a table with it alone that an untrusted peer fills.
 ///
 /// Sources: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (draft-eastlake-fnv); Steele, Lea, Flood,
 /// "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).

@@ -4,12 +4,12 @@ package struct TraceContext: Hashable, Sendable {
     package let high: UInt64
     /// The other eight.
     package let low: UInt64
-    /// The span's id, `parent-id` where it is sent on. Never 0.
+    /// The span's id, `parent-id` in an outgoing header. Never 0.
     package let spanID: UInt64
-    /// Whether whoever began the trace records it.
+    /// Whether the sender that began the trace records it.
     package let isSampled: Bool
 
-    /// - Returns: Nil if one of the ids is zero, which stands for none.
+    /// - Returns: Nil if one of the ids is zero, which means none.
     package init?(high: UInt64, low: UInt64, spanID: UInt64, isSampled: Bool) {
         guard high | low != 0, spanID != 0 else { return nil }
         self.high = high
@@ -20,9 +20,9 @@ package struct TraceContext: Hashable, Sendable {
 
     /// Reads the value of a `traceparent` header.
     ///
-    /// - Returns: Nil for anything that 3.2.2 of the specification tells to ignore: version ff, other than lower-case hex
-    ///   digits, an id of zeros, and more characters than version 00 has. Of a version that is not known yet, what 00 has is
-    ///   read, if it ends there or a hyphen follows (4.3).
+    /// - Returns: Nil for a value that 3.2.2 of the specification tells to ignore: version ff, characters other than
+    ///   lower-case hex digits, an id of zeros, and more characters than version 00 has. For an unknown version, the
+    ///   part of version 00 is read if the value ends there or a hyphen follows (4.3).
     package init?(traceparent text: Span<UInt8>) {
         guard text.count >= 55, let version = Self.hex(text.extracting(0..<2)), version != 0xFF,
             version == 0 ? text.count == 55 : text.count == 55 || text[55] == UInt8(ascii: "-"),

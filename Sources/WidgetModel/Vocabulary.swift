@@ -21,7 +21,7 @@ package enum WidgetFamily: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// `apns-push-type`: what a push is for.
+/// `apns-push-type`: the purpose of a push.
 package enum PushType: UInt8, Hashable, Sendable, CaseIterable {
     case alert = 0
     case background = 1
@@ -120,10 +120,10 @@ package enum Exemption: UInt8, Hashable, Sendable, CaseIterable {
     package var name: String { String(describing: self) }
 }
 
-/// What became of one push for one instance it matched. Raw values are part of the on-disk format.
+/// The outcome of one push for one matched instance. Raw values are part of the on-disk format.
 ///
-/// Every matched instance ends in exactly one final outcome; for every push at every instant
-/// `matched = deferred + issued + the sum of the final ones`.
+/// Every matched instance ends in exactly one final outcome; for every push at every instant `matched = deferred +
+/// issued + the sum of the final ones`.
 package enum PushOutcome: UInt8, Hashable, Sendable, CaseIterable {
     /// Waits for the budget, for its `not-before`, or for another reload to join. Not final.
     case deferred = 0
