@@ -1,6 +1,6 @@
-/// A place in a byte buffer that somebody else owns, in eight bytes.
+/// A place in another owner's byte buffer, in eight bytes.
 ///
-/// The transport keeps the header values of many requests in one arena; a head only remembers where they are.
+/// The transport keeps the header values of many requests in one arena; a head only remembers their places.
 package struct ByteRange: Hashable, Sendable {
     package let offset: UInt32
     package let count: UInt32

@@ -2,8 +2,8 @@ import WidgetModel
 
 /// The body that creates a channel.
 ///
-/// APNs' own members are `message-storage-policy` and `push-type`; `freshet` beside them says whom the channel's
-/// broadcasts reach, with `kind` and `match` as in a targeted push.
+/// APNs' own members are `message-storage-policy` and `push-type`; `freshet` beside them has the target of the
+/// channel's broadcasts, with `kind` and `match` as in a targeted push.
 package struct ChannelCreation: Hashable, Sendable {
     /// `message-storage-policy`: whether the most recent message may wait.
     package let storesMessages: Bool
@@ -59,7 +59,7 @@ package struct ChannelCreation: Hashable, Sendable {
     }
 }
 
-/// The body of a broadcast: a Live Activity's or a widget push's, of which the content is the app's own affair.
+/// The body of a broadcast: of a Live Activity or a widget push; its content is the app's own.
 package struct BroadcastBody: Hashable, Sendable {
     /// `freshet`: `digest`, `not-before` and `maxMatched`, as in a targeted push.
     package let own: PushPayload

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a request of APNs' broadcast and channel-management services asks for, its head in order.
+/// A valid request to APNs' broadcast and channel-management services, by its head.
 package struct ChannelRequest: Hashable, Sendable {
     package enum Operation: Hashable, Sendable {
         case create
@@ -28,6 +28,6 @@ package struct ChannelRequest: Hashable, Sendable {
     package let app: Int
     /// `apns-request-id`, or in its absence `apns-id`; nil if the sender gave neither.
     package let id: PushID?
-    /// Whether the request has APNSwift's shape, whose client wants JSON where APNs answers without a body.
+    /// Whether the request has APNSwift's shape; that client needs JSON where APNs answers without a body.
     package let isAlias: Bool
 }

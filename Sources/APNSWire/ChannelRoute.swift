@@ -1,4 +1,4 @@
-/// What a `:path` of APNs' broadcast and channel-management services asks for.
+/// The route of a `:path` of APNs' broadcast and channel-management services.
 ///
 /// Source: Apple, "Sending broadcast push notification requests to APNs" and "Sending channel management requests to
 /// APNs". The path with a channel's id is APNSwift's own.

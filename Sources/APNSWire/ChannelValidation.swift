@@ -22,7 +22,7 @@ package enum ChannelCheck: UInt8, Hashable, Sendable, CaseIterable {
     case bundle
     // Here the owner knows whether the app has channels: `FeatureNotEnabled`.
     // request
-    /// `apns-channel-id` where one channel is meant: `MissingChannelId`.
+    /// `apns-channel-id`, if the request is about one channel: `MissingChannelId`.
     case channelPresent
     /// Base64, not too long: `BadChannelId`.
     case channelForm
@@ -34,7 +34,7 @@ package enum ChannelCheck: UInt8, Hashable, Sendable, CaseIterable {
     case priority
     /// UNIX seconds: `BadExpirationDate`.
     case expiration
-    /// A body where one is needed: `PayloadEmpty`.
+    /// A body, if the request needs one: `PayloadEmpty`.
     case bodyPresent
     /// Not more of it than allowed: `PayloadTooLarge`.
     case bodySize
@@ -102,9 +102,9 @@ package enum ChannelValidation {
     /// Checks the rest of the head and the size of the body.
     ///
     /// - Parameters:
-    ///   - route: What ``beforeCredentials(_:_:in:hasCertificate:)`` answered.
-    ///   - app: What ``app(_:in:topics:)`` answered.
-    ///   - id: What ``requestID(_:_:in:)`` answered.
+    ///   - route: The result of ``beforeCredentials(_:_:in:hasCertificate:)``.
+    ///   - app: The result of ``app(_:in:topics:)``.
+    ///   - id: The result of ``requestID(_:_:in:)``.
     ///   - bodyBytes: The length of the whole body.
     package static func request(
         _ head: PushRequestHead,

@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// A JSON Web Token in compact form with an ES256 signature that nobody has verified yet (RFC 7515, RFC 7518).
+/// A JSON Web Token in compact form with an ES256 signature that is not verified yet (RFC 7515, RFC 7518).
 ///
-/// Reads all that real senders write: both base64 alphabets, padding, white space inside the JSON, and the signature
+/// It reads all forms of real senders: both base64 alphabets, padding, white space inside the JSON, and the signature
 /// as raw R || S or as ASN.1 DER. Refused: another or no `alg`, a missing `kid`, `crit`, a member that occurs twice.
 package struct CompactToken: Hashable, Sendable {
     /// The longest token in bytes. Those of real senders have 180 to 300.
@@ -16,7 +16,7 @@ package struct CompactToken: Hashable, Sendable {
     package let claims: JSONValue
     /// R || S, 32 bytes each.
     package let signature: [UInt8]
-    /// What the signature is over: the first two parts as they were sent, with the full stop between them.
+    /// The signed bytes: the first two parts as they were sent, with the full stop between them.
     package let signingInput: [UInt8]
 
     /// Reads a token. O(bytes).
@@ -145,7 +145,7 @@ package struct CompactToken: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a token, for the log; never quotes the token.
+/// The fault of a token, for the log; never quotes the token.
 package struct TokenFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let sentence: String
     package init(_ sentence: String) { self.sentence = sentence }

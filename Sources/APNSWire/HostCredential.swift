@@ -3,7 +3,7 @@ package import WidgetModel
 /// The credential by which a host says that it holds a push token: a JWT that the app's back end minted with its
 /// provider key. Not verified yet.
 package struct HostCredential: Hashable, Sendable {
-    /// What `aud` says, alone or in a list: keeps these apart from provider tokens of the same key.
+    /// The value of `aud`, alone or in a list: it separates these from provider tokens of the same key.
     package static let audience = "freshet-host"
     /// The longest push token in hex digits.
     package static let tokenDigitsMax = 400
@@ -14,7 +14,7 @@ package struct HostCredential: Hashable, Sendable {
     package let claims: HostCredentialClaims
     /// R || S, 64 bytes.
     package let signature: [UInt8]
-    /// What the signature is over.
+    /// The signed bytes.
     package let signingInput: [UInt8]
 
     /// Reads the value of an `authorization` header: `bearer` in any case and the token.
@@ -69,7 +69,7 @@ package struct HostCredential: Hashable, Sendable {
     }
 }
 
-/// What a host credential says.
+/// The claims of a host credential.
 package struct HostCredentialClaims: Hashable, Sendable {
     package let team: TeamID
     package let app: BundleID
@@ -77,7 +77,7 @@ package struct HostCredentialClaims: Hashable, Sendable {
     /// The host of the app that the push token is of, as the app's back end says; nil if it does not say.
     package let host: HostID?
     package let issuedAt: Instant
-    /// `nbf`: from when on it counts, where that is later.
+    /// `nbf`: the start of its validity, if that is later.
     package let notBefore: Instant?
     package let expiresAt: Instant
 
@@ -99,7 +99,7 @@ package struct HostCredentialClaims: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 
-    /// What a key signs; ``CompactToken/compact(signingInput:signature:)`` makes the credential of it.
+    /// The bytes for a key to sign; ``CompactToken/compact(signingInput:signature:)`` makes the credential from them.
     package func signingInput(keyID: KeyID) -> [UInt8] {
         var claims = [
             JSONValue.Member(name: "iss", value: .string(self.team.rawValue)),

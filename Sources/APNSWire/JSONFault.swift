@@ -18,9 +18,9 @@ package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What is wrong, in words for whoever wrote the text; quotes at most a member name.
+    /// The fault, in words for the author of the text; quotes at most a member name.
     package let sentence: String
-    /// Where the token begins at which simdjson stopped, where it tells: the wrong one, or one beside it.
+    /// The start of the token at which simdjson stopped, if it says so: the wrong one, or one beside it.
     package let offset: Int?
 
     package init(_ code: Code, _ sentence: String, at offset: Int? = nil) {
@@ -35,7 +35,7 @@ package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a JSON text may ask of the reader.
+/// The limits of a JSON text.
 package struct JSONLimits: Hashable, Sendable {
     /// The longest text in bytes. Default 1,048,576.
     package var bytesMax: Int

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// The token by which a sender says who it is: a JWT that its team's key signed. Not verified yet.
+/// The token with which a sender identifies itself: a JWT that its team's key signed. Not verified yet.
 ///
 /// Source: Apple, "Establishing a token-based connection to APNs"; the tolerated dialects are those of real clients
 /// (``CompactToken``).
@@ -10,19 +10,19 @@ package struct ProviderToken: Hashable, Sendable {
     package let times: ProviderTokenTimes
     /// R || S, 64 bytes.
     package let signature: [UInt8]
-    /// What the signature is over.
+    /// The signed bytes.
     package let signingInput: [UInt8]
 
     /// Claims of other tokens, which a team's key may sign as well: what has one of them was not made to speak for the
     /// team. Above all a host's credential, also one with a slip in its `aud`.
     private static let foreignClaims = ["aud", "sub", "app", "host", "pushToken"]
 
-    /// Reads an `authorization` value. Allocates; cache what comes of it (``ProviderTokenCache``).
+    /// Reads an `authorization` value. Allocates; cache the result (``ProviderTokenCache``).
     ///
-    /// The scheme is `bearer` in any case, with any white space around it. Nothing, or a scheme without a token, is
-    /// `MissingProviderToken`; another scheme is `InvalidProviderToken`, since the sender did try to say who it is. So is
-    /// a token with a claim of other tokens, such as a host's credential: it is signed by the same key, and what a device
-    /// holds must not speak for its team.
+    /// The scheme is `bearer` in any case, with any white space around it. An empty value, or a scheme without a token,
+    /// is `MissingProviderToken`; another scheme is `InvalidProviderToken`, because the sender did try to identify
+    /// itself. So is a token with a claim of other tokens, such as a host's credential: the same key signs it, and a
+    /// token on a device must not act for its team.
     package static func parse(
         authorization: Span<UInt8>,
         reader: JSONReader
@@ -79,7 +79,7 @@ package struct ProviderToken: Hashable, Sendable {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
-/// Why a provider token was refused: what goes on the wire, and what goes into the log.
+/// Why a provider token was refused: the reason for the wire, and the text for the log.
 package struct ProviderTokenFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let rejection: Rejection
     /// Never quotes the token.
@@ -121,8 +121,9 @@ package struct ProviderTokenRules: Hashable, Sendable {
         self.futureSkewMax = futureSkewMax
     }
 
-    /// Refuses a token that is older than ``ageMax``, or whose `exp` has come (`ExpiredProviderToken`), or that is from, or
-    /// counts only, further ahead than ``futureSkewMax`` (`InvalidProviderToken`). Ask on every use, cached or not.
+    /// Refuses a token that is older than ``ageMax``, or whose `exp` has passed (`ExpiredProviderToken`), or whose
+    /// `iat` or `nbf` is further ahead than ``futureSkewMax`` (`InvalidProviderToken`). Call it on every use, cached or
+    /// not.
     package func check(_ times: ProviderTokenTimes, now: Instant) throws(Rejection) {
         guard now - times.issuedAt <= self.ageMax else { throw .expiredProviderToken }
         if let end = times.expiresAt, now >= end { throw .expiredProviderToken }
@@ -131,7 +132,7 @@ package struct ProviderTokenRules: Hashable, Sendable {
     }
 }
 
-/// What a sender puts into a provider token.
+/// The claims of a sender's provider token.
 package struct ProviderTokenClaims: Hashable, Sendable {
     package let keyID: KeyID
     package let team: TeamID
@@ -143,7 +144,7 @@ package struct ProviderTokenClaims: Hashable, Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// What the key signs; ``CompactToken/compact(signingInput:signature:)`` makes the token of it.
+    /// The bytes for the key to sign; ``CompactToken/compact(signingInput:signature:)`` makes the token from them.
     package var signingInput: [UInt8] {
         CompactToken.signingInput(
             keyID: self.keyID,

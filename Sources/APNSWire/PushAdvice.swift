@@ -1,11 +1,11 @@
 import WidgetModel
 
-/// What a person is told about a push whose head is refused, where APNs' reason alone leaves open what to change.
+/// A text for people about a refused head, if APNs' reason alone does not say what to change.
 package enum PushAdvice {
-    /// A sentence about a refusal, nil where there is nothing to add. For answers alone: a push that is in order never asks.
+    /// A sentence about a refusal; nil if there is nothing to add. For answers alone: a valid push never needs it.
     ///
     /// - Parameters:
-    ///   - rejection: What ``PushValidation`` refused the head with.
+    ///   - rejection: The refusal of ``PushValidation``.
     ///   - head: The head.
     package static func sentence(
         about rejection: Rejection,

@@ -6,7 +6,7 @@ package struct PushLimits: Hashable, Sendable {
     package var bodyBytesMax: Int
     /// The longest body of a push of the type `voip` in bytes. Default 5,120, as at APNs.
     package var voipBodyBytesMax: Int
-    /// The longest device token in hex digits, where the app has no bound of its own. Default 400: Apple says not to
+    /// The longest device token in hex digits, if the app has no bound of its own. Default 400: Apple says not to
     /// assume a size, and a bound is needed.
     package var tokenDigitsMax: Int
 

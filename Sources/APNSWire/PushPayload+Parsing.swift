@@ -4,9 +4,9 @@ extension PushPayload {
     /// Reads a body.
     ///
     /// The plain body, with any white space, is recognised without building values. Members of `aps` beside
-    /// `content-changed` are the app's own and ignored, as are members beside `aps` and `freshet` in a push to a device;
-    /// a member of `freshet` that is not known is refused. A targeted push has no members beside the two, and says whom
-    /// it is about: a misspelt `match` or `freshet` would reach everybody.
+    /// `content-changed` are the app's own and ignored, as are members beside `aps` and `freshet` in a push to a
+    /// device; an unknown member of `freshet` is refused. A targeted push has no members beside the two, and names its
+    /// target: a misspelt `match` or `freshet` would reach all widgets.
     ///
     /// - Parameter isTargeted: Whether the push is to an app, not to a device.
     package static func parse(

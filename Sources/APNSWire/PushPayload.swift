@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a push says in its body: `aps`, and beside it `freshet`, which narrows what it is about.
+/// The body of a push: `aps`, and beside it `freshet`, which narrows its target.
 package struct PushPayload: Hashable, Sendable {
     /// The only kind that is meant, or nil for every kind.
     package var kind: WidgetKind?
@@ -8,7 +8,7 @@ package struct PushPayload: Hashable, Sendable {
     package var match: JSONValue?
     /// Whether the push says `all`: every instance of the app, of every kind. Then there is neither kind nor match.
     package var isForAll: Bool
-    /// What the conditions of instances ask for, an object as it was sent, or nil for nothing.
+    /// The attributes for conditions of instances, an object as it was sent; nil for none.
     package var attributes: JSONValue?
     /// Names the state of the content. UTF-8, 1 to ``digestBytesMax`` bytes, opaque.
     package var digest: String?
@@ -71,10 +71,10 @@ package struct PushPayload: Hashable, Sendable {
 
 /// Why a body is not a widget push. On the wire it is ``Rejection/badPayload``, with the description as detail.
 package struct PayloadFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The member that is wrong, as in `freshet.not-before`; empty where the text is not JSON.
+    /// The wrong member, as in `freshet.not-before`; empty if the text is not JSON.
     package let path: String
     package let sentence: String
-    /// The byte at which it shows, where that is known.
+    /// The byte of the fault, if it is known.
     package let offset: Int?
 
     package init(_ path: String, _ sentence: String, offset: Int? = nil) {

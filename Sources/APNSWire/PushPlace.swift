@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What a sender's topics say of where a push goes: looked up once, asked by several checks.
+/// The place of a push in a sender's topics: looked up once, used by several checks.
 package struct PushPlace: Hashable, Sendable {
     /// What is known of `apns-topic`, or of the sender's only one in its place; nil if the sender has no such topic.
     private let topic: TopicTable.Entry?
@@ -9,7 +9,7 @@ package struct PushPlace: Hashable, Sendable {
     /// The types that a push of the sender may have.
     private let types: PushTypeSet
 
-    /// - Parameter topics: What the verified sender may push to.
+    /// - Parameter topics: The topics of the verified sender.
     package init(_ head: PushRequestHead, in bytes: Span<UInt8>, target: PushTarget, topics: TopicTable) {
         let named = head.topic.flatMap { topics.entry(topic: bytes.extracting($0.bounds)) }
         switch target {

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// A push as a sender makes it: what its HTTP/2 request says.
+/// A push from a sender's side: the contents of its HTTP/2 request.
 package struct PushRequest: Hashable, Sendable {
     package enum Target: Hashable, Sendable {
         case device(DeviceToken)

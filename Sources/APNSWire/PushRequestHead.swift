@@ -1,8 +1,8 @@
 /// The head of a push request, noted header by header as they arrive, without a String.
 ///
-/// Values stay in a byte buffer that the transport owns; the head is a small fixed-size value that says where they
-/// are. Header names must be lower case, as HTTP/2 wants them. Unknown headers are ignored; `apns-…` headers and
-/// `authorization` may come once (``isRepeating``).
+/// Values stay in a byte buffer that the transport owns; the head is a small fixed-size value with their places. Header
+/// names must be lower case, as in HTTP/2. Unknown headers are ignored; `apns-…` headers and `authorization` may come
+/// once (``isRepeating``).
 package struct PushRequestHead: Hashable, Sendable {
     package enum Method: UInt8, Hashable, Sendable, CaseIterable {
         case post = 0
@@ -110,7 +110,7 @@ package struct PushRequestHead: Hashable, Sendable {
         return Decimal.parse(bytes.extracting(range.bounds)).map(Int.init)
     }
 
-    /// The field that a header name stands for, decided by length first.
+    /// The field of a header name, decided by length first.
     package static func field(named name: Span<UInt8>) -> Field? {
         switch name.count {
         case 4: name.spells("host") ? .authority : nil

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a push server answered, as a sender reads it.
+/// A push server's answer, as a sender reads it.
 package enum PushResponse: Hashable, Sendable {
     /// 200. The id as the server spelled it; APNs makes up ids in upper case.
     case accepted(id: String?)
@@ -23,12 +23,12 @@ package enum PushResponse: Hashable, Sendable {
         package static let unknownBytesMax = 128
     }
 
-    /// Reads an answer. Never fails: a body that is no JSON is an answer without a reason.
+    /// Reads an answer. Never fails: a body that is not JSON is an answer without a reason.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - id: The `apns-id` header.
-    ///   - body: The whole body, or as much of it as was kept.
+    ///   - body: The whole body, or the part of it that was kept.
     ///   - reader: The loop's reader.
     package static func parse(status: Int, id: String?, body: Span<UInt8>, reader: JSONReader) -> PushResponse {
         guard status != 200 else { return .accepted(id: id) }

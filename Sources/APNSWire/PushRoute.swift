@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a `:path` on the push listener asks for.
+/// The route of a `:path` on the push listener.
 package enum PushRoute: Hashable, Sendable {
     /// `/3/device/<token>`: one host, APNs' own route. The token's form is checked later.
     case device(token: ByteRange)
@@ -14,7 +14,7 @@ package enum PushRoute: Hashable, Sendable {
     case bulk(path: ByteRange)
     /// Below `/4/broadcasts/apps/` or `/1/apps/`: a push on a channel, or one about channels; see ``ChannelRoute``.
     case channels
-    /// Another path below `/v1/`: not a push; somebody else answers it.
+    /// Another path below `/v1/`: not a push; another handler answers it.
     case other
     /// No route: 404 `BadPath`.
     case unknown
@@ -38,7 +38,7 @@ package enum PushRoute: Hashable, Sendable {
         }
     }
 
-    /// Whether a path is of APNs' device route, if only a malformed one: told by its first bytes alone.
+    /// Whether a path is of APNs' device route, even a malformed one: decided by its first bytes alone.
     package static func isBelowDevice(_ path: ByteRange, in bytes: Span<UInt8>) -> Bool {
         bytes.extracting(path.bounds).holds("/3/device", at: 0)
     }

@@ -1,7 +1,7 @@
 /// A rule of the push contract that a request or its provider token can break.
 ///
-/// In the order of the checks: the first rule that is broken gives the reason. Apple does not document its order. This
-/// one agrees with what was seen of its servers: the method comes before the credentials, the credentials before the
+/// In the order of the checks: the first broken rule gives the reason. Apple does not document its order. This one
+/// agrees with the observed answers of its servers: the method comes before the credentials, the credentials before the
 /// device token, the device token before the topic. `docs/apns-conformance.md` has a row for each with its source.
 package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     // The head, as far as it can be judged without knowing the sender.
@@ -33,13 +33,13 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case tokenMembersOnce
     /// `alg` is `ES256`.
     case algorithm
-    /// No `crit`: there is no extension that has to be understood.
+    /// No `crit`: this gateway understands no extension.
     case criticalHeader
     /// `kid` and `iss` have 1 to ``CompactToken/idBytesMax`` bytes.
     case idSize
     /// No claim of other tokens, such as a host's credential: ``ProviderToken``.
     case foreignClaims
-    /// `iat`, and `exp` and `nbf` where they are there, lie between 1970 and the year 9999.
+    /// `iat`, and `exp` and `nbf` if present, lie between 1970 and the year 9999.
     case issuedAtRange
 
     // The provider token, against what the gateway knows.
@@ -56,7 +56,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case keyEnvironment
     /// `iat` is not older than allowed: `ExpiredProviderToken`.
     case issuedAtAge
-    /// `exp`, where it is there, has not come: `ExpiredProviderToken`.
+    /// `exp`, if present, has not passed: `ExpiredProviderToken`.
     case tokenExpiration
     /// `iat` and `nbf` are not further ahead than clocks may differ: `InvalidProviderToken`.
     case issuedAtFuture

@@ -7,7 +7,7 @@ import WidgetModel
 package enum PushValidation {
     /// Checks everything up to the credentials.
     ///
-    /// - Returns: Whom the push is for, its form not yet checked.
+    /// - Returns: The target of the push, its form not yet checked.
     package static func beforeCredentials(
         _ head: PushRequestHead,
         in bytes: Span<UInt8>
@@ -26,10 +26,10 @@ package enum PushValidation {
     /// Checks the rest of the head and the size of the body.
     ///
     /// - Parameters:
-    ///   - target: What ``beforeCredentials(_:in:)`` answered.
-    ///   - place: What the verified sender's topics say of the push, its environment already checked.
+    ///   - target: The result of ``beforeCredentials(_:in:)``.
+    ///   - place: The push's place in the verified sender's topics, its environment already checked.
     ///   - bodyBytes: The length of the whole body.
-    ///   - tokenIsHex: Whether the device token is hex, if somebody has found out already.
+    ///   - tokenIsHex: Whether the device token is hex, if that is known already.
     package static func afterCredentials(
         _ head: PushRequestHead,
         in bytes: Span<UInt8>,

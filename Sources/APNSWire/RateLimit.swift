@@ -1,15 +1,15 @@
 package import WidgetModel
 
-/// How fast something may come: a count per length of time, and how many may come at once.
+/// A rate: a count per length of time, and a number that may come at once.
 ///
 /// The generic cell rate algorithm (ITU-T I.371) as a value: the whole state of one rate is one number, the theoretical
-/// arrival time, when the next one would come at an even pace. Whoever keeps that number asks ``judge(_:at:)`` and
-/// stores what it answers. In any span t at most burst + t / interval are admitted. Pure: time comes in.
+/// arrival time, when the next one would come at an even pace. The owner of that number calls ``judge(_:at:)`` and
+/// stores the result. In any span t at most burst + t / interval are admitted. Pure: time is an argument.
 package struct RateLimit: Hashable, Sendable {
     /// A theoretical arrival time in nanoseconds since the epoch. ``idle`` before the first one came.
     package typealias ArrivalTime = Int64
 
-    /// The arrival time of what never came, and of what has not come for long.
+    /// The arrival time of a rate without any arrival, or without one for a long time.
     package static let idle = ArrivalTime.min
 
     /// Nanoseconds from one to the next at an even pace. At least 1.
@@ -18,10 +18,10 @@ package struct RateLimit: Hashable, Sendable {
     package let tolerance: Int64
 
     /// - Parameters:
-    ///   - count: How many may come in `period`, at least 1.
+    ///   - count: The most in `period`, at least 1.
     ///   - period: At least a millisecond, at most a day.
-    ///   - burst: How many may come at once, at least 1. Log time has whole milliseconds, so that what one of them is
-    ///     good for can always come at once.
+    ///   - burst: The most at once, at least 1. Log time has whole milliseconds, so the number that fits into one of
+    ///     them can always come at once.
     package init(count: Int, per period: Interval, burst: Int) {
         precondition(count >= 1 && burst >= 1 && period.milliseconds >= 1 && period <= .days(1))
         let nanoseconds = period.milliseconds * 1_000_000
@@ -32,11 +32,11 @@ package struct RateLimit: Hashable, Sendable {
         self.tolerance = overflow ? Int64.max / 4 : min(tolerance, Int64.max / 4)
     }
 
-    /// What becomes of one that comes now.
+    /// The decision about an arrival.
     package enum Verdict: Hashable, Sendable {
         /// It may come; the arrival time to keep.
         case admitted(ArrivalTime)
-        /// Too early by so many nanoseconds; the arrival time stays.
+        /// Too early by this number of nanoseconds; the arrival time stays.
         case refused(wait: Int64)
     }
 
@@ -55,7 +55,8 @@ package struct RateLimit: Hashable, Sendable {
         arrival.subtractingSaturating(self.interval)
     }
 
-    /// An instant as arrival times have it; the ends of those are in the years 1677 and 2262, and hold what lies beyond.
+    /// An instant in the form of arrival times; those end in the years 1677 and 2262, and instants beyond become the
+    /// ends.
     @inlinable
     package static func arrivalTime(_ instant: Instant) -> ArrivalTime {
         instant.milliseconds.multipliedSaturating(by: 1_000_000)

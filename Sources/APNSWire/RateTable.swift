@@ -2,10 +2,10 @@ package import WidgetModel
 
 /// The rates of very many keys in a fixed amount of memory: one limit, an arrival time for each device token.
 ///
-/// A hash of the key picks a set of ``ways`` entries. Where all are taken, the one that is nearest to idle makes room,
-/// and with it what was known of its key: so the table errs toward admitting, never toward refusing. Nothing is lost
-/// as long as an entry that makes room has become idle by itself (``forgotten`` counts the others). Two keys with one
-/// 64-bit hash under the secret seed would share an entry. O(bytes / 8), no allocation.
+/// A hash of the key picks a set of ``ways`` entries. If all are taken, the one nearest to idle makes room, and its
+/// key's rate is forgotten: so the table errs toward admitting, never toward refusing. Nothing is lost as long as an
+/// entry that makes room has become idle by itself (``forgotten`` counts the others). Two keys with one 64-bit hash
+/// under the secret seed would share an entry. O(bytes / 8), no allocation.
 package struct RateTable: Sendable {
     /// Entries that a key may be in.
     package static let ways = 4
@@ -21,8 +21,8 @@ package struct RateTable: Sendable {
 
     /// - Parameters:
     ///   - limit: The limit of every key.
-    ///   - entries: How many keys are remembered; rounded up to a power of two, at least ``ways``. 16 bytes each.
-    ///   - seed: A secret random number, so that nobody can choose keys that push others out.
+    ///   - entries: The number of remembered keys; rounded up to a power of two, at least ``ways``. 16 bytes each.
+    ///   - seed: A secret random number, so that no peer can choose keys that push others out.
     package init(limit: RateLimit, entries: Int, seed: UInt64) {
         precondition(entries >= 1 && entries <= 1 << 30)
         var sets = 1

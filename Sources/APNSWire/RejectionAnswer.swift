@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What goes back for a refused push: the reason and what some reasons carry beside it.
+/// The answer to a refused push: the reason and the further members of some reasons.
 package struct RejectionAnswer: Error, Hashable, Sendable {
     /// The most bytes of a body. APNSwift reads no more than this of an error.
     package static let bodyBytesMax = 1024
@@ -8,7 +8,7 @@ package struct RejectionAnswer: Error, Hashable, Sendable {
     package let rejection: Rejection
     /// Since when the token is known not to be valid. On the wire only with status 410.
     package let timestamp: Instant?
-    /// What exactly is wrong, for a person; clients of APNs ignore it.
+    /// The exact fault, for a person; clients of APNs ignore it.
     package let detail: String?
     /// After how many seconds the sender may try again: the header `retry-after`.
     package let retryAfter: Int?

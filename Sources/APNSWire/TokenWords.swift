@@ -25,7 +25,8 @@ package struct TokenWords: Hashable, Sendable {
 
     /// Becomes the token that hex digits spell, in either case.
     ///
-    /// - Returns: false if there are none, an odd number of them, or other characters; what it is then is of no use.
+    /// - Returns: false if there are no digits, an odd number of them, or other characters; the value is then
+    ///   undefined.
     package mutating func decode(hex: Span<UInt8>) -> Bool {
         guard !hex.isEmpty, hex.count.isMultiple(of: 2) else { return false }
         self.byteCount = hex.count / 2

@@ -5,7 +5,7 @@ package enum Topic {
     /// The longest topic in bytes: the longest bundle id and the longest suffix.
     package static let bytesMax = PushRoute.bundleBytesMax + 25
 
-    /// What a topic of a push type ends with. Source: Apple, "Sending notification requests to APNs".
+    /// The suffix of a push type's topic. Source: Apple, "Sending notification requests to APNs".
     package static func suffix(of type: PushType) -> StaticString {
         switch type {
         case .alert, .background, .mdm: ""

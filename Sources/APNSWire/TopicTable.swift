@@ -1,10 +1,10 @@
 package import WidgetModel
 
-/// The topics that one sender may push to, and whose they are.
+/// The topics that one sender may push to, with their apps.
 ///
-/// The gateway makes one per provider key when its configuration is loaded: the apps of the key's team, less what
-/// the key is not for. A topic that is not in it is `TopicDisallowed`. Look-up compares bytes, O(length), without
-/// a String. A class, since every push looks into one: a struct's tables would be taken hold of one by one.
+/// The gateway makes one per provider key when its configuration is loaded: the apps of the key's team, less those that
+/// the key is not for. A topic that is not in it is `TopicDisallowed`. Look-up compares bytes, O(length), without a
+/// String. A class, because every push looks into one: a struct's tables would be retained one by one.
 package final class TopicTable: Sendable {
     package struct App: Hashable, Sendable {
         /// The gateway's own number for the app; comes back in ``ValidatedPush/app``.
@@ -54,10 +54,10 @@ package final class TopicTable: Sendable {
     let types: PushTypeSet
 
     /// - Parameters:
-    ///   - apps: The apps. Where two list one topic, the earlier has it.
+    ///   - apps: The apps. If two list one topic, it belongs to the earlier one.
     ///   - allowed: The only topics that the key is for, or nil if it is for all.
-    ///   - defaultsToOnlyTopic: Whether the one topic, if there is but one, is meant where a push names none: so it is
-    ///     for a client certificate.
+    ///   - defaultsToOnlyTopic: Whether a push without a topic uses the only topic, if there is only one: as for a
+    ///     client certificate.
     package init(
         _ apps: [App],
         limitedTo allowed: [String]? = nil,

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// Whom a push is for.
+/// The target of a push.
 package enum PushTarget: Hashable, Sendable {
     /// The host or control that a token belongs to; the range holds the token's hex digits.
     case device(token: ByteRange)
@@ -33,9 +33,9 @@ package struct ValidatedPush: Hashable, Sendable {
         if case .targeted = self.target { true } else { false }
     }
 
-    /// A hash of all that makes a push what it is but its id and target: type, priority, expiration, collapse id, body.
+    /// A hash of all parts of a push except its id and target: type, priority, expiration, collapse id, body.
     ///
-    /// Two requests with one id and different hashes are different pushes. The same in every process, since it goes
+    /// Two requests with one id and different hashes are different pushes. The same in every process, because it goes
     /// into the log. O(bytes / 8).
     package func contentHash(in bytes: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
         var hash = StableHash()
