@@ -3,8 +3,8 @@ import FreshetClient
 
 /// A scoreboard and the back end that it belongs to:
 ///
-///     Scoreboard show TEAM    a host with one widget, which it draws whenever it is told to
-///     Scoreboard goal TEAM    a sender, which says that the score has changed, and then what became of that
+///     Scoreboard show TEAM    a host with one widget: draws it at every reload
+///     Scoreboard goal TEAM    a sender: pushes a new score, and prints the push's outcome
 ///
 /// Settings: APP; of the host HOSTS (the host listener), TOKEN (its push token, hex) and CREDENTIAL; of the sender PUSHES (the push
 /// listener) and PROVIDER_TOKEN.
@@ -35,7 +35,7 @@ import FreshetClient
         for try await event in host.events() {
             guard case .reload(let reload) = event else { continue }
             self.say("draws \(team) because of \(reload.causes.joined(separator: ", "))")
-            // The timeline acknowledges the reload. What its entries show stays here.
+            // The timeline acknowledges the reload. The contents of its entries stay here.
             let timeline = ReportedTimeline(of: reload.id, policy: .never, entries: [ReportedEntry(date: .now)])
             for finding in try await host.report(timeline, for: reload.instance) { self.say(finding.message) }
         }
@@ -43,7 +43,7 @@ import FreshetClient
 
     static func goal(_ team: String) async throws {
         let token = try self.setting("PROVIDER_TOKEN")
-        // A back end signs a new token here, with the provider key. One that is used for 40 minutes is good for an hour.
+        // A back end signs a new token here, with the provider key. Use each for 40 minutes; it is valid for an hour.
         let listener = Endpoint(try self.url("PUSHES"), token: .renewing { token })
         let sender = Sender(app: try self.setting("APP"), at: listener)
         let fans = Target.kind("scores", matching: ["team": .equals(team)])
@@ -67,7 +67,7 @@ import FreshetClient
         return url
     }
 
-    /// Prints at once, wherever the output goes.
+    /// Prints at once, even into a pipe.
     static func say(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }

@@ -1,6 +1,6 @@
 """A gateway for tests of a sender, whose clock the test moves: pytest's fixture `gateway`. Python's standard library only.
 
-It wants `freshet` on the PATH and a configuration, freshet.yaml in the working directory or what SCORES_YAML names.
+It needs `freshet` on the PATH and a configuration: the file that SCORES_YAML names, or freshet.yaml in the working directory.
 """
 import json, os, pathlib, ssl, subprocess, threading, time, urllib.error, urllib.request
 import pytest
@@ -35,14 +35,14 @@ class Gateway:
         threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
 
     def call(self, method: str, url: str, body: object = None) -> dict:
-        """The JSON that a route answers; the host and ops listeners speak HTTP/1.1, too."""
+        """The JSON of a route's answer; the host and ops listeners speak HTTP/1.1, too."""
         request = urllib.request.Request(url, json.dumps(body).encode() if body is not None else None,
                                          self.authorization | {"content-type": "application/json"}, method=method)
         with urllib.request.urlopen(request, context=self.trust) as answer:
             return json.loads(answer.read() or "{}")
 
     def advance(self, minutes: float) -> None:
-        """Lets time pass, with all that happens in it."""
+        """Moves the clock; all events until then happen."""
         self.call("POST", f"{self.ops}/v1/clock", {"advance": round(minutes * 60)})
 
     def register(self, host: str, *instances: dict) -> None:
@@ -50,7 +50,7 @@ class Gateway:
         self.call("PUT", f"{self.host}/v1/hosts/{host}/widgets", {"app": APP, "instances": instances})
 
     def reload(self, host: str) -> int:
-        """The host does what it was told: how many widgets it has reloaded."""
+        """The host does its reloads; returns their number."""
         told = self.call("GET", f"{self.host}/v1/hosts/{host}/state").get("outstanding", [])
         if told:
             signals = [{"signal": "reloaded", "reload": reload["id"]} for reload in told]
@@ -58,7 +58,7 @@ class Gateway:
         return len(told)
 
     def outcomes(self, push: str) -> dict:
-        """What became of a push: {"reloaded": 2, "deferred": 1}."""
+        """The outcomes of a push: {"reloaded": 2, "deferred": 1}."""
         while True:
             try:
                 state = self.call("GET", f"{self.ops}/v1/pushes/{push}")
@@ -73,7 +73,7 @@ class Gateway:
 @pytest.fixture
 def gateway(monkeypatch: pytest.MonkeyPatch):
     gateway = Gateway(pathlib.Path(os.environ.get("SCORES_YAML", "freshet.yaml")).resolve())
-    # What the sender under test reads.
+    # The settings of the sender under test.
     for name, value in {"GATEWAY": gateway.push, "CA": gateway.ca, "APP": APP, "KEY": gateway.key, "KID": KID,
                         "TEAM": TEAM}.items():
         monkeypatch.setenv(name, str(value))

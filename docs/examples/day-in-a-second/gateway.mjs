@@ -1,4 +1,4 @@
-// A gateway for tests of a sender, whose clock the test moves. Node.js only; it wants `freshet` on the PATH and freshet.yaml in
+// A gateway for tests of a sender, whose clock the test moves. Node.js only; it needs `freshet` on the PATH and freshet.yaml in
 // the working directory.
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ export class Gateway {
       });
       gateway.process.on("exit", () => reject(new Error(`the gateway did not start:\n${log.join("\n")}`)));
     });
-    // What the sender under test reads.
+    // The settings of the sender under test.
     gateway.environment = { GATEWAY: `https://localhost:${gateway.ports.push}`, CA: "certs/ca.pem", APP: app,
                             KEY: "certs/provider-key.p8", KID: kid, TEAM: team };
     return gateway;
@@ -38,7 +38,7 @@ export class Gateway {
     return new Promise((resolve) => this.process.on("exit", resolve).kill());
   }
 
-  // Status and JSON of what a route answers; the host and ops listeners speak HTTP/1.1, too.
+  // Status and JSON of a route's answer; the host and ops listeners speak HTTP/1.1, too.
   call(method, listener, path, body) {
     return new Promise((resolve, reject) => {
       const headers = { authorization: this.authorization, "content-type": "application/json" };
@@ -50,7 +50,7 @@ export class Gateway {
     });
   }
 
-  // Lets time pass, with all that happens in it.
+  // Moves the clock; all events until then happen.
   advance(minutes) {
     return this.call("POST", "ops", "/v1/clock", { advance: Math.round(minutes * 60) });
   }
@@ -60,7 +60,7 @@ export class Gateway {
     return this.call("PUT", "host", `/v1/hosts/${host}/widgets`, { app, instances });
   }
 
-  // The host does what it was told: how many widgets it has reloaded.
+  // The host does its reloads; returns their number.
   async reload(host) {
     const told = (await this.call("GET", "host", `/v1/hosts/${host}/state`)).json.outstanding ?? [];
     const signals = told.map(({ id }) => ({ signal: "reloaded", reload: id }));
@@ -68,7 +68,7 @@ export class Gateway {
     return told.length;
   }
 
-  // What became of a push: { reloaded: 2, deferred: 1 }.
+  // The outcomes of a push: { reloaded: 2, deferred: 1 }.
   async outcomes(push) {
     for (;;) {
       const { status, json } = await this.call("GET", "ops", `/v1/pushes/${push}`);

@@ -1,4 +1,4 @@
-// Tests of a sender, here ../senders/sender.mjs, that see in a second what comes of its pushes in hours.
+// Tests of a sender, here ../senders/sender.mjs, that show in a second the outcome of its pushes in hours.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-"""Tests of a sender, here ../senders/sender.py, that see in a second what comes of its pushes in a day."""
+"""Tests of a sender, here ../senders/sender.py, that show in a second the outcome of its pushes in a day."""
 import pathlib, sys
 
 sys.path.append(str(pathlib.Path(__file__).parent / "../senders"))
@@ -42,7 +42,7 @@ def test_a_day_of_news_every_ten_minutes(gateway):
         reloads += gateway.reload(HOST)
     gateway.advance(minutes=241)
     gateway.reload(HOST)
-    # News was shown alone, or with later news, or its four hours were over before the budget had a reload for it.
+    # A push was shown alone, or with a later one, or its four hours ended before the budget had a reload for it.
     ends = {end for push in pushes for end in gateway.outcomes(push)}
     assert "reloaded" in ends and not ends & {"deferred", "issued"}
     assert 10 < reloads < 70

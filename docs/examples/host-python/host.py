@@ -1,9 +1,9 @@
 """A widget host in Python's standard library: a panel with the score of one team, as an e-ink display has.
 
-    host.py PANEL            follows its event stream, and draws as soon as it is told
+    host.py PANEL            follows its event stream, and draws when a reload comes
     host.py PANEL --once     draws what is due and ends, for a display that sleeps in between
 
-It draws into the file PANEL. What it draws comes from scores.json, in your display from your API. Settings: GATEWAY, CA, APP,
+It draws into the file PANEL. The score comes from scores.json; your display would ask your API. Settings: GATEWAY, CA, APP,
 TOKEN (its push token, hex), CREDENTIAL (its host credential) and TEAM.
 """
 import hashlib, http.client, json, os, ssl, sys, time, urllib.error, urllib.request
@@ -16,7 +16,7 @@ AWAY = (OSError, http.client.HTTPException)  # No answer, or none that is whole.
 
 
 def call(method: str, path: str, body: object = None, headers: dict = {}):
-    """An open answer. The stream has a heartbeat every fifteen seconds: two minutes of silence are a dead connection."""
+    """An open answer. The stream has a heartbeat every fifteen seconds: after two minutes of silence the connection is dead."""
     request = urllib.request.Request(HOST + path, json.dumps(body).encode() if body is not None else None,
                                      HEADERS | headers, method=method)
     return urllib.request.urlopen(request, context=TRUST, timeout=120)
@@ -28,7 +28,7 @@ def register() -> None:
 
 
 def draw(reload: dict) -> None:
-    """Makes the widget anew, and reports its timeline, which acknowledges the reload."""
+    """Draws the widget again, and reports its timeline. The report acknowledges the reload."""
     score = json.load(open("scores.json"))[os.environ["TEAM"]]
     open(sys.argv[1], "w").write(f"{os.environ['TEAM']}  {score}\n")
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -39,7 +39,7 @@ def draw(reload: dict) -> None:
 
 
 def events(stream, place: dict):
-    """Server-Sent Events. `place` keeps where the stream is, to come back to, and how long to wait before that."""
+    """Server-Sent Events. `place` keeps the position to continue from, and the wait before the next try."""
     name, data = "", ""
     for line in stream:
         field, _, value = line.decode().rstrip("\n").partition(": ")
@@ -66,7 +66,7 @@ def follow() -> None:
             resume = {"last-event-id": place["id"]} if place["id"] else {}
             with call("GET", "/events", headers=resume) as stream:
                 for name, event in events(stream, place):
-                    # What is not acknowledged in time is offered again, with the same id.
+                    # A reload without an acknowledgement in time comes again, with the same id.
                     if name == "reload" and event["id"] != drawn:
                         draw(event)
                         drawn = event["id"]

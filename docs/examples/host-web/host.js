@@ -1,7 +1,7 @@
-// A widget host in a web page: it registers its widgets, listens on its event stream with fetch(), draws what comes and
-// says what it shows.
+// A widget host in a web page: it registers its widgets, reads its event stream with fetch(), draws timelines, and
+// reports the shown entries.
 //
-// What it needs stands behind the # of its address, which browsers send to nobody:
+// Its settings follow the # of its address; browsers send that part to no server:
 //   #gateway=https://localhost:8443&app=com.example.scores&token=<push token, hex>&credential=<host credential>
 
 import { draw } from "./widgets.js";
@@ -16,7 +16,7 @@ const widgets = [
 const eventsShown = 6;
 const missing = ["gateway", "app", "token", "credential"].filter((name) => !settings[name]);
 
-// What trying again does not mend.
+// An error that another try does not mend.
 class Refusal extends Error {}
 
 function call(method, route, { body, ...options } = {}) {
@@ -62,7 +62,7 @@ async function register() {
   await check(answer);
 }
 
-// Says why an answer is none: for good, or for now.
+// Throws for a refusal: a final error, or one to try again after.
 async function check(answer) {
   if (answer.ok) return;
   const problem = await answer.json().catch(() => ({}));
@@ -70,7 +70,7 @@ async function check(answer) {
   throw new (isForNow ? Error : Refusal)(problem.detail ?? `The gateway answered with status ${answer.status}.`);
 }
 
-// Draws an entry, and tells the gateway that it is shown: that is how old the news was when somebody saw it.
+// Draws an entry, and reports to the gateway that it is shown. The gateway measures the news's age by that report.
 async function show(entry) {
   if (!draw(entry)) return;
   log(`${entry.instance}: new entry`);
@@ -93,14 +93,14 @@ const handlers = {
   placeholder: draw,
   entry: show,
   gap: readState,
-  // A kind without a timeline provider: this host has nothing of its own to reload, and says so.
+  // A kind without a timeline provider: this host cannot reload it, and reports that.
   reload: (reload) =>
     call("POST", "signals", {
       body: { signal: "refused", reload: reload.id, reason: "this host draws what providers make" },
     }),
 };
 
-// Server-Sent Events by fetch(), since EventSource cannot send a credential but in the address.
+// Server-Sent Events by fetch(): EventSource can send a credential only in the address.
 async function* events(response, place) {
   let text = "";
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -133,7 +133,7 @@ async function follow() {
       isRegistered = true;
       const headers = place.id ? { "last-event-id": place.id } : {};
       const response = await call("GET", "events", { headers });
-      // A gateway that has lost the host is told of it again.
+      // The gateway has lost the host: register it again.
       isRegistered = response.status !== 404;
       if (isRegistered) await check(response);
       else throw new Error("The gateway does not know this host any more.");

@@ -1,4 +1,4 @@
-// How the contents of the example timeline provider look.
+// Draws the contents of the example timeline provider.
 
 const teams = {
   seahawks: { short: "SEA", colour: "#0b5d54" },
@@ -71,7 +71,7 @@ const blank = {
 };
 const shown = new Map();
 
-// Draws what an entry says; false if there is nothing to draw. Without content a placeholder is drawn.
+// Draws an entry, or a placeholder if it has no content; false if there is nothing to draw.
 export function draw({ instance, kind, content, configuration = {} }) {
   let card = document.getElementById(`widget-${instance}`);
   if (!card) {

@@ -1,4 +1,4 @@
-// Pushes to a widget as Go's clients of APNs do, by net/http and to Apple's host alone: apple_only.go PROVIDER_TOKEN TOKEN
+// Pushes to a widget as Go's APNs clients do: with net/http, and to Apple's host only. apple_only.go PROVIDER_TOKEN TOKEN
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""Pushes to a widget with aioapns as it comes, which knows Apple's hosts alone: apple_only.py KEY TOKEN
+"""Pushes to a widget with unchanged aioapns, which knows only Apple's hosts: apple_only.py KEY TOKEN
 
 pip install aioapns
 """

@@ -1,9 +1,9 @@
-"""A timeline provider for a scores widget and a character widget, in nothing but Python's standard library.
+"""A timeline provider for a scores widget and a character widget, with only Python's standard library.
 
     python3 provider.py --port 8080 --state state.json
 
-Freshet asks it for placeholders, snapshots, timelines, relevance and recommendations (docs/timeline-providers.yaml). What
-it tells comes from the file of its state, read anew for every question, so that a score changes by writing the file:
+Freshet asks it for placeholders, snapshots, timelines, relevance and recommendations (docs/timeline-providers.yaml). It
+reads its state file for every question. To change a score, write the file:
 
     {"scores": {"seahawks": {"opponent": "rams", "us": 14, "them": 10, "minute": 52}},
      "characters": {"panda": {"health": 80}}}
@@ -25,7 +25,7 @@ def date(instant: datetime.datetime) -> str:
 
 
 class Kinds:
-    """What is known of each kind of widget."""
+    """The scores and characters, from the state file."""
 
     def __init__(self, state: dict) -> None:
         self.state = state

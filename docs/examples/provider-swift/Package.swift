@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: nothing of it is resolved or built with Freshet.
+// A separate package: Freshet's build neither resolves nor builds it.
 let package = Package(
     name: "timeline-provider",
     platforms: [.macOS(.v15)],

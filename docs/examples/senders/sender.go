@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// mint makes a provider token. It is good for an hour: a back end keeps it for 20 to 60 minutes.
+// mint makes a provider token. It is valid for an hour: a back end keeps it for 20 to 60 minutes.
 func mint() string {
 	text, err := os.ReadFile(os.Getenv("KEY"))
 	block, _ := pem.Decode(text)

@@ -9,7 +9,7 @@ const key = createPrivateKey(readFileSync(KEY));
 const token = { text: "", minted: -Infinity };
 
 function authorization() {
-  // A token is good for an hour, and may be renewed every twenty minutes.
+  // A token is valid for an hour. Renew it every 20 minutes at most.
   if (performance.now() - token.minted > 2_400_000) {
     const parts = [{ alg: "ES256", kid: KID }, { iss: TEAM, iat: Math.floor(Date.now() / 1000) }];
     const input = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");

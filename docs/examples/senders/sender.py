@@ -13,7 +13,7 @@ class Sender:
         self.token, self.minted = "", float("-inf")
 
     def authorization(self) -> str:
-        # A token is good for an hour, and may be renewed every twenty minutes.
+        # A token is valid for an hour. Renew it every 20 minutes at most.
         if time.monotonic() - self.minted > 2400:
             key = open(os.environ["KEY"]).read()
             claims = {"iss": os.environ["TEAM"], "iat": int(time.time())}

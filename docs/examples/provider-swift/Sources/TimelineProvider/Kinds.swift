@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a host draws.
+/// The contents that a host draws.
 enum Content: Encodable {
     struct Score: Encodable {
         var type = "score"
@@ -30,7 +30,7 @@ enum Content: Encodable {
     }
 }
 
-/// What is known of the world: a file, read anew for every question, so that a score changes by writing it.
+/// The scores and characters: a file, read for every question. To change a score, write the file.
 struct State: Decodable {
     struct Game: Decodable {
         var opponent: String?
@@ -44,7 +44,7 @@ struct State: Decodable {
     var scores: [String: Game]?
     var characters: [String: Character]?
 
-    /// Nothing is known while there is no file.
+    /// Empty if there is no file.
     init(contentsOf file: URL) throws {
         guard FileManager.default.fileExists(atPath: file.path()) else { return }
         self = try JSONDecoder().decode(State.self, from: Data(contentsOf: file))
@@ -53,7 +53,7 @@ struct State: Decodable {
     init() {}
 }
 
-/// The scores widget and the character widget: every other kind is answered as scores are.
+/// The scores widget and the character widget. Every kind except the character's is answered like scores.
 struct Kinds {
     static let teams = ["bears", "rams", "seahawks"]
     static let characters = ["panda", "spouty", "egghead"]

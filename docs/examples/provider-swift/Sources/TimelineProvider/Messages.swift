@@ -7,7 +7,7 @@ struct Question: Decodable {
     enum Name: String, Decodable { case placeholder, snapshot, timeline, relevance, recommendations }
 
     struct Request: Decodable {
-        /// To be repeated in the answer.
+        /// The answer repeats it.
         var id: String
         /// The intent's parameters by name; this provider's are all text.
         var configuration: [String: String]
@@ -15,12 +15,12 @@ struct Question: Decodable {
 
     var question: Name
     var kind: String
-    /// The gateway's time: entries are dated by it, not by this machine's clock.
+    /// The gateway's time: date entries by it, not by this machine's clock.
     var now: Date
     var requests: [Request]
 }
 
-/// What is said to one request; which member is there depends on the question.
+/// The answer to one request. The question decides which member it has.
 struct Answer: Encodable {
     struct Snapshot: Encodable { var content: Content }
 
@@ -77,7 +77,7 @@ struct Timeline: Encodable {
 }
 
 extension JSONDecoder {
-    /// Reads what the gateway writes.
+    /// Reads the gateway's questions.
     static var gateway: JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -94,7 +94,7 @@ extension JSONDecoder {
 }
 
 extension JSONEncoder {
-    /// Writes what the gateway reads, in the same order every time.
+    /// Writes answers for the gateway, their members always in the same order.
     static var gateway: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -8,7 +8,7 @@ import Foundation
         commandName: "TimelineProvider",
         abstract: "A timeline provider for a scores widget and a character widget.",
         discussion: """
-            What it tells comes from the file of its state, read anew for every question, so that a score changes by writing it:
+            It reads its state file for every question. To change a score, write the file:
 
             {"scores": {"seahawks": {"opponent": "rams", "us": 14, "them": 10, "minute": 52}},
              "characters": {"panda": {"health": 80}}}
@@ -46,7 +46,7 @@ import Foundation
         try await served
     }
 
-    /// Prints a line now, though the output may be a pipe.
+    /// Prints a line at once, even into a pipe.
     private static func say(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
