@@ -16,6 +16,10 @@ package import WidgetModel
 package struct Engine: ~Copyable, Sendable {
     /// The version of the decision rules.
     package static let version = 1
+
+    /// Which release brought which version of the decision rules.
+    package static let releases = [1: "0.2.0"]
+
     /// The last instant of the engine's time, as of its timing wheels (2106-02-07T06:28:13Z): a later timer is never
     /// due, and a later record of the log happens at this instant.
     package static let latest = Instant(seconds: Int64(UInt32.max) - 2)

@@ -6,11 +6,27 @@ package import WidgetModel
 /// restored engine numbers later rows like the one that was written. Data that can be computed (hash tables, the intent
 /// index, timers' buckets) is not in it. Frames have no checksums of their own: the storage of frames adds them.
 ///
-/// The first frame names the version of this format and of the decision rules. A program refuses every other version: a
-/// state from other rules would decide differently from the log.
+/// The first frame names the version of this format and of the decision rules. A program refuses every other version: other
+/// rules decided the log behind such a state. A state with nothing behind it can be adopted.
 package enum EngineSnapshot {
     /// The version of the frames that ``EngineSnapshotEncoder`` writes, and the only one that is read.
     package static let version: UInt64 = 1
+
+    /// The version of the decision rules that led to a snapshot's state, by its first frame.
+    ///
+    /// - Throws: ``SnapshotError/otherFormat(version:)`` if this program does not read it, or that the frame is damaged.
+    package static func rulesVersion(ofFirst frame: [UInt8]) throws(SnapshotError) -> Int {
+        let head: SnapshotHead
+        do throws(ByteFault) {
+            var coder = StateReader(frame)
+            guard try coder.byte() == Section.head.rawValue else { throw ByteFault.invalid(offset: 0) }
+            head = try SnapshotHead().coded(by: &coder)
+        } catch {
+            throw .damaged(frame: 0, error)
+        }
+        guard head.version == Self.version else { throw .otherFormat(version: head.version) }
+        return Int(clamping: head.engineVersion)
+    }
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.
     static let frameBytes = 65_536

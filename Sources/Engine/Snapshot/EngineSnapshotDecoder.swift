@@ -17,6 +17,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var hostInstances: Set<InstanceNumber> = []
     /// Whether somebody else reads the rows of instances.
     private let leavesInstances: Bool
+    private let adoptsRules: Bool
     private var frames = 0
     private var section: Section?
     private var head = SnapshotHead()
@@ -48,17 +49,21 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     ///     match nor wake any other. The other hosts' earlier work stays in the counters, and such an engine writes no
     ///     snapshot. nil keeps all hosts.
     ///   - leavesInstances: Whether the rows of instances are left to an ``EngineInstancesDecoder``.
+    ///   - adoptsRules: Whether the state may be one that other decision rules led to. Only where nothing lies behind it
+    ///     that they have decided: what comes next is decided by this program's.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
         interning: Interning = .observed(atLeast: 4096),
         only host: HostKey? = nil,
-        leavesInstances: Bool = false
+        leavesInstances: Bool = false,
+        adoptsRules: Bool = false
     ) {
         precondition(host == nil || !leavesInstances, "one host's instances are few")
         self.host = host
         self.leavesInstances = leavesInstances
+        self.adoptsRules = adoptsRules
         self.partition = partition
         self.partitions = partitions
         self.seed = seed ?? SeededHash.processSeed
@@ -103,7 +108,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     }
 
     private func checkHead() throws(SnapshotError) {
-        try self.head.checkVersions()
+        try self.head.checkVersions(adoptsRules: self.adoptsRules)
         guard self.head.partition == UInt64(self.partition.rawValue), self.head.partitions == UInt64(self.partitions)
         else { throw .otherPartition }
     }

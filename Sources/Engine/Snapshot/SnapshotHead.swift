@@ -66,9 +66,13 @@ extension SnapshotHead {
     func expectedRows(_ table: Int) -> Int { min(Int(self.ends[table]), Self.expectedMax) }
 
     /// Refuses what this program does not read.
-    func checkVersions() throws(SnapshotError) {
+    ///
+    /// - Parameter adoptsRules: Whether it may be a state that other rules led to.
+    func checkVersions(adoptsRules: Bool = false) throws(SnapshotError) {
         guard self.version == EngineSnapshot.version else { throw .otherFormat(version: self.version) }
-        guard self.engineVersion == UInt64(Engine.version) else { throw .otherEngine(version: self.engineVersion) }
+        guard adoptsRules || self.engineVersion == UInt64(Engine.version) else {
+            throw .otherEngine(version: self.engineVersion)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import Engine
 package import WidgetModel
 
 /// Why an owner does not go on.
@@ -8,6 +9,8 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
     case logEndsEarly(partition: PartitionID, applied: LogPosition, through: LogPosition)
     /// The log no longer begins with its first entry, and no snapshot of the missing part can be used.
     case noState(partition: PartitionID, reason: String)
+    /// Other decision rules than this program's have to decide what partitions hold behind their newest snapshots.
+    case otherRules([RulesStanding])
     case stopped(partition: PartitionID)
     /// The gateway ends before the owner has applied the whole log.
     case shutDown(partition: PartitionID)
@@ -33,6 +36,12 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
             """
             partition \(partition): the log was trimmed, and what came before is in no snapshot that can be used: \(reason). \
             Start the version that wrote it, or restore the data directory from a backup
+            """
+        case .otherRules(let standings):
+            """
+            this program decides by rules \(Engine.version), and the log has entries that other rules have to decide: \
+            \(standings.map { "\($0)" }.joined(separator: "; ")). Nothing was changed. Run freshet upgrade, or start the \
+            version that wrote the log once and end it with SIGTERM
             """
         case .stopped(let partition):
             "partition \(partition) has stopped; see the log for the reason"

@@ -1,0 +1,131 @@
+import Engine
+import Journaling
+import Ownership
+import Testing
+import WidgetModel
+
+/// What a start does with a log that was decided by these rules or others.
+@Suite struct RulesStandingTests {
+    private static func standing(snapshot: UInt64?, rules: Int?, behind: Int = 0) -> RulesStanding {
+        RulesStanding(
+            partition: PartitionID(0),
+            snapshot: snapshot.map { Self.id($0) },
+            rules: rules,
+            entriesBehind: behind
+        )
+    }
+
+    private static func id(_ position: UInt64) -> SnapshotID {
+        SnapshotID(partition: PartitionID(0), position: LogPosition(position), logTime: .epoch)
+    }
+
+    @Test(arguments: [
+        (Self.standing(snapshot: nil, rules: nil), RulesStanding.Step.goOn),
+        (Self.standing(snapshot: nil, rules: 3), .goOn),
+        (Self.standing(snapshot: 9, rules: 3), .goOn),
+        (Self.standing(snapshot: nil, rules: 2, behind: 1), .settle),
+        (Self.standing(snapshot: 9, rules: 2, behind: 1), .settle),
+        (Self.standing(snapshot: 9, rules: 2), .adopt(Self.id(9))),
+        // To go back is the same.
+        (Self.standing(snapshot: 9, rules: 4), .adopt(Self.id(9))),
+        (Self.standing(snapshot: 9, rules: 4, behind: 1), .settle),
+    ])
+    func `rules change only at a snapshot that holds everything`(_ standing: RulesStanding, _ step: RulesStanding.Step)
+    {
+        #expect(standing.step(of: 3) == step)
+    }
+
+    /// A log that is only read.
+    private struct History: LogHistory {
+        let format = JournalFormat(journalID: "rules", partitions: 1, createdAt: .epoch)
+        var entries: [LogEntry]
+
+        func head(_ partition: PartitionID) -> LogPosition { LogPosition.start.next }
+        func read(_ partition: PartitionID, from position: LogPosition, entriesMax: Int) -> [LogEntry] {
+            Array(self.entries.filter { $0.position >= position }.prefix(entriesMax))
+        }
+        func readOutputs(_ partition: PartitionID, from position: OutputPosition, outputsMax: Int) -> [OutputEntry] {
+            []
+        }
+    }
+
+    /// A snapshot of an owner's state, and the owner's log.
+    private static func written() throws -> (store: MemorySnapshots, log: History, newest: OutputEntry, digest: UInt64)
+    {
+        var log = OwnerLog(hosts: 3)
+        try log.machine.start(newest: nil)
+        try log.writeAll()
+        let store = MemorySnapshots()
+        var encoder = EngineSnapshotEncoder()
+        let position = log.machine.applied.rawValue
+        try store.write(Self.id(position)) { encoder.next(log.machine.engine) }
+        let output = log.newestOutput
+        let newest = try #require(output)
+        let digest = log.machine.engine.stateDigest()
+        return (store, History(entries: log.entries), newest, digest)
+    }
+
+    /// Behind the table's number and the format's version, each of a byte.
+    private static func setRules(_ rules: UInt8, of id: SnapshotID, in store: MemorySnapshots) {
+        store.damage(id) { $0[0][2] = rules }
+    }
+
+    @Test func `the newest snapshot tells by which rules the log goes on, and adopting it changes nothing else`() throws
+    {
+        var (store, log, newest, digest) = try Self.written()
+        let id = store.snapshots(PartitionID(0))[0]
+        let own = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
+        #expect(own.step() == .goOn)
+        Self.setRules(7, of: id, in: store)
+        let others = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
+        #expect(others.rules == 7)
+        #expect(others.step() == .adopt(id))
+
+        let entry = OwnerLog.entry(id.position.rawValue + 1, [.tick])
+        log.entries.append(entry)
+        let behind = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
+        #expect(behind.entriesBehind == 1)
+        #expect(behind.step() == .settle)
+        #expect("\(behind)".contains("1 entry behind its newest snapshot, decided by rules 7"))
+
+        try RulesStanding.adopt(id, among: 1, in: store)
+        #expect(try RulesStanding.read(id.partition, newestOutput: newest, in: log, store).step() == .goOn)
+        var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
+        try store.read(id) { try decoder.take($0) }
+        let adopted = try decoder.finish().stateDigest()
+        #expect(adopted == digest)
+    }
+
+    @Test
+    func `without a snapshot the newest output tells, and a snapshot that is ahead or damaged counts for nothing`()
+        throws
+    {
+        let (store, log, newest, _) = try Self.written()
+        let id = store.snapshots(PartitionID(0))[0]
+        let output = OutputEntry(
+            position: newest.position,
+            record: OutputRecord(
+                through: newest.record.through,
+                ahead: 0,
+                engineVersion: 7,
+                runningHash: newest.record.runningHash,
+                effects: newest.record.effects
+            )
+        )
+        let none = try RulesStanding.read(id.partition, newestOutput: output, in: log, MemorySnapshots())
+        #expect(none.snapshot == nil)
+        #expect(none.entriesBehind == log.entries.count)
+        #expect(none.step() == .settle)
+        let ahead = try RulesStanding.read(id.partition, newestOutput: nil, in: log, store)
+        #expect(ahead.snapshot == nil)
+        #expect(ahead.step() == .goOn)
+        store.damage(id) { $0[0] = [1] }
+        #expect(try RulesStanding.read(id.partition, newestOutput: output, in: log, store).snapshot == nil)
+        // A format that this program does not read at all is no damage.
+        store.damage(id) { $0[0] = [1, 9, 1] }
+        #expect(throws: SnapshotError.otherFormat(version: 9)) {
+            try RulesStanding.read(id.partition, newestOutput: output, in: log, store)
+        }
+        #expect(store.aside.isEmpty)
+    }
+}
