@@ -127,7 +127,7 @@ package struct ReplayCheck: ~Copyable {
     private mutating func compare(_ entry: OutputEntry) {
         self.outputsCompared += 1
         let place = entry.position.rawValue
-        if Int(entry.record.engineVersion) > Engine.version {
+        if Int(entry.record.engineVersion) != Engine.version {
             let sentence = "decision rules version \(entry.record.engineVersion), this program has \(Engine.version)"
             self.note(.version, .outputs, place, sentence)
             return self.letGo()

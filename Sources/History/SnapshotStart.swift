@@ -1,5 +1,6 @@
 package import Engine
 package import Journaling
+import Ownership
 package import WidgetModel
 
 /// Begins with a snapshot that is old enough, or with the log as long as it has its first entry.
@@ -18,10 +19,12 @@ package struct SnapshotStart: HistoryStart {
         only host: HostKey?
     ) throws -> Engine {
         let first = try history.head(partition)
-        let isWhole = first == LogPosition.start.next
         let partitions = history.format.partitions
         // Behind an older one there are entries missing.
-        let usable = try self.store.snapshots(partition).filter { $0.position.next >= first }
+        let all = try self.store.snapshots(partition).filter { $0.position.next >= first }
+        // What lies behind a state of other decision rules only they can replay.
+        let usable = Array(all.prefix { self.isOwn($0) })
+        let isWhole = first == LogPosition.start.next && usable.count == all.count
         var refusal = "there is no snapshot from which on it has every entry"
         let tried: [SnapshotID]
         switch reach {
@@ -41,6 +44,12 @@ package struct SnapshotStart: HistoryStart {
             throw HistoryError.tooLongAgo(partition: partition, earliest: id.logTime)
         }
         throw HistoryError.noState(partition: partition, first: first, reason: refusal)
+    }
+
+    /// Whether this program's rules led to a snapshot's state; one that cannot be read is passed by where it is tried.
+    private func isOwn(_ id: SnapshotID) -> Bool {
+        guard let rules = try? RulesStanding.rules(of: id, in: self.store) else { return true }
+        return rules == Engine.version
     }
 
     /// The state that a snapshot holds, of all hosts or of one.

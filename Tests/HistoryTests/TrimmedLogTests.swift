@@ -79,6 +79,28 @@ import WidgetModel
         try self.run(["what-if", "--policy", try self.policy(budget), "--since", since, "--json", "-", "--quiet"])
     }
 
+    @Test func `what lies behind a state of other decision rules is not replayed by these`() throws {
+        for id in self.snapshots[0] + self.snapshots[1] {
+            var frames: [[UInt8]] = []
+            try self.traffic.journal.read(id) { frames.append($0) }
+            // Behind the table's number and the format's version, each of a byte.
+            frames[0][2] = 7
+            var rest = frames[...]
+            try self.traffic.journal.write(id) { rest.popFirst() }
+        }
+        let log = try LogDirectory(path: self.traffic.directory)
+        let start = SnapshotStart(log)
+        for (before, own) in zip(self.snapshots[1], self.snapshots[2]) {
+            let position = try start.engine(of: own.partition, in: log, .oldest(notAfter: nil), only: nil).position
+            #expect(position == own.position)
+            #expect(throws: HistoryError.tooLongAgo(partition: own.partition, earliest: own.logTime)) {
+                _ = try start.engine(of: before.partition, in: log, .newest(notAfter: before.logTime), only: nil)
+            }
+        }
+        let verified = try self.run(["log", "verify", "--quiet"])
+        #expect(verified.status == 0, "\(verified.output)")
+    }
+
     @Test func `beside its gateway a log without its beginning answers from the states, and nothing is written`() throws
     {
         let before = try self.files()

@@ -87,6 +87,12 @@ package final class LogDirectory: LogHistory {
         return try self.reader.outputs(partition, from: first, through: newest, outputsMax: outputsMax)
     }
 
+    /// The newest output of a partition, nil if there is none.
+    package func newestOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
+        guard let newest = try self.end(partition).newestOutput else { return nil }
+        return try self.readOutputs(partition, from: newest, outputsMax: 1).first
+    }
+
     private func end(_ partition: PartitionID) throws(JournalError) -> PartitionStart {
         guard Int(partition.rawValue) < self.ends.count else {
             throw JournalError(.invalid, "read of partition \(partition) of a log with \(self.ends.count)")
