@@ -13,6 +13,9 @@ extension Gateway {
     /// - Throws: ``OwnerError/shutDown(partition:)`` if the gateway is told to end before they have started.
     func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
         let logger = self.logs.logger(.partitions)
+        if let snapshots = self.snapshots {
+            try await RulesAdoption(journal: self.journal, store: snapshots, logger: logger).run()
+        }
         let started = NIODeadline.now()
         let owners = (0..<self.configuration.partitions).map { number in
             let partition = PartitionID(UInt16(number))

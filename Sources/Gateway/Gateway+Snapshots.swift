@@ -23,6 +23,31 @@ extension Gateway {
     }
 }
 
+// MARK: End
+
+extension Gateway {
+    /// Has the log end with a snapshot of every partition, if that does not take too long.
+    func makeLastSnapshots(_ snapshotter: Snapshotter) async {
+        let time = self.settings.inForce.timeouts.lastSnapshot
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        Task {
+            await snapshotter.makeLastSnapshots()
+            end.yield(true)
+        }
+        let waiting = Task {
+            try? await Task.sleep(for: .milliseconds(time.milliseconds))
+            end.yield(false)
+        }
+        let isDone = await ends.first { _ in true } ?? false
+        waiting.cancel()
+        guard !isDone else { return }
+        self.logger.warning(
+            "no last snapshots in time; the next start replays the log",
+            metadata: ["timeouts.lastSnapshot": "\(time)"]
+        )
+    }
+}
+
 // MARK: Time
 
 extension Gateway {

@@ -394,10 +394,12 @@ package final class Gateway: Service {
         self.audit.close()
         await servers.drain(within: .milliseconds(self.settings.inForce.timeouts.drain.milliseconds))
         await deliverer.stop()
+        writing.cancel()
+        await writing.value
+        if let snapshotter { await self.makeLastSnapshots(snapshotter) }
         // No request waits for an answer any more, and what is asked of the owners from here on must not wait either.
         for owner in owners { owner.stop() }
         self.history.close()
-        writing.cancel()
         await snapshotter?.stop()
         exporting.cancel()
         await exporter?.close()

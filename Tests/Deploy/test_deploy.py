@@ -123,9 +123,9 @@ def test_no_service_becomes_a_variable_that_sets_nothing() -> None:
 def test_the_pod_is_the_images_user_and_has_time_to_drain() -> None:
     security = POD["spec"]["securityContext"]
     assert security["runAsUser"] == security["fsGroup"] == image()["user"]
-    drain = read(ROOT / "deploy/freshet.example.yaml")["timeouts"]["drain"]
+    timeouts = read(ROOT / "deploy/freshet.example.yaml")["timeouts"]
     lame = read(KUBERNETES / "base/freshet.yaml")["timeouts"]["lameDuck"]
-    needed = int(drain.removesuffix("s")) + int(lame.removesuffix("s"))
+    needed = sum(int(time.removesuffix("s")) for time in [timeouts["drain"], timeouts["lastSnapshot"], lame])
     assert POD["spec"]["terminationGracePeriodSeconds"] > needed
     assert int(read(COMPOSE)["services"]["gateway"]["stop_grace_period"].removesuffix("s")) > needed
 

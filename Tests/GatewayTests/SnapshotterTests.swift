@@ -117,6 +117,39 @@ import WidgetModel
         #expect(try await read.register("a", revision: 2, instances: 3).isRegistered(adding: 1))
     }
 
+    @Test func `the last snapshots hold all that is committed, and leave what is due to the next start`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        for host in Self.hosts { try await scene.register(host, instances: 2) }
+        try await Self.push(1...5, to: "a", scene)
+        let made = await snapshotter.makeLastSnapshots()
+        // What would be due by now is not logged any more.
+        scene.time.pass(.days(2))
+        for (owner, id) in zip(scene.owners, made) {
+            #expect(store.snapshots(owner.partition).first == id)
+            let last = try #require(id)
+            #expect(try scene.journal.read(owner.partition, from: last.position.next, entriesMax: 1).isEmpty)
+        }
+        // There is nothing to do twice.
+        let again = await snapshotter.makeLastSnapshots()
+        #expect(again == made)
+        #expect(snapshotter.counters.written == 2)
+        await snapshotter.stop()
+        #expect(try await scene.restarted().start() == 0)
+    }
+
+    @Test func `where the disk is full there is no last snapshot, and the gateway goes on ending`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        for host in Self.hosts { try await scene.register(host, instances: 2) }
+        store.failWrites(with: JournalError(.full, "the disk is full"))
+        #expect(await snapshotter.makeLastSnapshots() == [nil, nil])
+        #expect(snapshotter.counters.failed == 2)
+        await snapshotter.stop()
+    }
+
     @Test func `a snapshot needs an output to be compared with, and one without effects will do`() async throws {
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(snapshots: store)

@@ -284,5 +284,6 @@ extension GatewayConfiguration.Timeouts {
         visitor.scalar("keepAliveAnswer", &self.keepAliveAnswer, .duration(range))
         visitor.scalar("lameDuck", &self.lameDuck, .duration(.zero ... .minutes(10)))
         visitor.scalar("drain", &self.drain, .duration(range))
+        visitor.scalar("lastSnapshot", &self.lastSnapshot, .duration(range))
     }
 }

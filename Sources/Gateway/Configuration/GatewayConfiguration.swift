@@ -232,8 +232,11 @@ extension GatewayConfiguration {
         /// From SIGTERM until the listeners stop accepting: `/readyz` says 503 meanwhile, so that load balancers send nothing new
         /// by the time that nothing new is taken. Default 0.
         package var lameDuck = Interval.zero
-        /// From then to the end of the process, whatever is still open. Default 20 s.
+        /// From then until what is still open is closed. Default 20 s.
         package var drain = Interval.seconds(20)
+        /// Behind the drain, for a last snapshot of each partition to be written; without it the next start replays the log.
+        /// Default 20 s.
+        package var lastSnapshot = Interval.seconds(20)
 
         package init() {}
     }

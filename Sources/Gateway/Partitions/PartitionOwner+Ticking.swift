@@ -12,13 +12,21 @@ extension PartitionOwner {
     func armTick() {
         self.state.value.tick?.cancel()
         self.state.value.tick = nil
-        guard let due = self.state.value.machine.tickDue else { return }
+        guard !self.state.value.hasEndedTicks, let due = self.state.value.machine.tickDue else { return }
         let wait = max(0, (due - self.clock.now()).milliseconds)
         let now = NIODeadline.now()
         // A day is long enough: the timer is armed anew whenever an entry is applied.
         let wanted = now + .milliseconds(min(wait, Interval.day.milliseconds))
         let deadline = max(wanted, self.state.value.lastTick + Self.tickSpacing)
         self.state.value.tick = self.loop.scheduleTask(deadline: deadline) { self.tickIfDue() }
+    }
+
+    /// Logs no tick any more, so that the log ends with what others have appended: what is due waits for the next start.
+    func endTicks() async throws {
+        try await self.loop.submit {
+            self.state.value.hasEndedTicks = true
+            self.armTick()
+        }.get()
     }
 
     /// Logs a tick, unless the log's clock, which may go slower than the loop's, has not come to what is due: the tick would

@@ -61,6 +61,8 @@ package final class PartitionOwner: Sendable {
         var replay: Replay?
         var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
         var tick: Scheduled<Void>?
+        /// Whether what is due has to wait for the next start.
+        var hasEndedTicks = false
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
         /// Nil where pushes are not traced.
         var traces: PartitionTraces?

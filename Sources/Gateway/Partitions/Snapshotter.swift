@@ -152,6 +152,46 @@ package final class Snapshotter: Sendable {
         self.journal.append(Submission(partition: partition, records: records)) { _ in }
     }
 
+    /// Makes a snapshot of every partition that holds all that is committed, for a gateway that ends: a start has nothing to
+    /// replay then, and other decision rules may go on from there. Nobody else may append any more.
+    ///
+    /// - Returns: The snapshots, by partition; nil for one whose snapshot could not be made, which is reported.
+    @discardableResult
+    package func makeLastSnapshots() async -> [SnapshotID?] {
+        var made: [SnapshotID?] = []
+        for owner in self.owners { made.append(await self.makeLastSnapshot(of: owner)) }
+        return made
+    }
+
+    private func makeLastSnapshot(of owner: PartitionOwner) async -> SnapshotID? {
+        do {
+            try await owner.endTicks()
+            // A tick may have been on its way.
+            for _ in 0..<Self.lastAttemptsMax {
+                let newest = try await self.thread.runIfActive { try self.store.snapshots(owner.partition).first }
+                if let newest, try await self.isLast(newest) { return newest }
+                let applied = try await owner.progress().applied
+                guard applied > .start, await self.makeSnapshot(of: owner) != nil else { return nil }
+            }
+        } catch {
+            self.logger.error(
+                "no last snapshot could be made; the next start replays the log",
+                metadata: ["partition": "\(owner.partition)", "error": "\(error)"]
+            )
+        }
+        return nil
+    }
+
+    /// How often a last snapshot is tried behind which there are entries.
+    private static let lastAttemptsMax = 4
+
+    /// Whether nothing is committed behind a snapshot.
+    private func isLast(_ id: SnapshotID) async throws -> Bool {
+        try await self.thread.runIfActive {
+            try self.journal.history.read(id.partition, from: id.position.next, entriesMax: 1).isEmpty
+        }
+    }
+
     /// Gives up what is being written, and ends the thread.
     package func stop() async {
         self.isStopping.store(true, ordering: .relaxed)
