@@ -147,9 +147,11 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "CTimex", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
+                "APNSWire", "CTimex", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching",
+                "JournalSQLite",
                 "Journaling",
-                "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel",
+                "LoadGenerator", "Ownership", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry",
+                "WidgetModel",
                 argumentParser,
                 lifecycle,
                 logging,
@@ -242,6 +244,12 @@ let package = Package(
             path: "Tests/Fixtures/JournalCrasher",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "RulesRewriter",
+            dependencies: ["JournalSQLite", "Journaling", "WidgetModel"],
+            path: "Tests/Fixtures/RulesRewriter",
+            swiftSettings: settings
+        ),
         // Linked into a program, it can end it at any call that writes.
         .target(name: "CrashPoints", path: "Tests/Fixtures/CrashPoints"),
         .executableTarget(
@@ -323,7 +331,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport", "Scoreboard",
+                "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport", "RulesRewriter",
+                "Scoreboard",
                 "ScriptedServer", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
             ],
             exclude: ["Clients"]

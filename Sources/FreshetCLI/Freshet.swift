@@ -20,6 +20,7 @@ struct Freshet: AsyncParsableCommand {
             Send.self,
             Import.self,
             Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self,
+            Settle.self, Upgrade.self,
             Version.self, Bench.self,
         ],
         groupedSubcommands: [

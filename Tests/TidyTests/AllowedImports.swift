@@ -41,8 +41,8 @@ enum AllowedImports {
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
             "APNSWire", "CTimex", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
-            "Journaling", "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "Timelines",
-            "WidgetModel",
+            "Journaling", "LoadGenerator", "Ownership", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry",
+            "Timelines", "WidgetModel",
         ],
         // For programs of others.
         "FreshetClient": [],

@@ -14,6 +14,12 @@ if [ -n "$missing" ]; then
 fi
 
 prefix=${PREFIX:-/usr}
+# The program that is replaced stays, for `freshet upgrade`: it may have to decide what it has accepted.
+installed="${DESTDIR:-}$prefix/bin/freshet"
+if [ -x "$installed" ] && ! cmp -s usr/bin/freshet "$installed"; then
+    mkdir -p "${DESTDIR:-}$prefix/lib/freshet"
+    cp -p "$installed" "${DESTDIR:-}$prefix/lib/freshet/freshet-previous"
+fi
 (cd usr && find . -type f) | while read -r file; do
     mode=644
     [ "$file" != ./bin/freshet ] || mode=755

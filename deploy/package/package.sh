@@ -75,7 +75,7 @@ mkdir "$deb/DEBIAN"
 libraries=$(cd "$work/shlibs" && dpkg-shlibdeps -O -S"$deb" "$deb/usr/bin/freshet" | sed -n 's/^shlibs:Depends=//p')
 sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@LIBRARIES@/$libraries/" \
     -e "s/@SIZE@/$(du -sk --apparent-size "$tree" | cut -f1)/" "$source/deploy/package/debian/control" > "$deb/DEBIAN/control"
-install -m 0755 "$source"/deploy/package/debian/{postinst,prerm,postrm} "$deb/DEBIAN/"
+install -m 0755 "$source"/deploy/package/debian/{preinst,postinst,prerm,postrm} "$deb/DEBIAN/"
 echo /etc/freshet/freshet.yaml > "$deb/DEBIAN/conffiles"
 (cd "$deb" && find lib usr -type f -print0 | sort -z | xargs -0 md5sum) > "$deb/DEBIAN/md5sums"
 find "$deb" -exec touch --no-dereference --date "@$SOURCE_DATE_EPOCH" {} +

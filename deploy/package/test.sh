@@ -59,6 +59,13 @@ in_system /bin/bash -ec 'cd /tmp && freshet init trial --yes > printed && freshe
 # The README, command by command, with the program that was installed.
 in_system /root/.venv/bin/python /root/Tests/Pages/run.py --inside --program /usr/bin/freshet /root/README.md
 in_system dpkg --verify freshet
+# A later version keeps this one.
+dpkg-deb -R "$out"/freshet_*.deb "$place/later"
+sed -i 's/^Version: .*/&+later/' "$place/later/DEBIAN/control"
+dpkg-deb --build "$place/later" "$place/system/later.deb" > /dev/null
+in_system env DEBIAN_FRONTEND=noninteractive dpkg --install /later.deb
+in_system cmp /usr/bin/freshet /usr/lib/freshet/freshet-previous
+rm "$place/system/later.deb"
 in_system dpkg --purge freshet
 listed > "$place/after"
 left=$(comm -13 "$place/before" "$place/after")

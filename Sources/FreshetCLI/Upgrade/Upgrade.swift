@@ -1,0 +1,112 @@
+import APNSWire
+import ArgumentParser
+import Engine
+import Foundation
+import Gateway
+import Journaling
+import Ownership
+import WidgetModel
+
+/// `freshet upgrade`
+struct Upgrade: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a data directory ready for this version of Freshet; also for an older one, to go back.",
+        discussion: """
+            Decision rules belong to a version. What a log has is decided by the rules of the version that wrote it, and what \
+            comes behind a snapshot that holds everything by those of the version that is started next. SIGTERM leaves such a \
+            snapshot. Where the gateway was killed instead, this has the previous program write it (freshet settle), and then \
+            takes the state over. Where the rules are the same it does nothing. The gateway must not be running.
+
+              freshet upgrade --data /var/lib/freshet --dry-run
+              freshet upgrade --data /var/lib/freshet --previous /usr/lib/freshet/freshet-previous
+
+            To go back to the version before, stop this one and run that one's freshet upgrade.
+
+            Exit codes: 0 ready, 1 it is not, and the output says what to do.
+            """
+    )
+
+    @OptionGroup var data: DataOptions
+    @Option(help: "The program before this one. Packages keep it where the default says.")
+    var previous = "/usr/lib/freshet/freshet-previous"
+    @Flag(help: "Say what would be done, and change nothing.") var dryRun = false
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        guard FileManager.default.fileExists(atPath: "\(self.data.directory)/journal.format") else {
+            return self.report([], "nothing to do: there is no log yet")
+        }
+        let directory = DataDirectoryAccess(self.data.directory)
+        do {
+            var standings = try directory.readStandings()
+            let hasToSettle = standings.contains { $0.step() == .settle }
+            guard standings.contains(where: { $0.step() != .goOn }) else {
+                return self.report(standings, "nothing to do: this program's rules decided it")
+            }
+            if self.dryRun { return self.report(standings, self.plan(hasToSettle)) }
+            if hasToSettle {
+                try self.settle()
+                standings = try directory.readStandings()
+            }
+            let adopted = try await directory.adopt()
+            self.report(standings, "ready: \(adopted.count) partitions go on with rules \(Engine.version)")
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            Output.standardError("\(self.data.directory): \(error)")
+            throw ExitCode(1)
+        }
+    }
+
+    private func plan(_ hasToSettle: Bool) -> String {
+        let adopting = "the states would be taken over, and what comes next decided by rules \(Engine.version)"
+        guard hasToSettle else { return "would be made ready: \(adopting)" }
+        return "would be made ready: \(self.previous) settle would decide what is committed; then \(adopting)"
+    }
+
+    /// Has the program before this one decide what is its to decide.
+    private func settle() throws {
+        guard FileManager.default.isExecutableFile(atPath: self.previous) else {
+            Output.standardError(
+                """
+                \(self.data.directory) has entries that the version before has to decide, and there is no program at \
+                \(self.previous). Nothing was changed. Name it with --previous, or start that version once and end \
+                it with SIGTERM
+                """
+            )
+            throw ExitCode(1)
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: self.previous)
+        process.arguments = ["settle", "--data", self.data.directory] + (self.data.quiet ? ["--quiet"] : [])
+        // Standard output is this program's answer.
+        process.standardOutput = FileHandle.standardError
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            Output.standardError(
+                "\(self.previous) settle ended with \(process.terminationStatus); what it says is above"
+            )
+            throw ExitCode(1)
+        }
+    }
+
+    private func report(_ standings: [RulesStanding], _ result: String) {
+        guard self.json else {
+            for standing in standings { print(standing) }
+            return print(result)
+        }
+        let partitions = standings.map { standing in
+            JSONValue.object(of: [
+                ("partition", .count(Int(standing.partition.rawValue))),
+                ("rules", standing.rules.map { .count($0) } ?? .null),
+                ("snapshot", standing.snapshot.map { .count(Int(clamping: $0.position.rawValue)) } ?? .null),
+                ("entriesBehind", .count(standing.entriesBehind)),
+            ])
+        }
+        let answer = JSONValue.object(of: [
+            ("program", .count(Engine.version)), ("partitions", .array(partitions)), ("result", .string(result)),
+        ])
+        print(String(decoding: answer.jsonText, as: UTF8.self))
+    }
+}
