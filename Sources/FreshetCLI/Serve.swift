@@ -5,7 +5,10 @@ import JournalSQLite
 import Journaling
 import Logging
 import Metrics
+import OperatorAPI
+import Partitions
 import ServiceLifecycle
+import Settings
 import Telemetry
 import UnixSignals
 import WidgetModel

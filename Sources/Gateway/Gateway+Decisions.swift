@@ -1,4 +1,6 @@
 import Journaling
+import Partitions
+import Settings
 
 extension Gateway {
     /// What writes decisions down, if there is a place for them.

@@ -1,9 +1,16 @@
 import APNSWire
+import Delivery
 import Engine
 import HTTPTransport
+import HostAPI
+import Ingest
 import Logging
 import NIOCore
 import NIOPosix
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import Telemetry
 

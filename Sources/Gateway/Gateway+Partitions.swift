@@ -1,9 +1,15 @@
+import Delivery
 import Engine
+import Ingest
 import Logging
 import NIOCore
 import NIOPosix
+import OperatorAPI
 import Ownership
+import Partitions
 import ServiceLifecycle
+import Serving
+import Settings
 import Synchronization
 import WidgetModel
 

@@ -1,6 +1,10 @@
+import Delivery
 import Engine
 import Logging
 import NIOPosix
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import Timelines
 import WidgetModel

@@ -1,6 +1,10 @@
 import Engine
 import Journaling
 import Logging
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import Timelines
 import WidgetModel

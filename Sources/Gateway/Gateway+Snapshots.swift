@@ -2,6 +2,10 @@ import Engine
 import HTTPTransport
 import Logging
 import NIOPosix
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import WidgetModel
 

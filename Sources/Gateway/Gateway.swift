@@ -1,15 +1,21 @@
 import APNSWire
+import Delivery
 import Engine
 import HTTP2
 import HTTPTransport
 import History
+import Ingest
 package import Journaling
 import Logging
 import Metrics
 import NIOCore
 import NIOPosix
+package import OperatorAPI
 import Ownership
+package import Partitions
 import ServiceLifecycle
+import Serving
+package import Settings
 import Synchronization
 import TLS
 package import Telemetry
@@ -250,7 +256,7 @@ package final class Gateway: Service {
         )
         let reloading = ConfigurationReload(
             self.settings,
-            source: self.source,
+            source: self.checkedSource,
             log: log,
             clock: self.clock,
             feed: self.feed,
@@ -348,7 +354,7 @@ package final class Gateway: Service {
                     failing: {
                         Task {
                             await deliverer.tryFailing()
-                            await providers.tryNow()
+                            await providers.tryNow(nil)
                         }
                     }
                 )
@@ -408,6 +414,16 @@ package final class Gateway: Service {
         }
         filer?.store.close()
         self.end()
+    }
+
+    /// Reads the configuration anew, with the files that it names.
+    private var checkedSource: (@Sendable () throws -> GatewayConfiguration)? {
+        guard let source = self.source else { return nil }
+        return {
+            let fresh = try source()
+            try GatewayCheck.files(of: fresh)
+            return fresh
+        }
     }
 
     /// How it does, in a line: that it is ready, or what is missing; and whether its listeners are open.

@@ -1,6 +1,8 @@
 import APNSWire
-import Gateway
 import HTTPTransport
+import HostAPI
+import Serving
+import Settings
 import TLS
 import Testing
 import WidgetModel

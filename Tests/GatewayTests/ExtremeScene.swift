@@ -1,8 +1,12 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
+import HostAPI
+import Ingest
 import IntentMatching
+import OperatorAPI
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import Timelines

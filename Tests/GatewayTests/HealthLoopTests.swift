@@ -5,6 +5,8 @@ import HTTPTransport
 import Journaling
 import NIOCore
 import NIOPosix
+import Partitions
+import Settings
 import Synchronization
 import TLS
 import Testing

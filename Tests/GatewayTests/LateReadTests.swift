@@ -1,11 +1,11 @@
 import Dispatch
 import Engine
-import Gateway
 import Journaling
 import Logging
 import NIOCore
 import NIOPosix
 import Ownership
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

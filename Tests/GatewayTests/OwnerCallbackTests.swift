@@ -8,8 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Partitions
+@testable import Settings
 
 /// The engine is lent to one at a time, so nothing outside may be called while it is: whoever is told something may ask the owner
 /// on the spot, from every sink and from every answer. An owner that did not keep to it would trap.
@@ -131,7 +131,7 @@ import WidgetModel
             owners: scene.owners,
             journal: scene.journal,
             store: store,
-            settings: Snapshotter.Settings(history: .zero),
+            settings: GatewayConfiguration.Snapshots(history: .zero),
             clock: scene.time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )

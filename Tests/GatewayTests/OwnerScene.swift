@@ -1,9 +1,12 @@
 import Engine
-import Gateway
+import Ingest
 import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import OperatorAPI
+import Partitions
+import Serving
 import Synchronization
 import TestSupport
 import TransportSupport

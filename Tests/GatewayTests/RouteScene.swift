@@ -1,5 +1,8 @@
-import Gateway
+import Delivery
 import HTTPTransport
+import HostAPI
+import Partitions
+import Serving
 import TLS
 import Testing
 import WidgetModel

@@ -9,8 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Partitions
 
 /// A data directory in which one `OwnerCrasher` after the other dies, and what they promised.
 final class CrashDirectory {

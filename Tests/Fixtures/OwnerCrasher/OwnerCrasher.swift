@@ -11,7 +11,6 @@ import CrashPoints
 import Dispatch
 import Engine
 import Foundation
-import Gateway
 import Glibc
 import IntentMatching
 import JournalSQLite
@@ -19,6 +18,8 @@ import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import Partitions
+import Settings
 import Synchronization
 import Timelines
 import WidgetModel
@@ -88,7 +89,7 @@ enum OwnerCrasher {
             owners: owners,
             journal: journal,
             store: journal,
-            settings: Snapshotter.Settings(history: .seconds(history), niceness: 0),
+            settings: GatewayConfiguration.Snapshots(history: .seconds(history), niceness: 0),
             clock: clock,
             logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
         )

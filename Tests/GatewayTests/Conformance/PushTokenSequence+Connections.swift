@@ -1,6 +1,7 @@
 // What a connection remembers of its tokens.
 
-import Gateway
+import Serving
+import Settings
 import WidgetModel
 
 extension PushTokenSequence {
@@ -281,7 +282,7 @@ extension PushTokenSequence {
 
     private init(
         _ name: String,
-        scope: TokenUpdates.Scope = .connection,
+        scope: GatewayConfiguration.ProviderTokens.RefreshScope = .connection,
         refreshMin: Interval = .minutes(20),
         bindsConnections: Bool = true,
         _ steps: [Step],

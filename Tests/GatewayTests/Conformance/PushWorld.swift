@@ -1,7 +1,11 @@
 import APNSWire
 import Engine
-import Gateway
+import Ingest
 import IntentMatching
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import TLS
 import TestSupport
 import WidgetModel
@@ -99,7 +103,7 @@ struct PushWorld {
             guard let token = DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no token") }
             directory.bind(
                 token,
-                to: HostDirectory.Entry(host: HostKey(host, of: app), instance: instance, partition: PartitionID(0))
+                to: TokenBinding(host: HostKey(host, of: app), instance: instance, partition: PartitionID(0))
             )
         }
         let gone = [

@@ -1,11 +1,13 @@
+import Delivery
 import Engine
 import FoundationEssentials
-import Gateway
 import HTTPTransport
 import NIOCore
 import NIOPosix
 import Ownership
+import Partitions
 import ScriptedServer
+import Settings
 import Synchronization
 import TLS
 import TestSupport

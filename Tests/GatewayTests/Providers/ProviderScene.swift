@@ -1,9 +1,12 @@
 import APNSWire
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
 import Journaling
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import TestSupport
 import Testing
