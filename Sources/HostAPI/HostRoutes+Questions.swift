@@ -58,7 +58,7 @@ extension HostRoutes {
     /// `GET /v1/pushes/<apns-id>/events` for a sender: a receipt, without asking again and again.
     func followPush(_ call: Call<Caller>) async throws(Problem) -> HTTPResponse {
         let question = try self.question(call)
-        return try await question.follow(self.followers) { [authorizer = self.authorizer] in
+        return try await question.follow(self.updates.followers) { [authorizer = self.authorizer] in
             authorizer.present(call.asker).map { question.put(by: $0) }
         }
     }

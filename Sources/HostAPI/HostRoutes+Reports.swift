@@ -1,7 +1,6 @@
 import APNSWire
 import Engine
 import HTTPTransport
-import IntentMatching
 import Partitions
 import Serving
 import Settings

@@ -1,10 +1,8 @@
-import APNSWire
 import Engine
 package import HTTPTransport
 import IntentMatching
 package import Partitions
 package import Serving
-import Timelines
 import WidgetModel
 
 /// The routes of the host listener: registration, signals, timelines, event streams, and an app's own requests.
@@ -14,12 +12,11 @@ package struct HostRoutes: Sendable {
     let authorizer: HostAuthorizer
     let directory: any TokenDirectory
     let log: CommandLog
-    let streams: HostStreams
-    let followers: PushFollowers
+    let updates: HostUpdates
+    var streams: HostStreams { self.updates.streams }
     var bounds: ServingBounds { self.liveApps.bounds }
     var limits: HostRouteLimits { self.bounds.hosts }
-    /// Nil where no kind has one.
-    let providers: (any TimelineSource)?
+    var providers: (any TimelineSource)? { self.updates.providers }
     let states: KindStates
     /// Nil where whatever is registered is taken.
     let registry: RegistryWatch?
@@ -30,9 +27,7 @@ package struct HostRoutes: Sendable {
         authorizer: HostAuthorizer,
         directory: any TokenDirectory,
         log: CommandLog,
-        streams: HostStreams,
-        followers: PushFollowers,
-        providers: (any TimelineSource)? = nil,
+        updates: HostUpdates,
         states: KindStates = KindStates(),
         registry: RegistryWatch? = nil,
         problems: ProblemCounters = ProblemCounters()
@@ -41,9 +36,7 @@ package struct HostRoutes: Sendable {
         self.authorizer = authorizer
         self.directory = directory
         self.log = log
-        self.streams = streams
-        self.followers = followers
-        self.providers = providers
+        self.updates = updates
         self.states = states
         self.registry = registry
         self.problems = problems

@@ -1,7 +1,6 @@
 import APNSWire
 import HTTP2
 import Ingest
-import OperatorAPI
 import Partitions
 import Serving
 import TestSupport

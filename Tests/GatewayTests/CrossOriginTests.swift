@@ -104,8 +104,7 @@ import WidgetModel
             ),
             directory: scene.directory,
             log: scene.log,
-            streams: scene.streams,
-            followers: scene.followers
+            updates: HostUpdates(streams: scene.streams, followers: scene.followers)
         )
         var request = HTTPRequest(
             method: "POST",

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import WidgetModel
 @testable import Ingest
-@testable import OperatorAPI
 @testable import Partitions
 @testable import Serving
 

@@ -55,7 +55,7 @@ package final class Gallery: Sendable {
     private let age: Shared<Interval>
     private let clock: LogClock
     /// Where providers that are too slow for those who look at a gallery are counted.
-    private let states: KindStates
+    let states: KindStates
 
     /// - Parameter age: How long an answer is taken for new.
     package init(age: Interval, clock: LogClock, states: KindStates) {

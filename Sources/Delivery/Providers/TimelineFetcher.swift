@@ -1,8 +1,8 @@
 import APNSWire
 package import Engine
 import HTTPTransport
-package import Logging
-package import Metrics
+import Logging
+import Metrics
 import Ownership
 package import Partitions
 package import Serving
@@ -19,43 +19,34 @@ package actor TimelineFetcher {
     package struct Services: Sendable {
         package let log: CommandLog
         package let contents: ContentStore
-        package let states: KindStates
         package let clock: LogClock
-        package let logger: Logger
         package let gallery: Gallery
         let timelineLimits: Shared<TimelineLimits>
         /// False where no provider is asked, ever: what is to be fetched waits.
         let asks: Bool
+        package let telemetry: DeliveryTelemetry
         /// Shows placeholders and entries on the streams of their hosts.
         package let publish: @Sendable ([HostEvent]) -> Void
-        /// Nil where pushes are not traced.
-        package let tracing: GatewayTracing?
-        /// Takes how long answers took.
-        package let fetch: Timer?
+        /// What was found in the timelines of each kind.
+        var states: KindStates { self.gallery.states }
 
         package init(
             log: CommandLog,
             contents: ContentStore,
-            states: KindStates,
             clock: LogClock,
-            logger: Logger,
             gallery: Gallery,
             timelineLimits: TimelineLimits = TimelineLimits(),
-            tracing: GatewayTracing? = nil,
-            fetch: Timer? = nil,
             asks: Bool = true,
+            telemetry: DeliveryTelemetry,
             publish: @escaping @Sendable ([HostEvent]) -> Void
         ) {
-            self.asks = asks
-            self.gallery = gallery
-            self.timelineLimits = Shared(timelineLimits)
-            self.tracing = tracing
-            self.fetch = fetch
             self.log = log
             self.contents = contents
-            self.states = states
             self.clock = clock
-            self.logger = logger
+            self.gallery = gallery
+            self.timelineLimits = Shared(timelineLimits)
+            self.asks = asks
+            self.telemetry = telemetry
             self.publish = publish
         }
     }
@@ -313,12 +304,12 @@ package actor TimelineFetcher {
     private func ask(_ batch: FetchPlanner.Batch, _ subjects: [FetchSubject]) async {
         let body = ProviderRequest.timelines(subjects, now: self.services.clock.now()).jsonText
         let findings = self.services.states.takeHeader(of: self.key)
-        let trace = self.services.tracing?.request("fetch", for: subjects.map(\.reload))
+        let trace = self.services.telemetry.tracing?.request("fetch", for: subjects.map(\.reload))
         let response: HTTPClientResponse
         do {
             let begunAt = ContinuousClock.now
             response = try await self.connection.ask(body, findings: findings, trace: trace)
-            self.services.fetch?.record(duration: begunAt.duration(to: .now))
+            self.services.telemetry.instruments?.fetch.record(duration: begunAt.duration(to: .now))
             trace?.end(status: response.status, errorsFrom: 400)
         } catch {
             trace?.fail("\(error)")
@@ -352,7 +343,7 @@ package actor TimelineFetcher {
         // Those that are not out any more need no answer.
         answered.formUnion(batch.items.map(\.reload).filter { !asked.contains($0) })
         let called: Set<ReloadID> = response.status == 202 ? asked.filter { answer.parts[$0] == nil } : []
-        self.services.tracing?.forget(Array(answered))
+        self.services.telemetry.tracing?.forget(Array(answered))
         self.planner.succeeded(batch.number, answered: answered, called: called, at: self.services.clock.now())
     }
 
@@ -365,12 +356,15 @@ package actor TimelineFetcher {
     private func tell(_ change: TargetHealth.Change) {
         let heldUntil = self.heldUntil(self.services.clock.now())
         let metadata: Logger.Metadata = ["app": "\(self.key.app)", "kind": "\(self.key.kind)"]
-        change.tell("a timeline provider", metadata, heldUntil: heldUntil, self.services.logger)
+        change.tell("a timeline provider", metadata, heldUntil: heldUntil, self.services.telemetry.logger)
     }
 
     private func note(_ text: String, _ now: Instant) {
         self.lastFault = (now, String(text.prefix(300)))
-        self.services.logger.debug("timeline provider", metadata: ["kind": "\(self.key)", "error": "\(text)"])
+        self.services.telemetry.logger.debug(
+            "timeline provider",
+            metadata: ["kind": "\(self.key)", "error": "\(text)"]
+        )
     }
 
     // MARK: What came of it

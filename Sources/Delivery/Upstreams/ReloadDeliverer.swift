@@ -1,7 +1,7 @@
 package import Engine
 package import HTTPTransport
 import IntentMatching
-package import Logging
+import Logging
 import Metrics
 package import Ownership
 package import Partitions
@@ -16,9 +16,7 @@ package actor ReloadDeliverer {
     private let client: HTTPClient
     private let log: CommandLog
     private let clock: @Sendable () -> Instant
-    private let logger: Logger
-    private let tracing: GatewayTracing?
-    private let instruments: GatewayInstruments?
+    private let telemetry: DeliveryTelemetry
     private var machine: DeliveryMachine
     private var timer: Task<Void, Never>?
     private var timerDue = Instant.distantFuture
@@ -33,17 +31,13 @@ package actor ReloadDeliverer {
         log: CommandLog,
         delivers: Bool = true,
         clock: @escaping @Sendable () -> Instant,
-        logger: Logger,
-        tracing: GatewayTracing? = nil,
-        instruments: GatewayInstruments? = nil
+        telemetry: DeliveryTelemetry
     ) {
-        self.instruments = instruments
-        self.tracing = tracing
         self.live = plans
         self.client = client
         self.log = log
         self.clock = clock
-        self.logger = logger
+        self.telemetry = telemetry
         self.machine = DeliveryMachine(plans.current.destinations, partitions: log.partitions, settings.machine)
         if !delivers { self.machine.stop() }
     }
@@ -165,10 +159,10 @@ extension ReloadDeliverer {
             }
         case .renewProviderToken(let app):
             self.live.current.upstreams[app]?.tokens?.expire(now: LogClock.wallTime())
-        case .forget(let reloads): self.tracing?.forget(reloads)
+        case .forget(let reloads): self.telemetry.tracing?.forget(reloads)
         case .tellHealth(let change, let destination, let heldUntil): self.tell(change, of: destination, heldUntil)
         case .tellInvalidToken(let app, let token, let reason):
-            self.logger.notice(
+            self.telemetry.logger.notice(
                 "the upstream calls a push token invalid",
                 metadata: ["app": "\(app)", "token": "\(token)", "reason": "\(reason)"]
             )
@@ -176,7 +170,7 @@ extension ReloadDeliverer {
     }
 
     private func send(_ delivery: DeliveryRequest) async -> DeliveryAnswer {
-        let trace = self.tracing?.request("deliver", for: delivery.reloads.map(\.id))
+        let trace = self.telemetry.tracing?.request("deliver", for: delivery.reloads.map(\.id))
         do {
             guard let (prepared, target) = try self.live.current.request(for: delivery, now: self.clock()) else {
                 trace?.fail("no \(delivery.target.kind.rawValue)")
@@ -187,7 +181,8 @@ extension ReloadDeliverer {
             if let trace { request.headers.append("traceparent", trace.context.traceparent) }
             let begunAt = ContinuousClock.now
             let response = try await self.client.send(request, to: target)
-            (delivery.target.kind == .webhook ? self.instruments?.webhook : self.instruments?.upstream)?
+            (delivery.target.kind == .webhook
+                ? self.telemetry.instruments?.webhook : self.telemetry.instruments?.upstream)?
                 .record(duration: begunAt.duration(to: .now))
             trace?.end(status: response.status, errorsFrom: 400)
             return .response(DeliveryResponse(response))
@@ -213,7 +208,7 @@ extension ReloadDeliverer {
             "apps": "\(targets.keys.map(\.rawValue).sorted().joined(separator: ", "))"
         ]
         metadata["origin"] = targets.values.first.map { "\($0.origin)" }
-        change.tell(name, metadata, heldUntil: heldUntil, self.logger)
+        change.tell(name, metadata, heldUntil: heldUntil, self.telemetry.logger)
     }
 }
 

@@ -1,7 +1,5 @@
-import NIOCore
 import Partitions
 import Serving
-import WidgetModel
 
 /// What every list takes: `limit` and `cursor`.
 struct ListRequest: Sendable {

@@ -9,7 +9,7 @@ extension PartitionOwner {
     /// Reads the newest snapshot that can be read, if there are any, on threads of its own.
     func load() async throws -> Handover<LoadedState> {
         let state = Handover<LoadedState>()
-        guard let snapshots = self.snapshots else { return state }
+        guard let snapshots = self.services.snapshots else { return state }
         let threads = NIOThreadPool(numberOfThreads: 3)
         threads.start()
         var loader = StateLoader(

@@ -169,8 +169,8 @@ extension PartitionOwner {
     }
 
     private func publish(_ effects: [Effect]) {
-        let spans = self.isTraced ? self.beginReloads(effects) : []
-        self.sinks.effects(effects)
+        let spans = self.services.tracing == nil ? [] : self.beginReloads(effects)
+        self.state.value.effects(effects)
         for span in spans { span.end() }
     }
 
@@ -180,7 +180,8 @@ extension PartitionOwner {
 
     /// An entry is about to be begun, or to be gone on with.
     private func noteBeginning() {
-        guard self.isTraced, !self.state.value.machine.isReplaying, self.state.value.entryBegunAt == nil else { return }
+        guard self.services.tracing != nil, !self.state.value.machine.isReplaying, self.state.value.entryBegunAt == nil
+        else { return }
         self.state.value.entryBegunAt = DefaultTracerClock.now
     }
 

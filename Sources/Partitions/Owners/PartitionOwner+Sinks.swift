@@ -4,8 +4,6 @@ package import WidgetModel
 extension PartitionOwner {
     /// What the owner hands on. Called on the owner's loop, but for what the directory is told while a snapshot is read.
     package struct Sinks: Sendable {
-        /// Reloads whose output record is durable.
-        package let effects: @Sendable ([Effect]) -> Void
         /// The hosts of a snapshot, with their tokens; the state has nothing else yet that could be asked for.
         package let hosts: @Sendable (PartitionID, borrowing Engine) -> Void
         /// Tokens that were bound or removed, as soon as they are applied.
@@ -21,7 +19,6 @@ extension PartitionOwner {
         package let failed: @Sendable (PartitionID, any Error) -> Void
 
         package init(
-            effects: @escaping @Sendable ([Effect]) -> Void,
             hosts: @escaping @Sendable (PartitionID, borrowing Engine) -> Void,
             directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
             audit: @escaping @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void = { _, _, _, _ in },
@@ -29,7 +26,6 @@ extension PartitionOwner {
             applied: @escaping @Sendable () -> Void = {},
             failed: @escaping @Sendable (PartitionID, any Error) -> Void
         ) {
-            self.effects = effects
             self.hosts = hosts
             self.directory = directory
             self.audit = audit

@@ -13,7 +13,7 @@ extension PartitionOwner {
         self.state.value.tick?.cancel()
         self.state.value.tick = nil
         guard let due = self.state.value.machine.tickDue else { return }
-        let wait = max(0, (due - self.clock.now()).milliseconds)
+        let wait = max(0, (due - self.services.clock.now()).milliseconds)
         let now = NIODeadline.now()
         // A day is long enough: the timer is armed anew whenever an entry is applied.
         let wanted = now + .milliseconds(min(wait, Interval.day.milliseconds))
@@ -24,7 +24,9 @@ extension PartitionOwner {
     /// Logs a tick, unless the log's clock, which may go slower than the loop's, has not come to what is due: the tick would
     /// do nothing, and the next one, which is due at once, nothing either.
     private func tickIfDue() {
-        guard let due = self.state.value.machine.tickDue, due <= self.clock.now() else { return self.armTick() }
+        guard let due = self.state.value.machine.tickDue, due <= self.services.clock.now() else {
+            return self.armTick()
+        }
         self.appendTick()
     }
 

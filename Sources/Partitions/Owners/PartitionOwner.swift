@@ -17,22 +17,50 @@ package import WidgetModel
 package final class PartitionOwner: Sendable {
     package let partition: PartitionID
     package let loop: any EventLoop
-    let journal: any Journal
-    let snapshots: (any SnapshotStore)?
-    let clock: LogClock
-    let logger: Logger
+    let services: Services
     let sinks: Sinks
     /// Set once, by ``stop()``.
     let isStopping = Atomic<Bool>(false)
-    /// Whether reloads of traced pushes are told of.
-    let isTraced: Bool
     /// Told of what came and what was done.
     let work: PartitionWork
     let state: NIOLoopBoundBox<State>
 
+    /// What an owner works with.
+    package struct Services: Sendable {
+        /// The log.
+        package let journal: any Journal
+        /// Where the state is read from when it starts; nil if the log is replayed from its beginning.
+        package let snapshots: (any SnapshotStore)?
+        /// Says when a tick is due.
+        package let clock: LogClock
+        /// Where to write.
+        package let logger: Logger
+        /// Nil where pushes are not traced.
+        package let tracing: GatewayTracing?
+
+        package init(
+            journal: any Journal,
+            snapshots: (any SnapshotStore)? = nil,
+            clock: LogClock,
+            logger: Logger,
+            tracing: GatewayTracing? = nil
+        ) {
+            self.journal = journal
+            self.snapshots = snapshots
+            self.clock = clock
+            self.logger = logger
+            self.tracing = tracing
+        }
+    }
+
+    var journal: any Journal { self.services.journal }
+    var logger: Logger { self.services.logger }
+
     /// Loop-confined state.
     struct State {
         let held: HeldMachine
+        /// Who is told of reloads whose output record is durable: none, until ``PartitionOwner/serve(_:)``.
+        var effects: @Sendable ([Effect]) -> Void = { _ in }
         var machine: OwnerMachine {
             _read { yield self.held.machine }
             nonmutating _modify { yield &self.held.machine }
@@ -94,10 +122,7 @@ package final class PartitionOwner: Sendable {
     ///   - engine: The state to begin with, where there is no snapshot.
     ///   - partition: Which.
     ///   - loop: Where everything happens.
-    ///   - journal: The log.
-    ///   - snapshots: Where the state is read from when it starts; nil if the log is replayed from its beginning.
-    ///   - clock: Says when a tick is due.
-    ///   - logger: Where to write.
+    ///   - services: The log, and what else it works with.
     ///   - work: Told of what came and what was done; nil where nothing else asks for that.
     ///   - sinks: What is handed on.
     ///   - outputBytesPerCommit: A larger output is written in chunks; see ``JournalLimits/outputBytesPerCommit``.
@@ -105,28 +130,27 @@ package final class PartitionOwner: Sendable {
         engine: consuming Engine,
         partition: PartitionID,
         loop: any EventLoop,
-        journal: any Journal,
-        snapshots: (any SnapshotStore)? = nil,
-        clock: LogClock,
-        logger: Logger,
-        tracing: GatewayTracing? = nil,
+        services: Services,
         work: PartitionWork? = nil,
         sinks: Sinks,
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit
     ) {
         self.partition = partition
-        self.isTraced = tracing != nil
         self.work = work ?? PartitionWork(partition)
         self.loop = loop
-        self.journal = journal
-        self.snapshots = snapshots
-        self.clock = clock
-        self.logger = logger
+        self.services = services
         self.sinks = sinks
         let chunkBytesMax = Self.chunkBytesMax(outputBytesPerCommit)
         var state = State(OwnerMachine(engine, chunkBytesMax: chunkBytesMax))
-        state.traces = tracing.map { PartitionTraces($0, partition) }
+        state.traces = services.tracing.map { PartitionTraces($0, partition) }
         self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
+    }
+
+    /// Hands on the effects that are committed from now on: those before are found in the state.
+    ///
+    /// - Parameter effects: Told of reloads whose output record is durable, on the owner's loop.
+    package func serve(_ effects: @escaping @Sendable ([Effect]) -> Void) async throws {
+        try await self.loop.submit { self.state.value.effects = effects }.get()
     }
 
     /// Cuts the outputs that come from now on into larger or smaller chunks.

@@ -1,6 +1,4 @@
 import APNSWire
-import Engine
-import IntentMatching
 package import Partitions
 package import Settings
 package import TLS

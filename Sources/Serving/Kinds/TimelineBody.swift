@@ -1,5 +1,4 @@
 package import Engine
-import IntentMatching
 package import Partitions
 package import Timelines
 package import WidgetModel

@@ -53,7 +53,6 @@ enum OwnerCrasher {
             clock: { clock.now() }
         )
         let sinks = PartitionOwner.Sinks(
-            effects: { Self.send($0, journal) },
             hosts: { _, _ in },
             directory: { _, _ in },
             failed: { partition, error in Self.say("failed \(partition) \(error)") }
@@ -65,15 +64,20 @@ enum OwnerCrasher {
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: Self.partitions),
                 partition: PartitionID(UInt16(number)),
                 loop: loops.next(),
-                journal: owned,
-                snapshots: journal,
-                clock: clock,
-                logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() },
+                services: PartitionOwner.Services(
+                    journal: owned,
+                    snapshots: journal,
+                    clock: clock,
+                    logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
+                ),
                 sinks: sinks,
                 outputBytesPerCommit: Self.outputBytesPerCommit
             )
         }
-        for owner in owners { _ = try await owner.start { _, _ in } }
+        for owner in owners {
+            try await owner.serve { Self.send($0, journal) }
+            _ = try await owner.start { _, _ in }
+        }
         let log = CommandLog(journal: journal, owners: owners)
         let settings = try Self.settings()
         if try await log.askAll(InForceQuestion()).contains(where: { $0.settings != settings }) {

@@ -1,6 +1,5 @@
 // What a connection remembers of its tokens.
 
-import Serving
 import Settings
 import WidgetModel
 

@@ -1,6 +1,5 @@
 import APNSWire
 import Ingest
-import Serving
 import Settings
 import Testing
 import WidgetModel

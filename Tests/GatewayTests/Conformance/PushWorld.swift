@@ -2,7 +2,6 @@ import APNSWire
 import Engine
 import Ingest
 import IntentMatching
-import OperatorAPI
 import Partitions
 import Serving
 import Settings

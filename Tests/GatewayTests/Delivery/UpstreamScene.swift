@@ -141,7 +141,7 @@ final class UpstreamScene: Sendable {
             client: client,
             log: scene.log,
             clock: { scene.time.wall },
-            logger: log.logger
+            telemetry: DeliveryTelemetry(logger: log.logger)
         )
     }
 

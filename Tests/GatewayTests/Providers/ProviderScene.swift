@@ -72,10 +72,9 @@ final class ProviderScene: Sendable {
         let services = TimelineFetcher.Services(
             log: scene.log,
             contents: contents,
-            states: self.states,
             clock: clock,
-            logger: logger,
             gallery: Gallery(age: galleryAge, clock: clock, states: self.states),
+            telemetry: DeliveryTelemetry(logger: logger),
             publish: { events in world.shown.withLock { $0 += events } }
         )
         self.scene = scene
