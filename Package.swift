@@ -123,16 +123,70 @@ let package = Package(
                 "Timelines", "WidgetModel", heap,
             ]
         ),
+        // The gateway. What several of its edges need is below them.
+        product(
+            "Settings",
+            [
+                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
+                "TimelineProviding", "Timelines", "WidgetModel", nioCore, yams,
+            ],
+            plugins: ["EmbedText"]
+        ),
+        product(
+            "Partitions",
+            [
+                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",
+                "Settings", "TLS", "Telemetry", "WidgetModel", logging, metrics, nioCore, nioPosix, system, tracing,
+            ],
+            settings: lending
+        ),
+        product(
+            "Serving",
+            [
+                "APNSWire", "Engine", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",
+                "Partitions", "Settings", "TLS", "TimelineProviding", "Timelines", "WidgetModel", nioCore, nioPosix,
+            ],
+            settings: lending
+        ),
+        product(
+            "Ingest",
+            [
+                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
+                "Partitions", "Serving", "Settings", "Storage", "TLS", "WidgetModel", nioCore,
+            ],
+            settings: lending
+        ),
+        product(
+            "HostAPI",
+            [
+                "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Partitions", "Serving", "Settings",
+                "TimelineProviding", "Timelines", "WidgetModel",
+            ]
+        ),
+        product(
+            "OperatorAPI",
+            [
+                "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
+                "Journaling", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry",
+                "TimelineProviding", "Timelines", "WidgetModel", logging, metrics, nioCore, nioPosix,
+            ],
+            plugins: ["EmbedText"]
+        ),
+        product(
+            "Delivery",
+            [
+                "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Journaling", "Ownership", "Partitions",
+                "Serving", "Settings", "TLS", "TimelineProviding", "Timelines", "WidgetModel", logging, metrics,
+                nioCore, nioPosix,
+            ]
+        ),
         product(
             "Gateway",
             [
-                "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
-                "Journaling", "Ownership", "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines",
-                "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
-                yams,
-            ],
-            settings: lending,
-            plugins: ["EmbedText"]
+                "APNSWire", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest",
+                "Journaling", "OperatorAPI", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry",
+                "Timelines", "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix,
+            ]
         ),
         // Makes constants of text files.
         .plugin(name: "EmbedText", capability: .buildTool(), path: "Sources/EmbedText"),
@@ -147,16 +201,10 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "CTimex", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching",
-                "JournalSQLite",
-                "Journaling",
-                "LoadGenerator", "Ownership", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry",
-                "WidgetModel",
-                argumentParser,
-                lifecycle,
-                logging,
-                metrics,
-                nioCore, nioPosix, unixSignals,
+                "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+                "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
+                "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry", "WidgetModel",
+                argumentParser, lifecycle, logging, metrics, nioCore, nioPosix, unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -255,8 +303,8 @@ let package = Package(
         .executableTarget(
             name: "OwnerCrasher",
             dependencies: [
-                "CrashPoints", "Engine", "Gateway", "IntentMatching", "JournalSQLite", "Journaling", "Timelines",
-                "WidgetModel", logging, nioCore, nioPosix,
+                "CrashPoints", "Engine", "IntentMatching", "JournalSQLite", "Journaling", "Partitions", "Settings",
+                "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ],
             path: "Tests/Fixtures/OwnerCrasher",
             swiftSettings: settings
@@ -264,8 +312,8 @@ let package = Package(
         suite(
             "RecoveryTests",
             [
-                "Engine", "Gateway", "JournalSQLite", "Journaling", "OwnerCrasher", "TestSupport", "WidgetModel",
-                logging, nioCore, nioPosix,
+                "Engine", "JournalSQLite", "Journaling", "OwnerCrasher", "Partitions", "TestSupport",
+                "WidgetModel", logging, nioCore, nioPosix,
             ]
         ),
         suite(
@@ -278,17 +326,17 @@ let package = Package(
         suite(
             "GatewayTests",
             [
-                "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "Ownership", "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
-                "TransportSupport", "WidgetModel", logging, metrics, nioCore,
-                nioPosix, tracing, yams,
+                "APNSWire", "Delivery", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "HostAPI",
+                "Ingest", "IntentMatching", "Journaling", "OperatorAPI", "Ownership", "Partitions",
+                "ScriptedServer", "Serving", "Settings", "TLS", "Telemetry", "TestSupport", "TimelineProviding",
+                "Timelines", "TransportSupport", "WidgetModel", logging, metrics, nioCore, nioPosix, tracing, yams,
             ]
         ),
         suite(
             "SimulationTests",
             [
-                "Engine", "Gateway", "History", "Journaling", "ReportPages", "Scenarios", "Simulation", "TestSupport",
-                "Timelines", "WidgetModel",
+                "Engine", "History", "Journaling", "ReportPages", "Scenarios", "Settings", "Simulation",
+                "TestSupport", "Timelines", "WidgetModel",
             ]
         ),
         suite(
@@ -331,9 +379,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport", "RulesRewriter",
-                "Scoreboard",
-                "ScriptedServer", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
+                "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "RulesRewriter",
+                "Scoreboard", "ScriptedServer", "Settings", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

@@ -2,7 +2,7 @@ import Foundation
 import PackagePlugin
 
 /// Makes Swift constants of text files, so that the installed program can serve them without a file beside it: for a
-/// target with a folder `Page` of what is in it, for any other of `docs/openapi.yaml` and the example configuration.
+/// target with a folder `Page` of what is in it, for the others of the one file that is theirs.
 ///
 /// As string literals: arrays of bytes, which SwiftPM's own embedding makes, take the compiler a second for 5 KB. The
 /// constant of `main.js` is `EmbeddedText.main_js`.
@@ -20,10 +20,13 @@ import PackagePlugin
         } > "$out"
         """
 
+    /// What a target without a page embeds, by its name.
+    private static let files = ["OperatorAPI": "docs/openapi.yaml", "Settings": "deploy/freshet.example.yaml"]
+
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let page = target.directoryURL.appending(path: "Page")
-        var inputs = ["docs/openapi.yaml", "deploy/freshet.example.yaml"].map {
-            context.package.directoryURL.appending(path: $0)
+        var inputs = [Self.files[target.name]].compactMap {
+            $0.map { context.package.directoryURL.appending(path: $0) }
         }
         if FileManager.default.fileExists(atPath: page.path()) {
             inputs = try FileManager.default.contentsOfDirectory(at: page, includingPropertiesForKeys: nil)

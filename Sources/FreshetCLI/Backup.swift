@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import Gateway
 import IntentMatching
 import JournalSQLite
 import Journaling
+import Partitions
 import WidgetModel
 
 /// `freshet backup`

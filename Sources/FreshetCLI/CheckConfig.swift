@@ -2,6 +2,8 @@ import APNSWire
 import ArgumentParser
 import Foundation
 import Gateway
+import Partitions
+import Settings
 import WidgetModel
 
 /// Where the configuration comes from.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Gateway
 import HTTPTransport
+import HostAPI
 
 /// `freshet export`
 struct Export: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Gateway
+import Settings
 
 /// The program: one executable, a verb for each job.
 @main

@@ -1,6 +1,7 @@
 import APNSWire
-import Gateway
 import Logging
+import Partitions
+import Settings
 import WidgetModel
 
 /// Writes each log message as one line to standard error.

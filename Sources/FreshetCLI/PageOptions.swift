@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Gateway
 import ReportPages
+import Settings
 
 /// A report as a page.
 struct PageOptions: ParsableArguments {

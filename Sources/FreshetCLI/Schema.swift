@@ -1,7 +1,7 @@
 import APNSWire
 import ArgumentParser
-import Gateway
 import LoadGenerator
+import Settings
 import Simulation
 
 /// `freshet schema`

@@ -5,7 +5,10 @@ import JournalSQLite
 import Journaling
 import Logging
 import Metrics
+import OperatorAPI
+import Partitions
 import ServiceLifecycle
+import Settings
 import Telemetry
 import UnixSignals
 import WidgetModel
@@ -64,21 +67,22 @@ struct Serve: AsyncParsableCommand {
         if self.noDeliveries { logger.warning("nothing is delivered: this is a drill (--no-deliveries)") }
         let operatorToken = self.operatorToken(configuration)
         defer { if self.inMemory { operatorToken.removeFolder() } }
+        var stores = GatewayStores(journal: journal)
+        stores.snapshots = journal as? SQLiteJournal
+        stores.measure = self.storage(configuration)
+        stores.timelines = try self.archive("timelines.sqlite", configuration, logger)
+        stores.audit = try self.archive("audit.sqlite", configuration, logger)
+        stores.samples = try self.archive("samples.sqlite", configuration, logger)
+        stores.decisions = self.decisions(configuration, logger)
+        stores.history = self.history(configuration)
+        var process = GatewayProcess(clock: clock, logs: logs)
+        process.movableClock = movable
+        process.metrics = metrics
         let gateway = Gateway(
             configuration: configuration,
-            journal: journal,
-            snapshots: journal as? SQLiteJournal,
-            storage: self.storage(configuration),
-            archive: try self.archive("timelines.sqlite", configuration, logger),
-            auditArchive: try self.archive("audit.sqlite", configuration, logger),
-            samplesArchive: try self.archive("samples.sqlite", configuration, logger),
-            decisionArchive: self.decisions(configuration, logger),
+            stores: stores,
+            process: process,
             operatorToken: operatorToken,
-            history: self.history(configuration),
-            clock: clock,
-            movableClock: movable,
-            metrics: metrics,
-            logs: logs,
             source: { [options = self.options] in try options.read() },
             delivers: !self.noDeliveries
         )

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import Gateway
+import Settings
 import Simulation
-import WidgetModel
 import Synchronization
+import WidgetModel
 
 /// `freshet simulate`
 struct Simulate: AsyncParsableCommand {

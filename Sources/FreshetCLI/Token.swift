@@ -1,6 +1,6 @@
 import APNSWire
 import ArgumentParser
-import Gateway
+import Partitions
 import TLS
 import WidgetModel
 

@@ -1,6 +1,7 @@
 import APNSWire
 import ArgumentParser
-import Gateway
+import Partitions
+import Settings
 import TLS
 import WidgetModel
 

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import Gateway
 import History
 import JournalSQLite
 import Journaling
+import Settings
 import Simulation
 import WidgetModel
 

@@ -1,20 +1,22 @@
 import Journaling
+import Partitions
+import Settings
 
 extension Gateway {
     /// What writes decisions down, if there is a place for them.
-    func makeDecisionFiler(_ log: CommandLog) -> DecisionFiler? {
-        guard let archive = self.decisionArchive else { return nil }
+    func makeDecisionFiler() -> DecisionFiler? {
+        guard let archive = self.stores.decisions else { return nil }
         let logger = self.logs.logger(.partitions)
         let store = DecisionStore(
             archive: archive,
-            partitions: log.partitions,
+            partitions: self.log.partitions,
             settings: self.configuration.decisions,
             logger: logger
         )
         self.settings.follow(\.decisions) { store.use($0) }
         return DecisionFiler(
             store,
-            log: log,
+            log: self.log,
             history: self.history,
             clock: self.clock,
             // What is left of the disk then is for what cannot be made again.

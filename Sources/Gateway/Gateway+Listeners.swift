@@ -1,34 +1,18 @@
-import APNSWire
-import Engine
+import Delivery
 import HTTPTransport
+import HostAPI
+import Ingest
 import Logging
 import NIOCore
-import NIOPosix
-import Synchronization
-import Telemetry
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 
 extension Gateway {
-    /// What a start has made by the time that the listeners open.
-    struct Parts {
-        let apps: LiveApps
-        let senders: SenderDirectory
-        let access: OperatorAccess
-        let gate: OperatorGate
-        let certificates: ServerCertificates
-        let log: CommandLog
-        let outgoing: Outgoing
-        let providers: TimelineProviders
-        let watch: GatewayWatch
-        let reloading: ConfigurationReload
-        /// Nil where no snapshots are made.
-        let snapshotter: Snapshotter?
-        /// Nil where decisions are in memory only.
-        let filer: DecisionFiler?
-    }
-
     func listen(
         _ plans: ListenerPlans,
-        on loops: GatewayLoops,
+        _ health: HTTPServer?,
         _ parts: Parts,
         _ operatorRoutes: OperatorRoutes
     ) async throws -> RunningListeners {
@@ -36,20 +20,22 @@ extension Gateway {
             apps: parts.apps,
             authorizer: HostAuthorizer(senders: parts.senders, clock: self.credentialClock),
             directory: self.directory,
-            log: parts.log.admitted(by: self.storage).charged(to: self.work, parts.apps, refuses: true),
-            streams: self.streams,
-            followers: self.followers,
-            providers: parts.providers,
+            log: self.log.admitted(by: self.storage).charged(to: self.work, parts.apps, refuses: true),
+            updates: HostUpdates(
+                streams: self.streams,
+                followers: self.followers,
+                providers: parts.delivering.providers
+            ),
             states: self.states,
             registry: self.registry,
             problems: self.problems
         )
-        let services = self.pushServices(parts.apps, parts.senders, parts.log, parts.outgoing)
+        let services = self.pushServices(parts)
         let http = self.logs.logger(.http)
         var running = RunningListeners()
         do {
             if let plan = plans.push {
-                running.push = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
+                running.push = try await HTTPServer.start(plan, on: self.loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -58,7 +44,7 @@ extension Gateway {
                 }
             }
             if let plan = plans.manage {
-                running.manage = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
+                running.manage = try await HTTPServer.start(plan, on: self.loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -68,7 +54,7 @@ extension Gateway {
                 }
             }
             if let plan = plans.host {
-                running.host = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
+                running.host = try await HTTPServer.start(plan, on: self.loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -78,7 +64,7 @@ extension Gateway {
                 }
             }
             if let plan = plans.ops {
-                running.ops = try await HTTPServer.start(plan, on: loops.operators, logger: http) { loop in
+                running.ops = try await HTTPServer.start(plan, on: self.loops.operators, logger: http) { loop in
                     AsyncRequestHandler(
                         eventLoop: loop,
                         refuse: { operatorRoutes.ownProblems.refuse($0, $1) },
@@ -88,7 +74,7 @@ extension Gateway {
                     )
                 }
             }
-            running.health = self.health.withLock { $0 }
+            running.health = health
         } catch {
             await running.drain(within: .zero)
             throw error
@@ -100,9 +86,11 @@ extension Gateway {
     func operatorRoutes(_ parts: Parts) -> OperatorRoutes {
         var doors = OperatorDoors(access: parts.access, gate: parts.gate, audit: self.audit)
         doors.dashboard = DashboardFiles(self.configuration, self.logger)
-        let log = parts.log.charged(to: self.work, parts.apps, refuses: false)
+        let log = self.log.charged(to: self.work, parts.apps, refuses: false)
         var store = OperatedStore(log: log, clock: self.clock)
-        store.travel = self.movableClock.map { TimeTravel($0, self.clock, parts.log, providers: parts.providers) }
+        store.travel = self.process.movableClock.map {
+            TimeTravel($0, self.clock, self.log, providers: parts.delivering.providers)
+        }
         store.history = self.history
         store.storage = self.storage
         store.snapshots = { parts.snapshotter?.counters }
@@ -129,12 +117,12 @@ extension Gateway {
         credentials.providerKeys = parts.senders.keys
         var targets = OperatedTargets()
         targets.states = self.states
-        targets.outgoing = parts.outgoing
-        targets.providers = parts.providers
+        targets.outgoing = parts.delivering.outgoing
+        targets.providers = parts.delivering.providers
         var settings = OperatedSettings(apps: parts.apps)
         settings.logs = self.logs
-        settings.reloading = parts.reloading
-        settings.telemetry = self.telemetry
+        settings.reloading = self.reloading
+        settings.telemetry = self.telemetry(parts.exporter)
         return OperatorRoutes(
             doors: doors,
             store: store,
@@ -158,39 +146,34 @@ extension Gateway {
     }
 
     /// What is written in metrics behind the gateway's own.
-    private var telemetry: TelemetrySources {
-        guard let tracing = self.tracing, let exporter = self.exporter.withLock({ $0 }) else {
-            return TelemetrySources(metrics: self.metrics)
+    private func telemetry(_ exporter: SpanExporter?) -> TelemetrySources {
+        guard let tracing = self.tracing, let exporter else {
+            return TelemetrySources(metrics: self.process.metrics)
         }
         return TelemetrySources(
-            metrics: self.metrics,
+            metrics: self.process.metrics,
             traces: .init(tracing: tracing, sampler: self.sampler, queue: self.spans, exporter: exporter)
         )
     }
 
-    private func pushServices(
-        _ apps: LiveApps,
-        _ senders: SenderDirectory,
-        _ log: CommandLog,
-        _ outgoing: Outgoing
-    ) -> PushServices {
+    private func pushServices(_ parts: Parts) -> PushServices {
         PushServices(
-            apps: apps,
-            senders: senders,
+            apps: parts.apps,
+            senders: parts.senders,
             directory: self.directory,
             journal: self.journal,
-            log: log,
+            log: self.log,
             partitions: self.configuration.partitions,
             clock: self.credentialClock,
             counters: self.counters,
             senderLimits: self.senderLimits,
             channels: ChannelService(
-                log: log.charged(to: self.work, apps, refuses: true),
+                log: self.log.charged(to: self.work, parts.apps, refuses: true),
                 journal: self.journal,
-                apps: apps
+                apps: parts.apps
             ),
             work: self.work,
-            relay: PushRelay(outgoing),
+            relay: PushRelay(parts.delivering.outgoing),
             tracing: self.tracing,
             seed: self.seed
         )

@@ -1,16 +1,77 @@
+import Delivery
 import Engine
+import HTTPTransport
 import Logging
 import NIOPosix
-import Synchronization
-import Timelines
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import WidgetModel
 
-/// What asks timeline providers.
+/// What goes out by HTTP, and comes in that way.
 extension Gateway {
+    /// What brings reloads to upstreams and webhooks, and what asks timeline providers.
+    struct Delivering {
+        let outgoing: Outgoing
+        let providers: TimelineProviders
+    }
+
+    /// Has the owners' effects handed on, and takes up what was out before the start: what was issued until now is found then.
+    func startDelivering(_ files: Files) async throws -> Delivering {
+        let providers = try await self.makeProviders(files.connections)
+        self.followSettings(providers, files.connections)
+        self.readiness.progress = nil
+        self.readiness.set(.replay, met: true)
+        let outgoing = self.makeOutgoing(files.deliveries)
+        let (streams, feed, deliverer) = (self.streams, self.feed, outgoing.deliverer)
+        for owner in self.owners {
+            try await owner.serve { effects in
+                streams.publish(providers.take(effects))
+                deliverer.publish(effects)
+                feed.publish(effects)
+            }
+        }
+        await deliverer.catchUp()
+        self.settings.follow(\.deliveries) { outgoing.use($0) }
+        self.settings.follow(\.limits.outputCommitBytesMax) { [owners = self.owners] bytes in
+            for owner in owners { owner.setOutputBytesPerCommit(bytes) }
+        }
+        return Delivering(outgoing: outgoing, providers: providers)
+    }
+
+    private func makeOutgoing(_ plans: LiveDeliveryPlans) -> Outgoing {
+        let client = HTTPClient(self.configuration.deliveries.client, on: self.loops.connections)
+        let deliverer = ReloadDeliverer(
+            plans: plans,
+            settings: self.configuration.deliveries,
+            client: client,
+            log: self.log,
+            delivers: self.delivers,
+            clock: { [clock = self.clock] in clock.now() },
+            telemetry: self.telemetry(.deliveries)
+        )
+        return Outgoing(
+            plans: plans,
+            deliverer: deliverer,
+            client: client,
+            delivers: self.delivers,
+            timeout: self.configuration.deliveries.request
+        )
+    }
+
+    private func telemetry(_ subsystem: LogSubsystem) -> DeliveryTelemetry {
+        DeliveryTelemetry(
+            logger: self.logs.logger(subsystem),
+            tracing: self.tracing,
+            instruments: self.instruments
+        )
+    }
+
     /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider.
-    func startProviders(_ log: CommandLog, _ connections: ProviderConnections) async throws -> TimelineProviders {
+    private func makeProviders(_ connections: ProviderConnections) async throws -> TimelineProviders {
         let contents = ContentStore(
-            archive: self.archive,
+            archive: self.stores.timelines,
             bytesMax: self.configuration.timelines.contentBytesMax,
             logger: self.logs.logger(.providers)
         )
@@ -18,28 +79,23 @@ extension Gateway {
         try await NIOThreadPool.singleton.runIfActive { try contents.load(at: now) }
         let streams = self.streams
         let services = TimelineFetcher.Services(
-            log: log,
+            log: self.log,
             contents: contents,
-            states: self.states,
             clock: self.clock,
-            logger: self.logs.logger(.providers),
             gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock, states: self.states),
             timelineLimits: self.configuration.limits.engine.timelines,
-            tracing: self.tracing,
-            fetch: self.instruments.fetch,
             asks: self.delivers,
+            telemetry: self.telemetry(.providers),
             publish: { streams.publish($0) }
         )
-        let providers = TimelineProviders(
+        return TimelineProviders(
             fetchers: connections.all.map { TimelineFetcher($0, services: services) },
             services: services
         )
-        self.providers.withLock { $0 = providers }
-        return providers
     }
 
     /// Lets what asks timeline providers follow its settings: whom it asks, and how much of their timelines is kept.
-    func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
+    private func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
         let logger = self.logs.logger(.providers)
         self.settings.follow(\.timelines) { timelines in
             providers.use(contentBytesMax: timelines.contentBytesMax)

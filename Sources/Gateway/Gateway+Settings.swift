@@ -1,8 +1,10 @@
 import Engine
 import Journaling
 import Logging
-import Synchronization
-import Timelines
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import WidgetModel
 
 extension Gateway {
@@ -31,11 +33,11 @@ extension Gateway {
     }
 
     /// Logs the effective configuration where it differs from the one in force.
-    func logSettings(_ log: CommandLog) async throws {
+    func logSettings() async throws {
         let settings = EngineSettings(self.configuration)
-        let inForce = try await log.askAll(InForceQuestion()).map(\.settings)
+        let inForce = try await self.log.askAll(InForceQuestion()).map(\.settings)
         guard inForce.contains(where: { $0 != settings }) else { return }
-        for answer in try await log.appendToAll(.settings(settings)) {
+        for answer in try await self.log.appendToAll(.settings(settings)) {
             if case .settings(let orphaned) = answer, orphaned > 0 {
                 self.logger.warning(
                     "instances no longer fit their kind's schema; hosts have to register them anew",

@@ -1,17 +1,20 @@
 import Engine
 import HTTPTransport
 import Logging
-import NIOPosix
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import WidgetModel
 
 extension Gateway {
     /// What writes the partitions' states down, if there is a place for them.
-    func makeSnapshotter(_ owners: [PartitionOwner]) -> Snapshotter? {
-        guard let store = self.snapshots else { return nil }
+    func makeSnapshotter() -> Snapshotter? {
+        guard let store = self.stores.snapshots else { return nil }
         let snapshotter = Snapshotter(
-            owners: owners,
-            journal: self.journal,
+            owners: self.owners,
+            journal: self.watched,
             store: store,
             settings: self.configuration.snapshots,
             clock: self.clock,
@@ -55,8 +58,8 @@ extension Gateway {
     private static let clockTolerance = Interval.seconds(1)
 
     /// Finds out where the log's time is, and says so if the clock is not there yet.
-    func noteNewestEntry(_ log: CommandLog) async throws {
-        let newest = try await log.askAll(TotalsQuestion()).map(\.time).max() ?? .epoch
+    func noteNewestEntry() async throws {
+        let newest = try await self.log.askAll(TotalsQuestion()).map(\.time).max() ?? .epoch
         self.newestEntry.withLock { $0 = newest }
         let ahead = newest - self.clock.now()
         self.watchClock()
@@ -79,16 +82,15 @@ extension Gateway {
 
 extension Gateway {
     /// Opens the listener for probes, which needs nothing of what a start has to read.
-    func openHealth(_ plan: HTTPListenerConfiguration?, on group: MultiThreadedEventLoopGroup) async throws {
-        guard let plan else { return }
+    func openHealth(_ plan: HTTPListenerConfiguration?) async throws -> HTTPServer? {
+        guard let plan else { return nil }
         let readiness = self.readiness
-        let server = try await HTTPServer.start(plan, on: group, logger: self.logs.logger(.http)) { loop in
+        return try await HTTPServer.start(plan, on: self.loops.health, logger: self.logs.logger(.http)) { loop in
             AsyncRequestHandler(
                 eventLoop: loop,
                 answerAtOnce: { HealthRoutes.respond(to: $0, readiness) },
                 respond: { _ in HTTPResponse(problem: .noRoute) }
             )
         }
-        self.health.withLock { $0 = server }
     }
 }

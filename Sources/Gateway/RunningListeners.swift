@@ -1,5 +1,6 @@
 import HTTPTransport
 import Logging
+import Settings
 
 /// The listeners that are open.
 struct RunningListeners: Sendable {

@@ -159,7 +159,7 @@ def test_compose_is_what_compose_takes(tmp_path: pathlib.Path) -> None:
 
 
 def test_every_place_says_the_programs_version() -> None:
-    source = (ROOT / "Sources/Gateway/Operators/OperatorRoutes.swift").read_text()
+    source = (ROOT / "Sources/Settings/FreshetVersion.swift").read_text()
     version = re.search(r'static let current = "([\d.]+)"', source)[1]
     assert read(ROOT / "docs/openapi.yaml")["info"]["version"] == version
     assert [image["newTag"] for image in read(KUBERNETES / "base/kustomization.yaml")["images"]] == [version]

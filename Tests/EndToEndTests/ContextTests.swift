@@ -1,7 +1,6 @@
 import Foundation
-import Gateway
+import Settings
 import Testing
-
 @testable import FreshetCLI
 
 /// Which gateway a verb talks to, and what it is shown: by options, variables and contexts.

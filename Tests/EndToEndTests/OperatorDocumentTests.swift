@@ -115,7 +115,7 @@ import Testing
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
         // What a gateway without widgets, upstreams, webhooks and timeline providers has nothing to say of.
         let source = try ["Metrics", "Health", "Behind", "Storage", "Memory", "Shares"].map { name in
-            let file = "\(TestGateway.root)/Sources/Gateway/Operators/OperatorRoutes+\(name).swift"
+            let file = "\(TestGateway.root)/Sources/OperatorAPI/Routes/OperatorRoutes+\(name).swift"
             return try String(contentsOfFile: file, encoding: .utf8)
         }.joined()
         for file in ["prometheus/alerts.yml", "grafana/dashboard.json"] {

@@ -1,4 +1,6 @@
-import Gateway
+import Partitions
+import Serving
+import Settings
 import Testing
 import WidgetModel
 

@@ -1,6 +1,8 @@
 import APNSWire
-import Gateway
 import HTTP2
+import Ingest
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel
@@ -28,7 +30,7 @@ import WidgetModel
     private func bound(_ hexes: [String]) -> [String] {
         for hex in hexes {
             let token = DeviceToken(bytes: DeviceToken.decode(hex: hex.utf8.span) ?? [])
-            let entry = HostDirectory.Entry(host: HostKey(hex), instance: nil, partition: PartitionID(0))
+            let entry = TokenBinding(host: HostKey(hex), instance: nil, partition: PartitionID(0))
             self.directory.bind(token, to: entry)
         }
         return hexes

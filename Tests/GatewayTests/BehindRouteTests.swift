@@ -1,6 +1,9 @@
 import Engine
-import Gateway
 import HTTPTransport
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,8 +1,9 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
 import Journaling
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

@@ -1,7 +1,9 @@
 import APNSWire
 import Engine
-import Gateway
+import Ingest
 import IntentMatching
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,5 +1,8 @@
 import Gateway
 import Journaling
+import Partitions
+import Serving
+import Settings
 import Testing
 import WidgetModel
 

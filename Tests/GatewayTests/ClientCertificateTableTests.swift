@@ -1,5 +1,6 @@
 import APNSWire
-import Gateway
+import Serving
+import Settings
 import TLS
 import Testing
 import WidgetModel

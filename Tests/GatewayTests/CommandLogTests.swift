@@ -1,6 +1,6 @@
 import Engine
-import Gateway
 import Journaling
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

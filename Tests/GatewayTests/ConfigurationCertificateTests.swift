@@ -1,4 +1,4 @@
-import Gateway
+import Settings
 import Testing
 import WidgetModel
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Gateway
+import Settings
 import TLS
 import Testing
 import WidgetModel

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Gateway
 import IntentMatching
+import Settings
 import Testing
 import WidgetModel
 

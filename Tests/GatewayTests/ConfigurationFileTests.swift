@@ -1,7 +1,8 @@
 import Engine
-import Gateway
 import IntentMatching
 import Journaling
+import Partitions
+import Settings
 import Testing
 import Timelines
 import WidgetModel

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Gateway
+import Settings
 import Testing
 
 /// Reading a configuration with the files that it names.

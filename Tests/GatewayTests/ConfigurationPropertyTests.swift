@@ -1,4 +1,4 @@
-import Gateway
+import Settings
 import TestSupport
 import Testing
 

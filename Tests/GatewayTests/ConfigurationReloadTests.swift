@@ -1,6 +1,8 @@
 import Engine
-import Gateway
 import IntentMatching
+import OperatorAPI
+import Partitions
+import Settings
 import Synchronization
 import Testing
 import Timelines

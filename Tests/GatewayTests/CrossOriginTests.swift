@@ -1,6 +1,8 @@
 import APNSWire
-import Gateway
 import HTTPTransport
+import HostAPI
+import Serving
+import Settings
 import TLS
 import Testing
 import WidgetModel
@@ -102,8 +104,7 @@ import WidgetModel
             ),
             directory: scene.directory,
             log: scene.log,
-            streams: scene.streams,
-            followers: scene.followers
+            updates: HostUpdates(streams: scene.streams, followers: scene.followers)
         )
         var request = HTTPRequest(
             method: "POST",

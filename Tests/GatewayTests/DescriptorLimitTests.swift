@@ -1,5 +1,6 @@
-import Gateway
 import HTTPTransport
+import Serving
+import Settings
 import Testing
 
 /// Whether the configured connections fit the descriptors that the process may have.

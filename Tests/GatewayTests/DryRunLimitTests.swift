@@ -1,6 +1,7 @@
 import Engine
-import Gateway
 import HTTPTransport
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

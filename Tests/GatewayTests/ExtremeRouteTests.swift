@@ -1,5 +1,4 @@
 import Engine
-import Gateway
 import HTTPTransport
 import TestSupport
 import Testing

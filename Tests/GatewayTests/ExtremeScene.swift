@@ -1,8 +1,12 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
+import HostAPI
+import Ingest
 import IntentMatching
+import OperatorAPI
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import Timelines
@@ -57,9 +61,12 @@ struct ExtremeScene {
                 authorizer: HostAuthorizer(senders: senders, clock: scene.time.makeClock()),
                 directory: scene.directory,
                 log: scene.log,
-                streams: scene.streams,
-                followers: scene.followers,
-                providers: try ProviderScene(scene, keys: [KindKey(app: Sports.app, kind: Self.schema.kind)]).providers
+                updates: HostUpdates(
+                    streams: scene.streams,
+                    followers: scene.followers,
+                    providers: try ProviderScene(scene, keys: [KindKey(app: Sports.app, kind: Self.schema.kind)])
+                        .providers
+                )
             )
             self.scene = scene
             self.passDay = { scene.time.pass(.day) }

@@ -1,5 +1,5 @@
-import Gateway
 import IntentMatching
+import Settings
 import Testing
 import WidgetModel
 

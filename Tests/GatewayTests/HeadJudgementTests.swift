@@ -1,5 +1,8 @@
-import Gateway
 import HTTPTransport
+import HostAPI
+import OperatorAPI
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

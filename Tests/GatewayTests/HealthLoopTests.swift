@@ -5,6 +5,8 @@ import HTTPTransport
 import Journaling
 import NIOCore
 import NIOPosix
+import Partitions
+import Settings
 import Synchronization
 import TLS
 import Testing
@@ -45,13 +47,15 @@ import WidgetModel
             let loops = GatewayLoops(partitions: configuration.partitions, connections: connections)
             let (ready, isReady) = AsyncStream.makeStream(of: Gateway.BoundPorts.self)
             let clock = LogClock()
+            var process = GatewayProcess(clock: clock, logs: .none)
+            process.loops = loops
+            let journal = MemoryJournal(partitions: configuration.partitions, clock: { clock.now() })
             let gateway = Gateway(
                 configuration: configuration,
-                journal: MemoryJournal(partitions: configuration.partitions, clock: { clock.now() }),
-                clock: clock,
-                logs: .none,
-                loops: loops
-            ) { isReady.yield($0) }
+                stores: GatewayStores(journal: journal),
+                process: process,
+                onReady: { isReady.yield($0) }
+            )
             self.loops = loops
             self.task = Task {
                 defer { isReady.finish() }

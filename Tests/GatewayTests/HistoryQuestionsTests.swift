@@ -1,7 +1,7 @@
 import Engine
-import Gateway
 import History
 import Journaling
+import Partitions
 import Synchronization
 import TestSupport
 import Testing

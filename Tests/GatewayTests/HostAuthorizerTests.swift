@@ -1,6 +1,8 @@
 import APNSWire
-import Gateway
 import HTTPTransport
+import HostAPI
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

@@ -3,15 +3,16 @@ import Engine
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Ingest
+@testable import Partitions
+@testable import Serving
 
 @Suite struct HostDirectoryTests {
     private let directory = HostDirectory(seed: 7, apps: [Sports.app])
     private let token = Sports.token("phone")
 
-    private static func entry(_ host: String, _ instance: String? = nil, partition: UInt16 = 0) -> HostDirectory.Entry {
-        HostDirectory.Entry(
+    private static func entry(_ host: String, _ instance: String? = nil, partition: UInt16 = 0) -> TokenBinding {
+        TokenBinding(
             host: HostKey(host),
             instance: instance.map { InstanceID($0) },
             partition: PartitionID(partition)
@@ -52,7 +53,7 @@ import WidgetModel
 
     @Test func `hosts of an app that is not served are its own again when it is`() {
         let other = BundleID("com.example.third")
-        let entry = HostDirectory.Entry(host: HostKey("a", of: other), instance: nil, partition: PartitionID(0))
+        let entry = TokenBinding(host: HostKey("a", of: other), instance: nil, partition: PartitionID(0))
         self.directory.bind(self.token, to: entry)
         var place = HostPlace()
         let words = Self.words(self.token.hex)
@@ -113,7 +114,7 @@ import WidgetModel
 
     @Test func `an app that got no number at the start gets one with its first token`() {
         let late = BundleID("com.example.late")
-        let entry = HostDirectory.Entry(host: HostKey("h", of: late), instance: nil, partition: PartitionID(0))
+        let entry = TokenBinding(host: HostKey("h", of: late), instance: nil, partition: PartitionID(0))
         self.directory.bind(self.token, to: entry)
         #expect(self.directory.lookup(self.token) == .bound(entry))
         var place = HostPlace()
@@ -125,7 +126,7 @@ import WidgetModel
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `words of partitions on tokens come and go as in a plain list`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var model: [(token: Int, partition: UInt16, lookup: HostDirectory.Lookup)] = []
+        var model: [(token: Int, partition: UInt16, lookup: TokenLookup)] = []
         for step in 0..<400 {
             let (token, partition) = (
                 Int(random.next() % 12), UInt16(random.next() % 3)
@@ -187,7 +188,7 @@ import WidgetModel
                 filling.bind(token.bytes.span, to: host.utf8.span, of: app)
                 oneByOne.bind(
                     token,
-                    to: HostDirectory.Entry(host: HostKey(host, of: apps[app]), instance: nil, partition: partition)
+                    to: TokenBinding(host: HostKey(host, of: apps[app]), instance: nil, partition: partition)
                 )
                 tokens.append(token)
             }
@@ -232,8 +233,8 @@ import WidgetModel
     }
 
     /// The last binding, else the latest removal.
-    private static func newest(_ words: [HostDirectory.Lookup]) -> HostDirectory.Lookup {
-        var newest = HostDirectory.Lookup.unknown
+    private static func newest(_ words: [TokenLookup]) -> TokenLookup {
+        var newest = TokenLookup.unknown
         for word in words {
             switch (word, newest) {
             case (.bound, _), (.removed, .unknown): newest = word
@@ -266,7 +267,7 @@ import WidgetModel
     func `of two removals the newer one counts`(newer: UInt16) {
         self.remove(in: newer, at: Sports.start + .hours(1))
         self.remove(in: 1 - newer)
-        let removed = HostDirectory.Lookup.removed(app: Sports.app, .unregistered, at: Sports.start + .hours(1))
+        let removed = TokenLookup.removed(app: Sports.app, .unregistered, at: Sports.start + .hours(1))
         #expect(self.directory.lookup(self.token) == removed)
     }
 }

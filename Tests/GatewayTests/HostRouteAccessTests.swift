@@ -1,5 +1,7 @@
 import Engine
-import Gateway
+import Ingest
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,7 +1,9 @@
 import Engine
-import Gateway
 import HTTPTransport
+import HostAPI
 import IntentMatching
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

@@ -1,5 +1,5 @@
 import Engine
-import Gateway
+import Serving
 import TestSupport
 import Testing
 import TimelineProviding

@@ -1,7 +1,6 @@
-import Gateway
+import Serving
 import TLS
 import WidgetModel
-
 @testable import APNSWire
 
 /// A provider key and what it signs.

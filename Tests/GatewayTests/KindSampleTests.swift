@@ -1,5 +1,7 @@
-import Gateway
 import IntentMatching
+import Partitions
+import Serving
+import Settings
 import Testing
 import WidgetModel
 

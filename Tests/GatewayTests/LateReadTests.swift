@@ -1,11 +1,11 @@
 import Dispatch
 import Engine
-import Gateway
 import Journaling
 import Logging
 import NIOCore
 import NIOPosix
 import Ownership
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel
@@ -74,11 +74,12 @@ import WidgetModel
             engine: Engine(partition: Self.partition, partitions: 1),
             partition: Self.partition,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
-            journal: journal,
-            clock: time.makeClock(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            services: PartitionOwner.Services(
+                journal: journal,
+                clock: time.makeClock(),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            ),
             sinks: PartitionOwner.Sinks(
-                effects: { _ in },
                 hosts: { _, _ in },
                 directory: { _, _ in },
                 audit: { _, _, _, _ in },

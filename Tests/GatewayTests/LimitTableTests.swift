@@ -1,7 +1,7 @@
 import FoundationEssentials
-import Gateway
 import HTTP2
 import HTTPTransport
+import Settings
 import Testing
 
 /// `docs/limits.md`: every limit has its default, a counter and a test.

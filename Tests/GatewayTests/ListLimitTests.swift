@@ -1,7 +1,7 @@
 import Engine
-import Gateway
 import HTTPTransport
 import Journaling
+import OperatorAPI
 import Testing
 import WidgetModel
 

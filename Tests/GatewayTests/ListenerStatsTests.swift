@@ -1,7 +1,7 @@
 import APNSWire
-import Gateway
 import HTTP2
 import HTTPTransport
+import OperatorAPI
 import Testing
 import WidgetModel
 

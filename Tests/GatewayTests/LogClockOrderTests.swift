@@ -1,4 +1,4 @@
-import Gateway
+import Partitions
 import Synchronization
 import Testing
 import WidgetModel

@@ -1,6 +1,8 @@
-import Gateway
 import HTTPTransport
 import Logging
+import OperatorAPI
+import Partitions
+import Settings
 import Testing
 import WidgetModel
 

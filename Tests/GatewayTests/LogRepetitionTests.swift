@@ -1,6 +1,7 @@
-import Gateway
-import Testing
+import Partitions
+import Settings
 import TestSupport
+import Testing
 import WidgetModel
 
 /// Log messages that repeat themselves.

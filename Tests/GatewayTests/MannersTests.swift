@@ -1,6 +1,8 @@
 import Engine
-import Gateway
 import HTTPTransport
+import HostAPI
+import OperatorAPI
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

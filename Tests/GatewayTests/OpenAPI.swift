@@ -1,6 +1,5 @@
 import APNSWire
 import Foundation
-import Gateway
 import HTTPTransport
 import Testing
 import WidgetModel

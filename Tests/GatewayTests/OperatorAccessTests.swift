@@ -1,6 +1,8 @@
 import Foundation
-import Gateway
 import HTTPTransport
+import OperatorAPI
+import Partitions
+import Settings
 import Testing
 
 @Suite struct OperatorAccessTests {

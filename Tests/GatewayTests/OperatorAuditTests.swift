@@ -1,8 +1,10 @@
 import Engine
-import Gateway
 import HTTPTransport
 import Journaling
 import Logging
+import OperatorAPI
+import Partitions
+import Settings
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,8 @@
-import Gateway
 import HTTPTransport
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import TLS
 import Testing
 import WidgetModel

@@ -1,5 +1,7 @@
 import Engine
-import Gateway
+import OperatorAPI
+import Serving
+import Settings
 import Testing
 import WidgetModel
 
@@ -13,8 +15,8 @@ import WidgetModel
         }
     }
 
-    private static func feed(_ change: (inout OperatorFeed.Limits) -> Void = { _ in }) -> OperatorFeed {
-        var limits = OperatorFeed.Limits()
+    private static func feed(_ change: (inout GatewayConfiguration.Feed) -> Void = { _ in }) -> OperatorFeed {
+        var limits = GatewayConfiguration.Feed()
         change(&limits)
         return OperatorFeed(limits: limits, epoch: 7)
     }
@@ -49,7 +51,7 @@ import WidgetModel
             defer { feed.cancel(subscription) }
             return Self.numbers(subscription.missed)
         }
-        var limits = OperatorFeed.Limits()
+        var limits = GatewayConfiguration.Feed()
         limits.historyMax = 2
         limits.readersMax = 2
         feed.use(limits)

@@ -1,5 +1,7 @@
-import Gateway
 import HTTPTransport
+import OperatorAPI
+import Partitions
+import Serving
 import TLS
 import Testing
 import WidgetModel

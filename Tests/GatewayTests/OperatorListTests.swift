@@ -1,9 +1,11 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
 import Journaling
+import OperatorAPI
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

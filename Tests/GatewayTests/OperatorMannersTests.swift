@@ -1,5 +1,5 @@
-import Gateway
 import HTTPTransport
+import OperatorAPI
 import TestSupport
 import Testing
 import WidgetModel

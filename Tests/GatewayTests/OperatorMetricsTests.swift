@@ -1,7 +1,10 @@
 import Engine
-import Gateway
 import HTTPTransport
 import Journaling
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import TestSupport
 import Testing
 import Timelines

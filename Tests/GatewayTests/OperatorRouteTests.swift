@@ -1,7 +1,8 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

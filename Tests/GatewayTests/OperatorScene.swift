@@ -1,8 +1,11 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
 import Journaling
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import TransportSupport
 import WidgetModel
 

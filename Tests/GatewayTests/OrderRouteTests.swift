@@ -1,7 +1,9 @@
 import APNSWire
 import Engine
-import Gateway
 import HTTPTransport
+import OperatorAPI
+import Partitions
+import Settings
 import TestSupport
 import Testing
 import WidgetModel

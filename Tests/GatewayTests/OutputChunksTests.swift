@@ -1,7 +1,7 @@
 import Engine
-import Gateway
 import Journaling
 import Ownership
+import Partitions
 import Synchronization
 import Testing
 import WidgetModel

@@ -8,8 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Partitions
+@testable import Settings
 
 /// The engine is lent to one at a time, so nothing outside may be called while it is: whoever is told something may ask the owner
 /// on the spot, from every sink and from every answer. An owner that did not keep to it would trap.
@@ -55,7 +55,6 @@ import WidgetModel
 
     private static func sinks(_ caller: Caller) -> PartitionOwner.Sinks {
         PartitionOwner.Sinks(
-            effects: { _ in caller.ask(from: "effects") },
             hosts: { _, _ in caller.ask(from: "hosts") },
             directory: { _, _ in caller.ask(from: "directory") },
             audit: { _, _, _, _ in caller.ask(from: "audit") },
@@ -75,10 +74,12 @@ import WidgetModel
             engine: Engine(partition: Self.partition, partitions: 1),
             partition: Self.partition,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
-            journal: journal,
-            snapshots: snapshots,
-            clock: time.makeClock(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            services: PartitionOwner.Services(
+                journal: journal,
+                snapshots: snapshots,
+                clock: time.makeClock(),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            ),
             sinks: Self.sinks(caller)
         )
         caller.follow(owner)
@@ -90,6 +91,7 @@ import WidgetModel
         let journal = MemoryJournal(partitions: 1, clock: { time.wall })
         let caller = Caller()
         let owner = Self.owner(journal, time, caller)
+        try await owner.serve { _ in caller.ask(from: "effects") }
         _ = try await owner.start { _, _ in caller.ask(from: "the progress of a replay") }
         let log = CommandLog(journal: journal, owners: [owner], submissionBytesMax: JournalLimits().batchBytesMax)
         _ = try await log.appendToAll(.settings(Sports.settings))
@@ -131,7 +133,7 @@ import WidgetModel
             owners: scene.owners,
             journal: scene.journal,
             store: store,
-            settings: Snapshotter.Settings(history: .zero),
+            settings: GatewayConfiguration.Snapshots(history: .zero),
             clock: scene.time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -142,6 +144,7 @@ import WidgetModel
         await snapshotter.stop()
         let caller = Caller()
         let again = Self.owner(scene.journal.reopened(), scene.time, caller, snapshots: store)
+        try await again.serve { _ in caller.ask(from: "effects") }
         _ = try await again.start { _, _ in caller.ask(from: "the progress of a replay") }
         await caller.answered(["hosts", "the progress of a replay"])
     }

@@ -1,9 +1,12 @@
 import Engine
-import Gateway
+import Ingest
 import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import OperatorAPI
+import Partitions
+import Serving
 import Synchronization
 import TestSupport
 import TransportSupport
@@ -16,6 +19,7 @@ final class OwnerScene: Sendable {
     let time: FakeTime
     /// What it reads in the place of ``time``; nil for that.
     private let clock: LogClock?
+    private let effects: @Sendable ([Effect]) -> Void
     let owners: [PartitionOwner]
     let log: CommandLog
     let work: WorkAdmission
@@ -66,15 +70,15 @@ final class OwnerScene: Sendable {
         )
         self.audit = audit
         self.registry = registry
+        self.effects = { effects in
+            for case .reload(let effect) in effects {
+                handed.reloads.withLock { $0.append(effect) }
+                reload.yield(effect)
+            }
+            streams.publish(effects)
+            handed.tap.withLock { $0 }?(effects)
+        }
         let sinks = PartitionOwner.Sinks(
-            effects: { effects in
-                for case .reload(let effect) in effects {
-                    handed.reloads.withLock { $0.append(effect) }
-                    reload.yield(effect)
-                }
-                streams.publish(effects)
-                handed.tap.withLock { $0 }?(effects)
-            },
             hosts: { partition, engine in directory.take(engine, partition) },
             directory: { partition, changes in
                 directory.apply(changes, partition)
@@ -87,16 +91,19 @@ final class OwnerScene: Sendable {
         )
         let work = WorkAdmission(partitions: journal.format.partitions)
         self.work = work
+        let services = PartitionOwner.Services(
+            journal: journal,
+            snapshots: snapshots,
+            clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            tracing: tracing
+        )
         let owners = (0..<journal.format.partitions).map { number in
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
                 partition: PartitionID(UInt16(number)),
                 loop: loops.next(),
-                journal: journal,
-                snapshots: snapshots,
-                clock: clock,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                tracing: tracing,
+                services: services,
                 work: work.partitions[number],
                 sinks: sinks,
                 outputBytesPerCommit: outputBytesPerCommit
@@ -151,7 +158,10 @@ final class OwnerScene: Sendable {
     /// Starts the owners; how many entries they replayed.
     func start() async throws -> Int {
         var replayed = 0
-        for owner in self.owners { replayed += try await owner.start { _, _ in } }
+        for owner in self.owners {
+            try await owner.serve(self.effects)
+            replayed += try await owner.start { _, _ in }
+        }
         return replayed
     }
 

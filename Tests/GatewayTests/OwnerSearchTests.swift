@@ -6,8 +6,7 @@ import Ownership
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Partitions
 
 /// What a push would match is found in slices: others are answered in between, and nothing is applied.
 @Suite struct OwnerSearchTests {

@@ -1,8 +1,7 @@
 import Engine
 import NIOCore
 import Ownership
-
-@testable import Gateway
+@testable import Partitions
 
 extension PartitionOwner {
     /// What a test finds out of the engine between two entries, which no question is for.

@@ -1,10 +1,11 @@
 import Dispatch
 import Engine
-import Gateway
+import Ingest
 import Journaling
 import NIOCore
 import NIOPosix
 import Ownership
+import Partitions
 import Synchronization
 import TestSupport
 import Testing

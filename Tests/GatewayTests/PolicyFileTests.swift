@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Gateway
+import Settings
 import Testing
 import Timelines
 import WidgetModel

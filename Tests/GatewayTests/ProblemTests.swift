@@ -1,6 +1,7 @@
 import APNSWire
-import Gateway
 import HTTPTransport
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

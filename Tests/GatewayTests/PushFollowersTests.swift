@@ -1,4 +1,4 @@
-import Gateway
+import Serving
 import Testing
 
 @Suite struct PushFollowersTests {

@@ -1,7 +1,8 @@
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
+import Partitions
+import Settings
 import TestSupport
 import Testing
 import WidgetModel

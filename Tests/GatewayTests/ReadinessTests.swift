@@ -1,7 +1,8 @@
-import Gateway
 import HTTPTransport
 import Journaling
 import NIOCore
+import OperatorAPI
+import Partitions
 import Testing
 import WidgetModel
 

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
-
-@testable import Gateway
+@testable import Serving
 
 @Suite struct RecentEventsTests {
     @Test(arguments: 1...200 as ClosedRange<UInt64>)

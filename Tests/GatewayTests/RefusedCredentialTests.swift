@@ -1,6 +1,10 @@
 import APNSWire
-import Gateway
 import HTTPTransport
+import HostAPI
+import Ingest
+import OperatorAPI
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

@@ -1,6 +1,8 @@
 import Engine
-import Gateway
+import HostAPI
 import IntentMatching
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

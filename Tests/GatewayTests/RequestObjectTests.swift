@@ -1,4 +1,5 @@
-import Gateway
+import Partitions
+import Serving
 import Synchronization
 import Testing
 import WidgetModel

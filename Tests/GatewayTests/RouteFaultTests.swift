@@ -1,5 +1,6 @@
-import Gateway
 import HTTPTransport
+import HostAPI
+import OperatorAPI
 import Testing
 import TransportSupport
 import WidgetModel

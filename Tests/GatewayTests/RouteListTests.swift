@@ -1,7 +1,9 @@
 import APNSWire
 import Foundation
-import Gateway
 import HTTPTransport
+import HostAPI
+import OperatorAPI
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

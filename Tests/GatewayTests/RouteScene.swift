@@ -1,5 +1,8 @@
-import Gateway
+import Delivery
 import HTTPTransport
+import HostAPI
+import Partitions
+import Serving
 import TLS
 import Testing
 import WidgetModel
@@ -50,9 +53,11 @@ struct RouteScene {
             authorizer: HostAuthorizer(senders: self.senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log.admitted(by: storage).charged(to: self.scene.work, live, refuses: true),
-            streams: self.scene.streams,
-            followers: self.scene.followers,
-            providers: providers,
+            updates: HostUpdates(
+                streams: self.scene.streams,
+                followers: self.scene.followers,
+                providers: providers
+            ),
             registry: self.scene.registry
         )
     }

@@ -1,5 +1,5 @@
 import APNSWire
-import Gateway
+import Serving
 import TLS
 import Testing
 import WidgetModel

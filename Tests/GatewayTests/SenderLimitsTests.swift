@@ -1,5 +1,6 @@
 import APNSWire
-import Gateway
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

@@ -1,4 +1,4 @@
-import Gateway
+import Serving
 import TLS
 import Testing
 import WidgetModel

@@ -1,5 +1,6 @@
 import Engine
-import Gateway
+import HostAPI
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,9 +1,11 @@
 import Engine
-import Gateway
 import History
+import Ingest
 import Journaling
 import Logging
 import Ownership
+import Partitions
+import Settings
 import TestSupport
 import Testing
 import WidgetModel
@@ -13,7 +15,7 @@ import WidgetModel
     private static func snapshotter(
         _ scene: OwnerScene,
         _ store: MemorySnapshots,
-        _ settings: Snapshotter.Settings = Snapshotter.Settings(history: .zero)
+        _ settings: GatewayConfiguration.Snapshots = GatewayConfiguration.Snapshots(history: .zero)
     ) -> Snapshotter {
         Snapshotter(
             owners: scene.owners,
@@ -64,7 +66,7 @@ import WidgetModel
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
         // By themselves all would stay.
-        let snapshotter = Self.snapshotter(scene, store, Snapshotter.Settings(history: .days(30)))
+        let snapshotter = Self.snapshotter(scene, store, GatewayConfiguration.Snapshots(history: .days(30)))
         for host in Self.hosts { try await scene.register(host, instances: 1) }
         for owner in scene.owners { #expect(await snapshotter.makeSnapshot(of: owner) != nil) }
         let before = scene.owners.map { store.snapshots($0.partition)[0].position }
@@ -237,7 +239,7 @@ import WidgetModel
     @Test func `two snapshots are kept, and the log behind the older one is let go`() async throws {
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
-        let snapshotter = Self.snapshotter(scene, store, Snapshotter.Settings(history: .hours(1)))
+        let snapshotter = Self.snapshotter(scene, store, GatewayConfiguration.Snapshots(history: .hours(1)))
         var made: [SnapshotID] = []
         for round in UInt64(0)..<5 {
             scene.time.pass(.minutes(50))
@@ -268,7 +270,7 @@ import WidgetModel
     {
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(snapshots: store)
-        let settings = Snapshotter.Settings(interval: .minutes(10), logBytesMax: 10_000, history: .hours(2))
+        let settings = GatewayConfiguration.Snapshots(interval: .minutes(10), logBytesMax: 10_000, history: .hours(2))
         let snapshotter = Self.snapshotter(scene, store, settings)
         await snapshotter.look()
         #expect(snapshotter.counters.written == 0)

@@ -1,7 +1,7 @@
 import APNSWire
 import Engine
-import Gateway
 import IntentMatching
+import Partitions
 import TestSupport
 import Timelines
 import WidgetModel

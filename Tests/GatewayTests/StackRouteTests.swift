@@ -1,5 +1,4 @@
 import Engine
-import Gateway
 import Testing
 import Timelines
 import WidgetModel

@@ -1,7 +1,7 @@
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import OperatorAPI
+@testable import Settings
 
 /// The table of what takes a restart, held against what reading a configuration does, and against the words at each key.
 @Suite struct StartSettingTests {

@@ -1,6 +1,8 @@
-import Gateway
 import Journaling
 import NIOCore
+import OperatorAPI
+import Partitions
+import Serving
 import Testing
 import TransportSupport
 import WidgetModel

@@ -1,4 +1,4 @@
-import Gateway
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,7 +1,8 @@
 import Engine
-import Gateway
 import NIOCore
 import NIOPosix
+import OperatorAPI
+import Serving
 import Synchronization
 import TestSupport
 import Testing

@@ -5,8 +5,10 @@ import TLS
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import HostAPI
+@testable import Partitions
+@testable import Serving
+@testable import Settings
 
 /// A stream holds the right that it was opened with, and ends with it.
 @Suite struct StreamRightsTests {

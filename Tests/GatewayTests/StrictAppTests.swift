@@ -1,5 +1,6 @@
 import Engine
-import Gateway
+import Partitions
+import Settings
 import Testing
 import WidgetModel
 

@@ -1,7 +1,9 @@
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
+import Partitions
+import Serving
 import Synchronization
 import Testing
 import WidgetModel

@@ -1,6 +1,7 @@
 import Engine
-import Gateway
 import HTTPTransport
+import OperatorAPI
+import Partitions
 import Testing
 import WidgetModel
 

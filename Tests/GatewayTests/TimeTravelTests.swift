@@ -1,6 +1,7 @@
 import Engine
-import Gateway
 import IntentMatching
+import OperatorAPI
+import Partitions
 import Synchronization
 import TestSupport
 import Testing

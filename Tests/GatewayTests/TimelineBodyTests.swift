@@ -1,5 +1,6 @@
 import Engine
-import Gateway
+import Partitions
+import Serving
 import Testing
 import Timelines
 import WidgetModel

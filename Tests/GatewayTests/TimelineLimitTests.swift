@@ -1,6 +1,8 @@
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
+import Serving
+import Settings
 import Testing
 import TimelineProviding
 import Timelines

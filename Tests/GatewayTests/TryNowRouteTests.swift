@@ -1,4 +1,4 @@
-import Gateway
+import OperatorAPI
 import Testing
 import WidgetModel
 

@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
-import Gateway
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,6 +1,6 @@
-import Gateway
 import Journaling
 import Logging
+import Partitions
 import Testing
 import WidgetModel
 

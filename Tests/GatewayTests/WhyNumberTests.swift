@@ -1,10 +1,10 @@
 import Engine
-import Gateway
-@testable import History
 import Journaling
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel
+@testable import History
 
 /// A question about one instance replays its host alone, and then the instance has another number than in the gateway: the outputs
 /// say which, so that the answer names reloads as hosts were told them.

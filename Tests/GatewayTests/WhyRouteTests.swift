@@ -1,7 +1,8 @@
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
+import OperatorAPI
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

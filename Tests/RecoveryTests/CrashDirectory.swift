@@ -9,8 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Partitions
 
 /// A data directory in which one `OwnerCrasher` after the other dies, and what they promised.
 final class CrashDirectory {
@@ -150,12 +149,13 @@ final class CrashDirectory {
             engine: Engine(partition: partition, partitions: Self.partitions),
             partition: partition,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
-            journal: journal,
-            snapshots: journal,
-            clock: LogClock(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            services: PartitionOwner.Services(
+                journal: journal,
+                snapshots: journal,
+                clock: LogClock(),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            ),
             sinks: PartitionOwner.Sinks(
-                effects: { _ in },
                 hosts: { _, _ in },
                 directory: { _, _ in },
                 failed: { partition, error in failure.withLock { $0 = "\(partition): \(error)" } }

@@ -1,5 +1,5 @@
 import Foundation
-import Gateway
+import Settings
 import Simulation
 import Testing
 import Timelines

@@ -33,16 +33,46 @@ enum AllowedImports {
             "Timelines",
             "WidgetModel",
         ],
+        "Settings": [
+            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
+            "TimelineProviding", "Timelines", "WidgetModel",
+        ],
+        "Partitions": [
+            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",
+            "Settings", "TLS", "Telemetry", "WidgetModel",
+        ],
+        "Serving": [
+            "APNSWire", "Engine", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",
+            "Partitions", "Settings", "TLS", "TimelineProviding", "Timelines", "WidgetModel",
+        ],
+        "Ingest": [
+            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
+            "Partitions", "Serving", "Settings", "Storage", "TLS", "WidgetModel",
+        ],
+        "HostAPI": [
+            "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Partitions", "Serving",
+            "Settings", "TimelineProviding", "Timelines", "WidgetModel",
+        ],
+        "OperatorAPI": [
+            "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
+            "Journaling", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry", "TimelineProviding",
+            "Timelines", "WidgetModel",
+        ],
+        "Delivery": [
+            "APNSWire", "Engine", "HTTPTransport", "IntentMatching", "Journaling", "Ownership", "Partitions",
+            "Serving", "Settings", "TLS", "TimelineProviding", "Timelines", "WidgetModel",
+        ],
         "Gateway": [
-            "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-            "Ownership",
-            "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines", "WidgetModel",
+            "APNSWire", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest", "Journaling",
+            "OperatorAPI", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry", "Timelines",
+            "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
-            "APNSWire", "CTimex", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
-            "Journaling", "LoadGenerator", "Ownership", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry",
-            "Timelines", "WidgetModel",
+            "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+            "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
+            "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry", "Timelines",
+            "WidgetModel",
         ],
         // For programs of others.
         "FreshetClient": [],
@@ -68,9 +98,18 @@ enum AllowedImports {
         "Simulation": ["HeapModule", "Synchronization"],
         "TimelineProviding": ["HeapModule"],
         "Telemetry": ["CoreMetrics", "Synchronization", "Tracing"],
+        "Settings": ["FoundationEssentials", "NIOCore", "Synchronization", "Yams"],
+        "Partitions": [
+            "FoundationEssentials", "Glibc", "Logging", "Metrics", "NIOCore", "NIOPosix", "Synchronization",
+            "SystemPackage", "Tracing",
+        ],
+        "Serving": ["FoundationEssentials", "NIOCore", "NIOPosix", "Synchronization"],
+        "Ingest": ["NIOCore", "Synchronization"],
+        "OperatorAPI": ["FoundationEssentials", "Logging", "Metrics", "NIOCore", "NIOPosix", "Synchronization"],
+        "Delivery": ["FoundationEssentials", "Logging", "Metrics", "NIOCore", "NIOPosix", "Synchronization"],
         "Gateway": [
-            "FoundationEssentials", "Glibc", "Logging", "Metrics", "NIOCore", "NIOPosix",
-            "ServiceLifecycle", "Synchronization", "SystemPackage", "Tracing", "Yams",
+            "FoundationEssentials", "Logging", "Metrics", "NIOCore", "NIOPosix", "ServiceLifecycle",
+            "Synchronization",
         ],
         "FreshetClient": ["Foundation", "FoundationNetworking", "Synchronization"],
         "FreshetCLI": [
@@ -81,13 +120,12 @@ enum AllowedImports {
 
     /// Modules that some folders alone may import, so that a library stays in its place.
     static let confined: [(module: String, folders: [String])] = [
-        ("Yams", ["Sources/Gateway/Configuration/", "Sources/Scenarios/"]),
         // The priority of a thread.
         (
             "Glibc",
             [
                 "Sources/JournalJetStream/", "Sources/JournalSQLite/", "Sources/WorkerThreads/",
-                "Sources/Gateway/Partitions/Snapshotter.swift",
+                "Sources/Partitions/Snapshots/Snapshotter.swift",
             ]
         ),
     ]

@@ -27,9 +27,9 @@ import Testing
     }
 
     @Test func `a library that has left its folder is caught`() {
-        let text = SwiftText("import Yams\n")
-        #expect(self.lines(Rules.imports("Sources/Gateway/Push/A.swift", text)) == [1])
-        #expect(Rules.imports("Sources/Gateway/Configuration/A.swift", text).isEmpty)
+        let text = SwiftText("import Glibc\n")
+        #expect(self.lines(Rules.imports("Sources/Partitions/A.swift", text)) == [1])
+        #expect(Rules.imports("Sources/Partitions/Snapshots/Snapshotter.swift", text).isEmpty)
     }
 
     @Test func `a script that loses the words of what takes long is caught`() {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Gateway
 
 /// How a sender proves who it is: a ready token, or a key to mint one with.
 struct CredentialOptions: ParsableArguments {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Gateway
 import HTTPTransport
 
 /// Where a gateway is, and what it is shown: as options, variables and contexts say together, the first of them first.

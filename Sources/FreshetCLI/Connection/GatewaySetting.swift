@@ -1,4 +1,4 @@
-import Gateway
+import Settings
 
 /// What can be said to a verb about the gateway that it talks to. Each has a variable and, but for a token that is good for an
 /// hour, a key in a context.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import Gateway
+import OperatorAPI
+import Settings
 
 /// A gateway's listener for operators, and how one proves to be an operator: the same for every verb that asks it.
 struct OperatorOptions: ParsableArguments {

@@ -2,6 +2,9 @@ import APNSWire
 import ArgumentParser
 import Gateway
 import JournalSQLite
+import Partitions
+import Serving
+import Settings
 import WidgetModel
 
 /// `freshet doctor`

@@ -6,6 +6,8 @@ import JournalSQLite
 import Journaling
 import NIOCore
 import NIOPosix
+import Partitions
+import Settings
 import WidgetModel
 
 /// Reads of this machine what a configuration needs of it. Nothing is judged here.

@@ -1,7 +1,9 @@
+import Delivery
 import Gateway
 import HTTPTransport
 import NIOCore
 import NIOPosix
+import Settings
 
 /// The servers that a gateway sends to and asks, each connected to once.
 struct PeerReading: Sendable {

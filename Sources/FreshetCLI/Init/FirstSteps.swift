@@ -1,6 +1,7 @@
 import APNSWire
 import Foundation
-import Gateway
+import OperatorAPI
+import Settings
 import WidgetModel
 
 /// What to do with a folder that `freshet init` has made: commands for a shell, in their order.

@@ -1,7 +1,8 @@
 import APNSWire
 import ArgumentParser
 import Foundation
-import Gateway
+import OperatorAPI
+import Settings
 import WidgetModel
 
 /// `freshet init`

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Gateway
+import Settings
 import WidgetModel
 
 /// `freshet log-level`

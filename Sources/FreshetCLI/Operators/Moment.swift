@@ -1,5 +1,5 @@
-import Gateway
 import IntentMatching
+import Partitions
 import WidgetModel
 
 /// Instants for people: when, and how long before or after now.

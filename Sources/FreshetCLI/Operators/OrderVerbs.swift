@@ -1,5 +1,7 @@
 import ArgumentParser
-import Gateway
+import OperatorAPI
+import Partitions
+import Settings
 import WidgetModel
 
 /// What an order is about.

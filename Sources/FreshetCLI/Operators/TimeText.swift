@@ -1,6 +1,6 @@
-import Gateway
 import History
 import IntentMatching
+import Partitions
 import WidgetModel
 
 /// Instants as people write them: dates, or lengths of time from now.

@@ -1,6 +1,12 @@
+import Delivery
 import FoundationEssentials
+import Ingest
 import Logging
+import OperatorAPI
 import Ownership
+import Partitions
+import Serving
+import Settings
 import TLS
 import WidgetModel
 

@@ -1,3 +1,4 @@
+package import Settings
 import WidgetModel
 
 /// Judges what goes wrong around a gateway: what was read of a machine and a configuration becomes findings. Pure.

@@ -1,4 +1,7 @@
 package import Journaling
+import Partitions
+package import Serving
+package import Settings
 package import WidgetModel
 
 extension Checkup {

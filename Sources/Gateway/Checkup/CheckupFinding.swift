@@ -1,3 +1,4 @@
+import Settings
 package import WidgetModel
 
 /// What a look at a machine and a configuration has found about one thing that a gateway needs.

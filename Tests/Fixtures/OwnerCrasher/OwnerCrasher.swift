@@ -11,7 +11,6 @@ import CrashPoints
 import Dispatch
 import Engine
 import Foundation
-import Gateway
 import Glibc
 import IntentMatching
 import JournalSQLite
@@ -19,6 +18,8 @@ import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import Partitions
+import Settings
 import Synchronization
 import Timelines
 import WidgetModel
@@ -52,7 +53,6 @@ enum OwnerCrasher {
             clock: { clock.now() }
         )
         let sinks = PartitionOwner.Sinks(
-            effects: { Self.send($0, journal) },
             hosts: { _, _ in },
             directory: { _, _ in },
             failed: { partition, error in Self.say("failed \(partition) \(error)") }
@@ -64,15 +64,20 @@ enum OwnerCrasher {
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: Self.partitions),
                 partition: PartitionID(UInt16(number)),
                 loop: loops.next(),
-                journal: owned,
-                snapshots: journal,
-                clock: clock,
-                logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() },
+                services: PartitionOwner.Services(
+                    journal: owned,
+                    snapshots: journal,
+                    clock: clock,
+                    logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
+                ),
                 sinks: sinks,
                 outputBytesPerCommit: Self.outputBytesPerCommit
             )
         }
-        for owner in owners { _ = try await owner.start { _, _ in } }
+        for owner in owners {
+            try await owner.serve { Self.send($0, journal) }
+            _ = try await owner.start { _, _ in }
+        }
         let log = CommandLog(journal: journal, owners: owners)
         let settings = try Self.settings()
         if try await log.askAll(InForceQuestion()).contains(where: { $0.settings != settings }) {
@@ -88,7 +93,7 @@ enum OwnerCrasher {
             owners: owners,
             journal: journal,
             store: journal,
-            settings: Snapshotter.Settings(history: .seconds(history), niceness: 0),
+            settings: GatewayConfiguration.Snapshots(history: .seconds(history), niceness: 0),
             clock: clock,
             logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
         )

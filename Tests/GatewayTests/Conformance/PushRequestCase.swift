@@ -1,6 +1,9 @@
 import APNSWire
 import Engine
-import Gateway
+import Ingest
+import Partitions
+import Serving
+import Settings
 import TLS
 import Testing
 import WidgetModel

@@ -1,5 +1,4 @@
 import APNSWire
-import Gateway
 import Testing
 import WidgetModel
 

@@ -1,7 +1,6 @@
-import Gateway
+import Settings
 import TLS
 import WidgetModel
-
 @testable import APNSWire
 
 /// A provider token in any spelling, well signed or not.

@@ -1,5 +1,6 @@
 import APNSWire
-import Gateway
+import Ingest
+import Serving
 import Testing
 import WidgetModel
 

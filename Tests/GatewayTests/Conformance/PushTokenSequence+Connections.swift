@@ -1,6 +1,6 @@
 // What a connection remembers of its tokens.
 
-import Gateway
+import Settings
 import WidgetModel
 
 extension PushTokenSequence {
@@ -281,7 +281,7 @@ extension PushTokenSequence {
 
     private init(
         _ name: String,
-        scope: TokenUpdates.Scope = .connection,
+        scope: GatewayConfiguration.ProviderTokens.RefreshScope = .connection,
         refreshMin: Interval = .minutes(20),
         bindsConnections: Bool = true,
         _ steps: [Step],

@@ -1,5 +1,6 @@
 import APNSWire
-import Gateway
+import Ingest
+import Settings
 import Testing
 import WidgetModel
 
@@ -40,7 +41,7 @@ struct PushTokenSequence: Sendable, CustomTestStringConvertible {
 
     let name: String
     /// Over what renewals are counted.
-    var scope = TokenUpdates.Scope.connection
+    var scope = GatewayConfiguration.ProviderTokens.RefreshScope.connection
     var refreshMin = Interval.minutes(20)
     var bindsConnections = true
     let steps: [Step]

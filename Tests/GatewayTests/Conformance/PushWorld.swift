@@ -1,7 +1,10 @@
 import APNSWire
 import Engine
-import Gateway
+import Ingest
 import IntentMatching
+import Partitions
+import Serving
+import Settings
 import TLS
 import TestSupport
 import WidgetModel
@@ -99,7 +102,7 @@ struct PushWorld {
             guard let token = DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no token") }
             directory.bind(
                 token,
-                to: HostDirectory.Entry(host: HostKey(host, of: app), instance: instance, partition: PartitionID(0))
+                to: TokenBinding(host: HostKey(host, of: app), instance: instance, partition: PartitionID(0))
             )
         }
         let gone = [

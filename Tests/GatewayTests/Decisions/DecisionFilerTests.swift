@@ -1,8 +1,9 @@
 import Engine
-import Gateway
 import History
 import Journaling
 import Logging
+import Partitions
+import Settings
 import TestSupport
 import Testing
 import WidgetModel

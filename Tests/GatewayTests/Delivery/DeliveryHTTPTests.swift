@@ -1,4 +1,4 @@
-import Gateway
+import Delivery
 import HTTP2
 import HTTPTransport
 import Ownership

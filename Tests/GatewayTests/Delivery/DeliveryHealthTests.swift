@@ -1,10 +1,11 @@
 import APNSWire
+import Delivery
 import Engine
-import Gateway
 import HTTP2
 import HTTPTransport
 import Ownership
 import ScriptedServer
+import Settings
 import Synchronization
 import TestSupport
 import Testing

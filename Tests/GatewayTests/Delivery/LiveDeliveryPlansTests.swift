@@ -1,7 +1,8 @@
+import Delivery
 import FoundationEssentials
-import Gateway
 import HTTPTransport
 import Ownership
+import Settings
 import TLS
 import Testing
 import WidgetModel

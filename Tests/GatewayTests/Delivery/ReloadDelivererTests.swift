@@ -1,9 +1,11 @@
+import Delivery
 import Engine
-import Gateway
 import HTTP2
 import HTTPTransport
 import Ownership
+import Partitions
 import ScriptedServer
+import Settings
 import Synchronization
 import TLS
 import Testing

@@ -1,11 +1,13 @@
+import Delivery
 import Engine
 import FoundationEssentials
-import Gateway
 import HTTPTransport
 import NIOCore
 import NIOPosix
 import Ownership
+import Partitions
 import ScriptedServer
+import Settings
 import Synchronization
 import TLS
 import TestSupport
@@ -139,7 +141,7 @@ final class UpstreamScene: Sendable {
             client: client,
             log: scene.log,
             clock: { scene.time.wall },
-            logger: log.logger
+            telemetry: DeliveryTelemetry(logger: log.logger)
         )
     }
 

@@ -1,9 +1,10 @@
 import Dispatch
-import Gateway
 import HTTPTransport
 import Journaling
 import NIOCore
 import NIOPosix
+import OperatorAPI
+import Partitions
 import Testing
 import WidgetModel
 

@@ -1,10 +1,12 @@
-import Gateway
 import HTTPTransport
+import Ingest
 import IntentMatching
 import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import Partitions
+import Serving
 import Synchronization
 import TLS
 import Testing

@@ -1,9 +1,10 @@
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
 import Journaling
 import Ownership
+import Partitions
+import Serving
 import Testing
 import WidgetModel
 

@@ -1,4 +1,4 @@
-import Gateway
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

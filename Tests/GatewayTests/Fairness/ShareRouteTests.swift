@@ -1,8 +1,10 @@
 import Engine
-import Gateway
 import IntentMatching
 import Journaling
 import Ownership
+import Partitions
+import Serving
+import Settings
 import TestSupport
 import Testing
 import WidgetModel

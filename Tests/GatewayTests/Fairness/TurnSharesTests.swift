@@ -1,7 +1,6 @@
 import Testing
 import WidgetModel
-
-@testable import Gateway
+@testable import Partitions
 
 /// What is reserved for one turn of an event loop.
 @Suite struct TurnSharesTests {

@@ -1,6 +1,7 @@
 import Dispatch
-import Gateway
 import Journaling
+import Partitions
+import Settings
 import Testing
 import WidgetModel
 

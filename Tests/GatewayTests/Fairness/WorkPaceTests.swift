@@ -1,4 +1,4 @@
-import Gateway
+import Partitions
 import Testing
 
 /// How fast a partition is taken to work.

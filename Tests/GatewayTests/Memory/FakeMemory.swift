@@ -1,5 +1,6 @@
-import Gateway
 import Logging
+import Partitions
+import Settings
 import Synchronization
 import WidgetModel
 

@@ -1,5 +1,6 @@
 import Foundation
-import Gateway
+import Partitions
+import Settings
 import Testing
 
 @Suite struct MemoryBudgetTests {

@@ -1,6 +1,10 @@
 import Engine
-import Gateway
 import HTTPTransport
+import HostAPI
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,6 +1,7 @@
 import Engine
-import Gateway
 import Logging
+import Partitions
+import Settings
 import Testing
 import WidgetModel
 

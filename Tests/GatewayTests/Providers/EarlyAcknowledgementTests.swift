@@ -1,6 +1,7 @@
+import Delivery
 import Engine
-import Gateway
 import IntentMatching
+import Serving
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,13 +1,16 @@
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import Testing
 import WidgetModel
 
 /// What is kept of providers' answers, for how long, and who shares a request.
 @Suite struct GalleryTests {
-    private static let relevance = Gallery.Question(key: ProviderScene.key, question: .relevance)
+    private static let relevance = GalleryQuestion(key: ProviderScene.key, question: .relevance)
 
     /// A provider that answers when it is let, each request with its number.
     private final class SlowProvider: Sendable {
@@ -27,7 +30,7 @@ import WidgetModel
 
         var requests: Int { self.count.withLock { $0 } }
 
-        func answer(_ question: Gallery.Question = GalleryTests.relevance) async -> JSONValue? {
+        func answer(_ question: GalleryQuestion = GalleryTests.relevance) async -> JSONValue? {
             let connection = ProviderConnection(
                 url: ProviderURL(isSecure: false, host: "127.0.0.1", port: 1, path: "/"),
                 token: nil,
@@ -149,7 +152,7 @@ import WidgetModel
             token: nil,
             timeout: .seconds(10)
         ) { _, _ in throw HTTPTransportError(code, "no answer") }
-        let asked = Gallery.Question(
+        let asked = GalleryQuestion(
             key: ProviderScene.key,
             question: question,
             context: TimelineProviderContext(family: .systemSmall, isPreview: isPreview)

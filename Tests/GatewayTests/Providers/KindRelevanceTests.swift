@@ -1,4 +1,4 @@
-import Gateway
+import HostAPI
 import IntentMatching
 import Testing
 import Timelines

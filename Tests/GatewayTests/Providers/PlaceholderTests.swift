@@ -1,7 +1,9 @@
 import APNSWire
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import TimelineProviding

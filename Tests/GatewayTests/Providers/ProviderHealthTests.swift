@@ -1,7 +1,8 @@
+import Delivery
 import Engine
-import Gateway
-import Ownership
 import HTTPTransport
+import Ownership
+import Serving
 import Testing
 import TimelineProviding
 import TransportSupport

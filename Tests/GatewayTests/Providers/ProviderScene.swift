@@ -1,9 +1,12 @@
 import APNSWire
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
 import IntentMatching
 import Journaling
+import Partitions
+import Serving
+import Settings
 import Synchronization
 import TestSupport
 import Testing
@@ -69,10 +72,9 @@ final class ProviderScene: Sendable {
         let services = TimelineFetcher.Services(
             log: scene.log,
             contents: contents,
-            states: self.states,
             clock: clock,
-            logger: logger,
             gallery: Gallery(age: galleryAge, clock: clock, states: self.states),
+            telemetry: DeliveryTelemetry(logger: logger),
             publish: { events in world.shown.withLock { $0 += events } }
         )
         self.scene = scene

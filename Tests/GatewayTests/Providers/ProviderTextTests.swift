@@ -1,4 +1,5 @@
-import Gateway
+import Serving
+import Settings
 import TestSupport
 import Testing
 import Timelines

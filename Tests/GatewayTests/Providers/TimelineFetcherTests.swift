@@ -1,8 +1,10 @@
 import APNSWire
+import Delivery
 import Engine
-import Gateway
 import HTTPTransport
 import Journaling
+import Partitions
+import Serving
 import TestSupport
 import Testing
 import TimelineProviding

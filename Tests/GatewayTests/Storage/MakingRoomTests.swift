@@ -1,7 +1,8 @@
 import Engine
-import Gateway
 import Journaling
 import Logging
+import Partitions
+import Settings
 import Testing
 import WidgetModel
 
@@ -21,7 +22,7 @@ import WidgetModel
             journal: self.scene.journal,
             store: self.store,
             // None comes by itself.
-            settings: Snapshotter.Settings(interval: .days(1), history: .hours(8)),
+            settings: GatewayConfiguration.Snapshots(interval: .days(1), history: .hours(8)),
             clock: self.scene.time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             storage: self.storage

@@ -1,7 +1,9 @@
 import Engine
-import Gateway
 import HTTPTransport
+import HostAPI
 import Journaling
+import OperatorAPI
+import Partitions
 import TestSupport
 import Testing
 import WidgetModel

@@ -1,7 +1,8 @@
 import Engine
-import Gateway
 import Journaling
 import Logging
+import Partitions
+import Settings
 import Telemetry
 import TestSupport
 import Testing
@@ -104,7 +105,7 @@ import WidgetModel
                 owners: scene.owners,
                 journal: scene.journal,
                 store: store,
-                settings: Snapshotter.Settings(history: .hours(1)),
+                settings: GatewayConfiguration.Snapshots(history: .hours(1)),
                 clock: scene.time.makeClock(),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             )

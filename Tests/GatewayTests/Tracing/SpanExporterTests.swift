@@ -1,8 +1,9 @@
 import APNSWire
 import FoundationEssentials
-import Gateway
 import Logging
 import NIOPosix
+import Partitions
+import Settings
 import Telemetry
 import Testing
 import Tracing

@@ -1,0 +1,127 @@
+import APNSWire
+package import Engine
+package import Partitions
+import Serving
+import TLS
+package import TimelineProviding
+package import Timelines
+package import WidgetModel
+
+/// What a timeline provider answered, about each instance that it was asked about.
+package struct ProviderAnswer: Sendable {
+    /// What it said of one instance.
+    package enum Part: Sendable {
+        case timeline(ProvidedTimeline)
+        /// It cannot tell: why.
+        case fault(String)
+        /// What it told is no timeline, or one that is not taken: why.
+        case refused(String)
+    }
+
+    /// By the ids of the request; ids that were not asked for are left out. Looked up only.
+    package private(set) var parts: [ReloadID: Part] = [:]
+    /// Ids that were not asked for.
+    package private(set) var unknown = 0
+    /// Whether there is a timeline among them.
+    package var hasTimeline: Bool {
+        self.parts.values.contains { part in
+            if case .timeline = part { true } else { false }
+        }
+    }
+
+    /// Reads the answer to the question `timeline`, or the body of a call back.
+    ///
+    /// - Parameters:
+    ///   - countMax: How many answers it may have.
+    ///   - limits: What of each timeline is taken.
+    ///   - isAsked: Whether an id is waited for.
+    package init(
+        _ value: JSONValue,
+        countMax: Int,
+        limits: TimelineLimits,
+        isAsked: (ReloadID) -> Bool
+    ) throws(Problem) {
+        var object = try RequestObject(value)
+        let answers = try object.array("answers", countMax: countMax) ?? []
+        try object.finish()
+        for (index, element) in answers.enumerated() {
+            var answer = try RequestObject(element, at: "answers[\(index)]")
+            guard let id = ReloadID(try answer.requiredString("id")), isAsked(id) else {
+                self.unknown += 1
+                continue
+            }
+            do throws(Problem) {
+                self.parts[id] = try Self.part(&answer, limits)
+            } catch {
+                self.parts[id] = .refused("\(error.path.map { "\($0): " } ?? "")\(error.detail)")
+            }
+        }
+    }
+
+    private static func part(_ answer: inout RequestObject, _ limits: TimelineLimits) throws(Problem) -> Part {
+        if let fault = try answer.string("error", bytesMax: 1000) { return .fault(fault) }
+        guard var timeline = try answer.object("timeline") else {
+            throw answer.problem("timeline", "is required where there is no error: an object")
+        }
+        let provided = try ProvidedTimeline(&timeline, limits: limits)
+        try answer.finish()
+        return .timeline(provided)
+    }
+}
+
+/// A timeline as a provider wrote it.
+package struct ProvidedTimeline: Sendable {
+    package let timeline: Timeline
+    /// The content of each entry of ``timeline``, as compact JSON.
+    package let contents: [[UInt8]]
+
+    /// What all entries show, in bytes.
+    package var contentBytes: Int { self.contents.reduce(0) { $0 + $1.count } }
+
+    init(_ object: inout RequestObject, limits: TimelineLimits) throws(Problem) {
+        var entries: [TimelineEntry] = []
+        var contents: [[UInt8]] = []
+        let elements = try TimelineBody.entries(&object, limits)
+        for (index, element) in elements.enumerated() {
+            var entry = try RequestObject(element, at: object.path(of: "entries[\(index)]"))
+            guard let content = entry.value("content") else {
+                throw entry.problem("content", "is required: what the host draws")
+            }
+            contents.append(content.jsonText)
+            entries.append(try TimelineBody.entry(&entry))
+        }
+        let policy = try TimelineBody.policy(&object)
+        let digest = try object.string("digest", bytesMax: .max).map { Array($0.utf8) }
+        try object.finish()
+        self.contents = contents
+        self.timeline = Timeline(entries: entries, policy: policy, digest: digest ?? Self.digest(of: contents))
+        try TimelineBody.validate(self.timeline, limits, object)
+    }
+
+    /// The state of content whose provider names none: a hash of it. Dates are not in it, so that the same news at another
+    /// time is the same.
+    private static func digest(of contents: [[UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for content in contents {
+            bytes += content
+            // JSON text has no line feed in it.
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return Array("sha256:\(Base16.text(of: Digests.sha256(bytes.span)))".utf8)
+    }
+
+    /// As it is kept for an instance.
+    package func stored(_ subject: FetchSubject) -> StoredTimeline {
+        StoredTimeline(
+            reload: subject.reload,
+            address: subject.address,
+            kind: subject.kind,
+            family: subject.family,
+            digest: self.timeline.digest ?? [],
+            entries: self.timeline.entries.indices.map { index in
+                let entry = self.timeline.entries[index]
+                return .init(date: entry.date, relevance: entry.relevance, content: self.contents[index])
+            }
+        )
+    }
+}

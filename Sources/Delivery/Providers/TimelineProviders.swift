@@ -1,0 +1,217 @@
+package import Engine
+import Ownership
+package import Partitions
+package import Serving
+import Synchronization
+package import TimelineProviding
+package import Timelines
+package import WidgetModel
+
+/// The timeline providers of all kinds that have one, and the entries that they bring, on time.
+package final class TimelineProviders: TimelineSource, ProviderStatus {
+    /// The longest sleep of ``run()``: an entry that is stored meanwhile may be due before the others.
+    private static let lookInterval = Interval.milliseconds(500)
+
+    /// By kind.
+    private let fetchers: Mutex<[KindKey: TimelineFetcher]>
+    private let services: TimelineFetcher.Services
+
+    package init(fetchers: [TimelineFetcher], services: TimelineFetcher.Services) {
+        self.fetchers = Mutex(Dictionary(uniqueKeysWithValues: fetchers.map { ($0.key, $0) }))
+        self.services = services
+    }
+
+    package var gallery: Gallery { self.services.gallery }
+
+    private var all: [KindKey: TimelineFetcher] { self.fetchers.withLock { $0 } }
+
+    /// Asks the providers of other connections from now on.
+    ///
+    /// Kinds whose connection has not changed go on. What the others have on its way is given up, and asked anew by who
+    /// comes in their place: also what is out of a kind that had no provider until now. Reloads of a kind that has none any
+    /// more are for its hosts again, which find them when they connect.
+    ///
+    /// - Parameter changed: The kinds whose connection is another one.
+    package func use(_ connections: [ProviderConnections.Item], changed: Set<KindKey>) {
+        let before = self.all
+        var after: [KindKey: TimelineFetcher] = [:]
+        var fresh: [TimelineFetcher] = []
+        for item in connections {
+            if let kept = before[item.key], !changed.contains(item.key) {
+                after[item.key] = kept
+            } else {
+                let fetcher = TimelineFetcher(item, services: self.services)
+                after[item.key] = fetcher
+                fresh.append(fetcher)
+            }
+        }
+        self.fetchers.withLock { $0 = after }
+        let gone = before.filter { after[$0.key] !== $0.value }.values
+        let (closing, asking) = (Array(gone), fresh)
+        Task {
+            for fetcher in closing { await fetcher.close() }
+            for fetcher in asking { await fetcher.refill() }
+        }
+    }
+
+    /// Asks some kinds' providers at once about what waits after failures.
+    ///
+    /// - Parameter keys: nil for all those that have failed last.
+    package func tryNow(_ keys: Set<KindKey>?) async {
+        for (key, fetcher) in self.all {
+            let isWanted = if let keys { keys.contains(key) } else { await fetcher.view.target.health.isFailing }
+            if isWanted { await fetcher.tryNow() }
+        }
+    }
+
+    /// Keeps so much content from now on.
+    package func use(contentBytesMax: Int) { self.services.contents.use(bytesMax: contentBytesMax) }
+
+    /// Takes timelines within these limits from now on.
+    package func use(timelineLimits: TimelineLimits) { self.services.timelineLimits.set(timelineLimits) }
+
+    /// The time by which entries are shown: the log's.
+    package var now: Instant { self.services.clock.now() }
+
+    package subscript(key: KindKey) -> TimelineFetcher? { self.fetchers.withLock { $0[key] } }
+
+    /// Whether the gateway fetches the timeline that a reload is for: the host is not told of the reload, but of the
+    /// entries. A host that is reached otherwise makes its timelines itself.
+    package func fetches(_ reload: ReloadEffect) -> Bool {
+        reload.delivery == .stream && self[KindKey(app: reload.app, kind: reload.kind)] != nil
+    }
+
+    /// Takes the reloads that are for providers; gives the others.
+    package func take(_ effects: [Effect]) -> [Effect] {
+        let fetchers = self.all
+        guard !fetchers.isEmpty else { return effects }
+        var others: [Effect] = []
+        var own: [KindKey: [ReloadID]] = [:]
+        for effect in effects {
+            if case .reload(let reload) = effect, reload.delivery == .stream,
+                fetchers[KindKey(app: reload.app, kind: reload.kind)] != nil
+            {
+                own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
+            } else {
+                others.append(effect)
+            }
+        }
+        for (key, reloads) in own {
+            guard let fetcher = fetchers[key] else { continue }
+            Task { await fetcher.fetch(reloads) }
+        }
+        return others
+    }
+
+    /// Asks about what was out when the gateway stopped, and shows entries on their dates until the task is cancelled.
+    package func run() async {
+        await self.removeGone(self.services.contents.addresses)
+        for fetcher in self.all.values { await fetcher.refill() }
+        while !Task.isCancelled {
+            let now = self.services.clock.now()
+            await self.showDue(at: now)
+            let wait = self.services.contents.nextDue.map { min($0 - now, Self.lookInterval) } ?? Self.lookInterval
+            do { try await Task.sleep(for: .milliseconds(max(1, wait.milliseconds))) } catch { break }
+        }
+    }
+
+    private func showDue(at now: Instant) async {
+        let due = self.services.contents.due(upTo: now)
+        if !due.isEmpty { self.services.publish(await self.current(due).map { .entry($0) }) }
+    }
+
+    /// Waits until every provider has answered what it can be asked by now, and shows the entries whose dates have come: for a clock
+    /// that stands still meanwhile.
+    ///
+    /// - Returns: When there is something to ask or to show next, if nothing happens before; nil for never.
+    package func settle() async -> Instant? {
+        var next: [Instant] = []
+        for fetcher in self.all.values { if let instant = await fetcher.settle() { next.append(instant) } }
+        let now = self.services.clock.now()
+        await self.showDue(at: now)
+        if let due = self.services.contents.nextDue { next.append(due) }
+        // What is due already has just been done, or cannot be.
+        return next.min().map { max($0, now + .milliseconds(1)) }
+    }
+
+    package func close() async {
+        for fetcher in self.all.values { await fetcher.close() }
+        self.services.contents.close()
+    }
+
+    /// The timelines, with content, that some instances of a partition show.
+    package func timelines(of addresses: [InstanceAddress]) async -> [StoredTimeline] {
+        let stored = self.services.contents.timelines(of: addresses)
+        let gone = Set(await self.gone(stored))
+        return stored.filter { !gone.contains($0.address) }
+    }
+
+    /// The entries of a host's instances that are shown now.
+    package func shown(by addresses: [InstanceAddress]) async -> [ContentTable.Due] {
+        let now = self.services.clock.now()
+        return await self.timelines(of: addresses).compactMap { timeline in
+            timeline.index(at: now).map { ContentTable.Due(timeline: timeline, index: $0) }
+        }
+    }
+
+    /// The placeholders of one host's instances that are new and whose timeline is not there yet.
+    ///
+    /// - Parameter reloads: What is out of that host.
+    package func placeholders(of reloads: [ReloadEffect]) async -> [Placeholder] {
+        var own: [KindKey: [ReloadID]] = [:]
+        for reload in reloads where reload.causes.contains(.added) && self.fetches(reload) {
+            own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
+        }
+        var found: [Placeholder] = []
+        for (key, ids) in own { found += await self[key]?.placeholders(of: ids) ?? [] }
+        return found.sorted { $0.reload.instance < $1.reload.instance }
+    }
+
+    /// Without those whose instance is gone or was configured anew; those are forgotten.
+    private func current(_ due: [ContentTable.Due]) async -> [ContentTable.Due] {
+        let gone = Set(await self.gone(due.map(\.timeline)))
+        self.services.contents.remove(Array(gone))
+        return due.filter { !gone.contains($0.timeline.address) }
+    }
+
+    private func removeGone(_ addresses: [InstanceAddress]) async {
+        let gone = await self.gone(self.services.contents.timelines(of: addresses))
+        self.services.contents.remove(gone)
+    }
+
+    /// The instances that do not show these timelines any more, as the engine has it.
+    private func gone(_ timelines: [StoredTimeline]) async -> [InstanceAddress] {
+        var gone: [InstanceAddress] = []
+        let byPartition = Dictionary(grouping: timelines) { self.services.log.partition(of: $0.address.host) }
+        for (partition, ours) in byPartition {
+            let question = ReloadQuestion<ShownDigest>(ours.map(\.reload))
+            // A partition that does not answer says nothing of its instances.
+            guard let shown = try? await self.services.log.ask(partition, question) else { continue }
+            for (timeline, shown) in zip(ours, shown) where shown?.bytes != timeline.digest {
+                gone.append(timeline.address)
+            }
+        }
+        return gone
+    }
+}
+
+// MARK: - Questions
+
+extension TimelineProviders {
+    package func hasProvider(of key: KindKey) -> Bool { self[key] != nil }
+
+    package func view(of key: KindKey) async -> ProviderView? { await self[key]?.view }
+
+    package func answer(_ question: GalleryQuestion, _ pushed: PushedKinds) async -> JSONValue? {
+        guard let fetcher = self[question.key] else { return nil }
+        return await self.gallery.answer(question, fetcher.connection, pushed)
+    }
+
+    package func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?) {
+        self.gallery.invalidate(question, app: app, kind: kind)
+    }
+
+    package func callBack(_ body: JSONValue, of key: KindKey) async throws(Problem) -> (taken: Int, unknown: Int)? {
+        try await self[key]?.callBack(body)
+    }
+}

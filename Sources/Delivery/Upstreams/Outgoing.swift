@@ -1,0 +1,47 @@
+package import HTTPTransport
+import Partitions
+package import Settings
+import Synchronization
+package import WidgetModel
+
+/// What goes out by HTTP: where to, by what client, and what brings it there.
+package struct Outgoing: Sendable {
+    package let live: LiveDeliveryPlans
+    package var plans: DeliveryPlans { self.live.current }
+    package let deliverer: ReloadDeliverer
+    package let client: HTTPClient
+    /// Whether anything goes out at all.
+    package let delivers: Bool
+    /// From taking its turn to the whole answer.
+    let timeout: Shared<Interval>
+    /// What became of pushes that were passed on.
+    let relayed = RelayCounters()
+
+    package init(
+        plans: LiveDeliveryPlans,
+        deliverer: ReloadDeliverer,
+        client: HTTPClient,
+        delivers: Bool = true,
+        timeout: Interval
+    ) {
+        self.delivers = delivers
+        self.live = plans
+        self.deliverer = deliverer
+        self.client = client
+        self.timeout = Shared(timeout)
+    }
+
+    /// Keeps to other settings from now on.
+    package func use(_ settings: GatewayConfiguration.Deliveries) {
+        self.timeout.set(settings.request)
+        Task { await self.deliverer.use(settings) }
+    }
+}
+
+/// What became of the pushes of other types that were passed on to upstreams.
+final class RelayCounters: Sendable {
+    /// Pushes that an upstream answered, whatever it said.
+    let answered = Atomic<Int>(0)
+    /// Pushes that the gateway answered with 503, because no upstream did.
+    let unanswered = Atomic<Int>(0)
+}

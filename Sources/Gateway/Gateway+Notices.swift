@@ -1,0 +1,25 @@
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+extension Gateway {
+    /// Tells the log what has changed of how it does, at every heartbeat, until the task is cancelled.
+    func tellStates(_ apps: LiveApps, _ behind: @Sendable () async throws(Problem) -> BehindBoard) async {
+        var notices = StateNotices(self.logger)
+        while true {
+            notices.tell(missing: self.readiness.missing)
+            notices.tell(lags: self.readiness.lags)
+            notices.tell(refusals: self.work.allTeams.map { ($0.team, $0.refused) })
+            notices.tell(self.counters.badCredentials(at: PushCounters.second))
+            // A partition that does not answer is told of above.
+            if let board = try? await behind() { notices.tell(board, of: apps.apps.apps.map(\.bundle)) }
+            do {
+                try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
+            } catch {
+                return
+            }
+        }
+    }
+}

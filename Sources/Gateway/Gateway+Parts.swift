@@ -1,0 +1,122 @@
+import Delivery
+import HTTPTransport
+import Logging
+import OperatorAPI
+import Partitions
+import Serving
+import Settings
+import TLS
+
+extension Gateway {
+    /// What is read of files before the log is touched.
+    struct Files {
+        let apps: LiveApps
+        let senders: SenderDirectory
+        let plans: ListenerPlans
+        let deliveries: LiveDeliveryPlans
+        let connections: ProviderConnections
+        /// Nil where pushes are not traced.
+        let exporter: SpanExporter?
+    }
+
+    /// What a start has made by the time that the listeners open.
+    struct Parts {
+        let apps: LiveApps
+        let senders: SenderDirectory
+        let connections: ProviderConnections
+        /// Nil where pushes are not traced.
+        let exporter: SpanExporter?
+        let access: OperatorAccess
+        let gate: OperatorGate
+        let certificates: ServerCertificates
+        let delivering: Delivering
+        let watch: GatewayWatch
+        /// Nil where no snapshots are made.
+        let snapshotter: Snapshotter?
+        /// Nil where decisions are in memory only.
+        let filer: DecisionFiler?
+    }
+
+    /// - Throws: What is wrong with a file: everything that may be is found here.
+    func readFiles() throws -> Files {
+        let apps = LiveApps(self.configuration, seed: self.seed, work: self.work)
+        let senders = try SenderDirectory(self.configuration)
+        let plans = try ListenerPlans(self.configuration)
+        if let warning = DescriptorLimit.current?.warning(of: self.configuration) {
+            self.logger.warning("\(warning)")
+        }
+        let group = self.loops.connections
+        return Files(
+            apps: apps,
+            senders: senders,
+            plans: plans,
+            deliveries: LiveDeliveryPlans(try DeliveryPlans(self.configuration)),
+            connections: try ProviderConnections(self.configuration, on: group),
+            exporter: try self.tracing.map {
+                try SpanExporter(self.spans, $0.settings, on: group, logger: self.logger)
+            }
+        )
+    }
+
+    /// - Throws: If the operators' own token is needed, and can be neither read nor made.
+    func makeParts(_ files: Files, _ delivering: Delivering, _ watch: GatewayWatch) throws -> Parts {
+        let certificates = ServerCertificates(
+            files.plans.certificates.compactMap { plan in
+                plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
+            }
+        )
+        return Parts(
+            apps: files.apps,
+            senders: files.senders,
+            connections: files.connections,
+            exporter: files.exporter,
+            access: try OperatorAccess(
+                self.configuration.operators,
+                ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
+                revocations: files.senders.certificates
+            ),
+            gate: OperatorGate(
+                address: self.configuration.listeners.ops.address,
+                names: self.configuration.operators.names,
+                certificates: certificates
+            ),
+            certificates: certificates,
+            delivering: delivering,
+            watch: watch,
+            snapshotter: self.makeSnapshotter(),
+            filer: self.makeDecisionFiler()
+        )
+    }
+
+    /// What reads files again while the gateway runs.
+    func makeReload(_ files: Files, _ parts: Parts, _ servers: RunningListeners) -> GatewayReload {
+        let (deliverer, providers) = (parts.delivering.outgoing.deliverer, parts.delivering.providers)
+        return GatewayReload(
+            configuration: self.configuration,
+            plans: files.plans,
+            certificates: parts.certificates,
+            senders: files.senders,
+            tables: .init(
+                apps: files.apps,
+                directory: self.directory,
+                deliveries: files.deliveries,
+                providers: files.connections,
+                access: parts.access,
+                gate: parts.gate,
+                retry: .init(
+                    deliveries: { changed in Task { await deliverer.usePlans(changed: changed) } },
+                    providers: { kinds in Task { await providers.tryNow(kinds) } },
+                    failing: {
+                        Task {
+                            await deliverer.tryFailing()
+                            await providers.tryNow(nil)
+                        }
+                    }
+                )
+            ),
+            clock: self.clock,
+            logger: self.logs.logger(.certificates),
+            use: { servers[$0]?.use($1) }
+        )
+    }
+}

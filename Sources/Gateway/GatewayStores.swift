@@ -1,0 +1,26 @@
+package import Journaling
+package import Partitions
+
+/// Where a gateway keeps what outlasts it.
+package struct GatewayStores: Sendable {
+    /// The log; created with as many partitions as the configuration says.
+    package let journal: any Journal
+    /// Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
+    package var snapshots: (any SnapshotStore)?
+    /// Measures what all that takes of the disk; nil where it takes none.
+    package var measure: StorageWatch.Measure?
+    /// Where the content of timelines is kept; by default nowhere but in memory.
+    package var timelines: any RecordArchive = MemoryArchive()
+    /// Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
+    package var audit: any RecordArchive = MemoryArchive()
+    /// Where minutes and hours for charts are kept; by default nowhere but in memory.
+    package var samples: any RecordArchive = MemoryArchive()
+    /// Where decisions are kept that engines have no room for any more; nil for nowhere.
+    package var decisions: (any RecordArchive)?
+    /// Opens the log for one question about the past; nil where the journal itself is read.
+    package var history: HistoryQuestions.Opening?
+
+    package init(journal: any Journal) {
+        self.journal = journal
+    }
+}

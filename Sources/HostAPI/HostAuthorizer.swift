@@ -1,0 +1,102 @@
+import APNSWire
+package import HTTPTransport
+package import Partitions
+package import Serving
+package import WidgetModel
+
+/// Verifies the `authorization` of requests that are not pushes.
+package struct HostAuthorizer: Sendable {
+    private let senders: SenderDirectory
+    private let clock: LogClock
+    /// The log's time.
+    var now: Instant { self.clock.now() }
+
+    package init(senders: SenderDirectory, clock: LogClock) {
+        self.senders = senders
+        self.clock = clock
+    }
+
+    /// The caller of a request.
+    ///
+    /// - Throws: ``Problem`` with `missing-credential`, `invalid-credential` or `expired-credential`.
+    package func caller(of request: HTTPRequest) throws(Problem) -> Caller {
+        try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
+    }
+
+    private func identify(_ request: HTTPRequest) throws(Problem) -> Caller {
+        // Browsers show a client certificate for any page; what a page says of itself is in a header that it has to set.
+        if let certificate = request.peerCertificate, request.headers["origin"] == nil {
+            switch self.senders.certificates.judge(certificate) {
+            case .sender(let sender): return .sender(sender, .certificate(certificate))
+            case .revoked: throw Problem(.invalidCredential, "the client certificate has been revoked")
+            // A token may still say who asks. A host's app is asked for by name, whatever its environment.
+            case .unknown, .wrongEnvironment: break
+            }
+        }
+        guard let value = request.headers["authorization"], !value.isEmpty else {
+            throw Problem(
+                .missingCredential,
+                "send `authorization: bearer <token>` with a host credential or a provider token"
+            )
+        }
+        let authorization = Array(value.utf8)
+        let now = self.clock.now()
+        let reader = JSONReader()
+        let credential: HostCredential
+        do throws(TokenFault) {
+            credential = try HostCredential.parse(authorization: authorization.span, reader: reader)
+        } catch {
+            return try self.sender(authorization, notAHost: error, reader, now)
+        }
+        _ = try self.senders.verify(credential, now: now)
+        return .host(credential)
+    }
+
+    /// - Parameter fault: Why the authorization is no host's credential.
+    private func sender(
+        _ authorization: [UInt8],
+        notAHost fault: TokenFault,
+        _ reader: JSONReader,
+        _ now: Instant
+    ) throws(Problem) -> Caller {
+        let token: ProviderToken
+        do throws(ProviderTokenFault) {
+            token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
+        } catch {
+            guard error.rejection == .invalidProviderToken else { throw Self.problem(error) }
+            // What is no token at all is so for both.
+            let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
+            throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
+        }
+        do throws(ProviderTokenFault) {
+            let verified = try self.senders.verify(token, now: now)
+            return .sender(verified.sender, .token(verified))
+        } catch {
+            throw Self.problem(error)
+        }
+    }
+
+    /// Who a caller that was let in speaks for by the keys and certificates that are in force now; nil if its credential
+    /// does not hold any more. For a host it is the sender that signed.
+    package func present(_ caller: Caller) -> Sender? {
+        let now = self.clock.now()
+        return switch caller {
+        case .host(let credential): try? self.senders.verifyAgain(credential, now: now)
+        case .sender(_, let proof): self.senders.present(proof, now: now)
+        }
+    }
+
+    /// Whether a caller that was let in may still act for hosts of an app.
+    package func stillHolds(_ caller: Caller, actingFor app: BundleID) -> Bool {
+        self.present(caller)?.may(.hosts, app) ?? false
+    }
+
+    private static func problem(_ fault: ProviderTokenFault) -> Problem {
+        switch fault.rejection {
+        case .expiredProviderToken:
+            Problem(.expiredCredential, "provider token: \(fault.sentence); mint a new one")
+        case .missingProviderToken: Problem(.missingCredential, fault.sentence)
+        default: Problem(.invalidCredential, "provider token: \(fault.sentence)")
+        }
+    }
+}

@@ -1,0 +1,317 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import IntentMatching
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+extension HostRoutes {
+    /// `PUT /v1/hosts/<token>/widgets`
+    func register(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        var object = try call.object()
+        let registration = try self.registration(&object, call.asker.token, call.asker.caller)
+        let answers = try await self.append([registration], by: call.asker.caller)
+        return HTTPResponse(json: try self.registered(try answers[0].get(), registration.host))
+    }
+
+    /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
+    func widgets(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
+        guard let host = try await self.log.ask(HostQuestion(entry.host)) else {
+            throw Problem(.unknownHost, "no host with this push token is registered")
+        }
+        return HTTPResponse(json: Views.registration(host))
+    }
+
+    /// `DELETE /v1/hosts/<token>/widgets`
+    func unregister(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(call.asker)
+        let answer = try await self.log.append(.unregister(HostRemoval(host: entry.host)), for: entry.host)
+        guard case .unregistered = answer else {
+            throw Problem(.unknownHost, "no host with this push token is registered")
+        }
+        return HTTPResponse(status: 204)
+    }
+
+    /// The registration that a body asks for, for a caller who may.
+    func registration(
+        _ object: inout RequestObject,
+        _ token: DeviceToken,
+        _ caller: Caller
+    ) throws(Problem) -> HostRegistration {
+        // Before anything of the app is told, such as the names of its kinds.
+        try self.checkApp(&object, caller)
+        let bounds = self.bounds
+        let body = try RegistrationBody(
+            &object,
+            apps: self.apps,
+            instancesMax: bounds.hosts.instancesPerHostMax,
+            conditions: bounds.conditions
+        )
+        guard caller.mayAct(for: token, of: body.app) else {
+            throw Problem(
+                .forbidden,
+                "the credential is not for this push token of \(body.app); \(self.asked(by: caller))"
+            )
+        }
+        let (host, registrant) = try self.host(of: token, body, caller)
+        try self.checkControlTokens(of: host, body, registrant)
+        let registration = HostRegistration(
+            host: host,
+            token: token,
+            replacedToken: body.replacedToken,
+            registrant: registrant,
+            revision: body.revision,
+            delivery: body.delivery,
+            context: body.context,
+            lease: body.lease,
+            instances: body.instances
+        )
+        let effectBytes = TokenPush.bytesMax(for: registration)
+        guard effectBytes <= bounds.hosts.effectBytesMax else {
+            throw Problem(
+                .tooLarge,
+                "a push for the \(body.instances.count) widgets of this host could take \(effectBytes) bytes in the log, at most "
+                    + "\(bounds.hosts.effectBytesMax) are taken: register fewer widgets, or give them shorter ids",
+                path: "instances"
+            )
+        }
+        return registration
+    }
+
+    private func checkApp(_ object: inout RequestObject, _ caller: Caller) throws(Problem) {
+        let app = BundleID(try object.requiredString("app", bytesMax: 255))
+        guard self.apps[app] != nil else { return }
+        switch caller {
+        case .host(let credential) where credential.claims.app == app: return
+        case .sender where caller.mayAct(for: nil, of: app): return
+        default:
+            let sentence = "the credential is not for \(app); \(self.asked(by: caller))"
+            throw Problem(.forbidden, sentence, path: object.path(of: "app"))
+        }
+    }
+
+    /// The host that a registration is about: the one it names, else the one its tokens stand for, else a new one; and by
+    /// what right it is registered. The engine holds the registration to that right when it is applied.
+    private func host(
+        of token: DeviceToken,
+        _ body: RegistrationBody,
+        _ caller: Caller
+    ) throws(Problem) -> (HostKey, Registrant) {
+        let bound = try self.boundHost(of: token, body)
+        let replaced = try body.replacedToken.flatMap { (token) throws(Problem) in try self.boundHost(of: token, body) }
+        let derived = HostKey(app: body.app, id: HostID(derivedFrom: token))
+        let host = body.host.map { HostKey(app: body.app, id: $0) } ?? bound ?? replaced ?? derived
+        guard case .host(let credential) = caller else {
+            return (host, body.addsToken ? .backEndAddingToken : .backEnd)
+        }
+        guard !body.addsToken else {
+            throw Problem(.forbidden, "only the app's back end gives a host a further push token", path: "addToken")
+        }
+        let named = credential.claims.host.map { HostKey(app: body.app, id: $0) }
+        if let replaced, replaced != named {
+            throw Problem(
+                .forbidden,
+                "the credential has no right to that push token: it would have to name its host (claim `host`)",
+                path: "replaces"
+            )
+        }
+        if host == named { return (host, .namedHost) }
+        guard host == bound || host == derived else {
+            throw Problem(
+                .forbidden,
+                "the credential does not name this host (claim `host`): leave `host` out, or ask the app's back end",
+                path: "host"
+            )
+        }
+        return (host, .host)
+    }
+
+    /// Refuses a host's token as a control's, and another control's unless a back end gives it away.
+    private func checkControlTokens(
+        of host: HostKey,
+        _ body: RegistrationBody,
+        _ registrant: Registrant
+    ) throws(Problem) {
+        for (index, instance) in body.instances.enumerated() {
+            guard let token = instance.controlToken, case .bound(let entry) = self.directory.lookup(token) else {
+                continue
+            }
+            guard entry.app == body.app, entry.instance != nil, !registrant.isHost || entry.host == host else {
+                throw Problem(
+                    .tokenBound,
+                    "the push token belongs to another host or is no control's",
+                    path: "instances[\(index)].controlToken"
+                )
+            }
+        }
+    }
+
+    /// The host that a push token stands for; nil if it stands for none.
+    private func boundHost(of token: DeviceToken, _ body: RegistrationBody) throws(Problem) -> HostKey? {
+        guard case .bound(let entry) = self.directory.lookup(token) else { return nil }
+        guard entry.app == body.app else { throw Problem(.tokenBound, "the push token belongs to another app") }
+        return entry.instance == nil ? entry.host : nil
+    }
+
+    /// Logs registrations of one app, and waits until they are applied; the answers are in the same order. One that finds no
+    /// room in the registry is refused by itself, and not logged.
+    ///
+    /// A token that another partition's host has goes from there first: each token stands for one host at a time. Should the
+    /// gateway die in between, it stands for none, and the registration was not answered.
+    func append(
+        _ registrations: [HostRegistration],
+        by caller: Caller
+    ) async throws(Problem) -> [Result<RecordAnswer.Result, Problem>] {
+        let admission = try await self.admit(registrations, by: caller)
+        defer { self.registry?.release(admission.reservations) }
+        let admitted = registrations.indices.filter { admission.refusals[$0] == nil }
+        for index in admitted { try await self.freeTokens(of: registrations[index]) }
+        var answers = try await self.log.append(
+            admitted.map { (.register(registrations[$0]), registrations[$0].host) }
+        ).makeIterator()
+        return registrations.indices.compactMap { index in
+            admission.refusals[index].map { .failure($0) } ?? answers.next().map { .success($0) }
+        }
+    }
+
+    private func freeTokens(of registration: HostRegistration) async throws(Problem) {
+        let controls = registration.registrant.isHost ? [] : registration.instances.compactMap(\.controlToken)
+        let home = self.log.partition(of: registration.host)
+        let elsewhere = ([registration.token] + controls).compactMap { token -> (DeviceToken, HostKey)? in
+            guard case .bound(let entry) = self.directory.lookup(token), entry.app == registration.app,
+                entry.partition != home
+            else { return nil }
+            return (token, entry.host)
+        }
+        guard !elsewhere.isEmpty,
+            try await self.log.ask(home, RegistrationsQuestion([registration]))[0] != nil
+        else { return }
+        _ = try await self.log.append(
+            elsewhere.map { (.unregister(HostRemoval(host: $0.1, token: $0.0)), $0.1) }
+        )
+    }
+
+    /// The answer to an applied registration.
+    func registered(_ answer: RecordAnswer.Result, _ host: HostKey) throws(Problem) -> JSONValue {
+        switch answer {
+        case .registered(let counts):
+            return JSONValue.object(of: [
+                ("host", .string(host.id.rawValue)),
+                ("added", .count(counts.added)),
+                ("changed", .count(counts.changed)),
+                ("unchanged", .count(counts.unchanged)),
+                ("removed", .count(counts.removed)),
+            ])
+        case .staleRevision(let current):
+            throw Problem(
+                .staleRevision,
+                "revision \(current) is registered already; send a newer one",
+                path: "revision"
+            )
+        case .refused(let refusal):
+            throw Problem(refusal, now: self.authorizer.now)
+        default:
+            throw Problem(.internal, "the engine gave an answer that does not belong to a registration")
+        }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: RegistrationError, now: Instant) {
+        switch refusal {
+        case .unknownApp(let app): self.init(.badRequest, "the app \(app) is not served here", path: "app")
+        case .unknownKind(let kind): self.init(.unknownKind, "the app has no kind \"\(kind)\"")
+        case .configuration(let id):
+            self.init(.badConfiguration, "the configuration of \"\(id)\" does not fit its kind's schema")
+        case .duplicateInstance(let id): self.init(.badRequest, "the instance \"\(id)\" occurs twice")
+        case .duplicateToken(let id): self.init(.tokenBound, "the control token of \"\(id)\" is in use already")
+        case .hostOfOtherTokens:
+            let sentence =
+                "the host is registered with another push token: ask the app's back end to register it, or for a"
+            self.init(.forbidden, sentence + " credential that names the host (claim `host`)", path: "host")
+        case .replacedTokenOfOther:
+            self.init(.tokenBound, "the push token belongs to another host", path: "replaces")
+        case .controlTokenOfOther(let id):
+            self.init(.tokenBound, "the control token of \"\(id)\" belongs to another host or is no control's")
+        case .tokenOfAnotherApp: self.init(.tokenBound, "the push token belongs to another app")
+        case .tooManyInstances(let max):
+            self.init(.tooLarge, "a host may have at most \(max) instances", path: "instances")
+        case .tooManyTags(let id, let max): self.init(.tooLarge, "\"\(id)\" has more than \(max) tags")
+        case .tooManyTombstones(let max, let until):
+            let wait = (until - now).milliseconds.multipliedSaturating(by: 1_000_000)
+            self.init(
+                .tooManyTombstones,
+                "the budgets of \(max) removed instances of the host are still held: keep the ids of widgets that stay, or"
+                    + " send it again after \(RFC3339.text(of: until) ?? "their windows")",
+                path: "instances",
+                retryAfter: RateLimit.retryAfterSeconds(wait)
+            )
+        }
+    }
+}
+
+// MARK: - Import
+
+extension HostRoutes {
+    /// `POST /v1/apps/<bundle-id>/hosts`: one registration a line, one answer a line.
+    ///
+    /// A line that is refused changes nothing and does not keep the others from being applied. Idempotent: a line sent
+    /// again with the same revision registers the same again.
+    func importHosts(_ call: Call<AppAsker>) async throws(Problem) -> HTTPResponse {
+        let (app, caller) = (call.asker.app, call.asker.caller)
+        let lines = JSONLines.split(call.request.body)
+        guard lines.count <= self.limits.importLinesMax else {
+            throw Problem(.tooLarge, "an import takes at most \(self.limits.importLinesMax) lines a request")
+        }
+        var answers = [JSONValue](repeating: .null, count: lines.count)
+        var registrations: [(line: Int, registration: HostRegistration)] = []
+        let reader = JSONReader()
+        for (index, line) in lines.enumerated() {
+            do throws(Problem) {
+                registrations.append((index, try self.registration(line: Array(line), reader, caller, app)))
+            } catch {
+                answers[index] = Self.line(index, .failure(error))
+            }
+        }
+        let results = try await self.append(registrations.map(\.registration), by: caller)
+        for (item, result) in zip(registrations, results) {
+            do throws(Problem) {
+                let registered = try self.registered(try result.get(), item.registration.host)
+                answers[item.line] = Self.line(item.line, .success(registered))
+            } catch {
+                answers[item.line] = Self.line(item.line, .failure(error))
+            }
+        }
+        return HTTPResponse(lines: answers)
+    }
+
+    private func registration(
+        line: [UInt8],
+        _ reader: JSONReader,
+        _ caller: Caller,
+        _ app: ServedApps.App
+    ) throws(Problem) -> HostRegistration {
+        var object = try RequestObject(try reader.value(of: line, bytesMax: self.limits.bodyBytesMax))
+        let hex = try object.requiredString("token")
+        guard let token = DeviceToken(hex: hex) else { throw object.problem("token", "is no push token in hex") }
+        let registration = try self.registration(&object, token, caller)
+        guard registration.app == app.bundle else {
+            throw object.problem("app", "is \(registration.app), but the path says \(app.bundle)")
+        }
+        return registration
+    }
+
+    private static func line(_ index: Int, _ result: Result<JSONValue, Problem>) -> JSONValue {
+        switch result {
+        case .success(let answer):
+            JSONValue.object(of: [("line", .count(index + 1)), ("status", .count(200)), ("registered", answer)])
+        case .failure(let problem):
+            JSONValue.object(of: [
+                ("line", .count(index + 1)), ("status", .count(problem.code.status)), ("problem", problem.json),
+            ])
+        }
+    }
+}

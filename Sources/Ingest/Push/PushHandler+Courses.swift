@@ -1,0 +1,104 @@
+import APNSWire
+package import HTTP2
+package import HTTPTransport
+import Partitions
+import WidgetModel
+
+/// What requests of the push listener are, and those whose bodies have not come.
+extension PushHandler {
+    /// What a listener is for.
+    package enum Role: Hashable, Sendable {
+        /// Everything.
+        case pushes
+        /// Managing channels, and nothing else: APNs has hosts and ports of their own for that.
+        case channelManagement
+        /// Targeted pushes beside what hosts ask, for senders that speak HTTP/1.1 only. All else is for others, and what a
+        /// connection may do is for them to say.
+        case targetedPushes
+    }
+
+    /// What is done with a request.
+    enum Course {
+        /// It is judged as a push, if only to be refused as one.
+        case push
+        /// Each of its lines is a push to this path.
+        case bulk(path: APNSWire.ByteRange)
+        case channels
+        /// It did not come whole.
+        case unread
+        /// No such path.
+        case nowhere
+        case others
+    }
+
+    func course(of push: borrowing PushContext) -> Course {
+        if self.role == .targetedPushes, !Self.isTargetedPush(push) { return .others }
+        // One by one: across targets a set that is written as a literal is made of an array, each time.
+        if push.request.flags.contains(.headersTooLarge) || push.request.flags.contains(.timedOut) { return .unread }
+        let path = push.request.path.wire
+        if self.role != .channelManagement, PushRoute.isBelowDevice(path, in: push.bytes) { return .push }
+        switch PushRoute(path: path, in: push.bytes) {
+        case .channels: return .channels
+        case _ where self.role == .channelManagement: return .nowhere
+        case .other: return .others
+        case .bulk(let path): return .bulk(path: path)
+        case .device, .missingDeviceToken, .targeted, .unknown: return .push
+        }
+    }
+
+    /// Whether a request is to the path of pushes to an app, and no web page's: a page is no sender, and browsers show a client
+    /// certificate for any of them.
+    private static func isTargetedPush(_ push: borrowing PushContext) -> Bool {
+        switch PushRoute(path: push.request.path.wire, in: push.bytes) {
+        case .targeted, .bulk: break
+        // With a query that is not understood, of which it is told.
+        case .unknown where push.text(push.request.path).hasPrefix("/v1/apps/"): break
+        case .device, .missingDeviceToken, .channels, .other, .unknown: return false
+        }
+        let fields = push.fields
+        for index in fields.indices where push.text(fields[index].name) == "origin" { return false }
+        return true
+    }
+
+    func passOn(
+        _ number: Int,
+        of batch: borrowing RequestBatch,
+        to others: (borrowing RequestBatch) -> Void
+    ) {
+        var single = RequestBatch()
+        single.bytes = batch.bytes
+        single.fields = batch.fields
+        single.requests = [batch.requests[number]]
+        others(single)
+    }
+
+    package func judge(_ heads: borrowing RequestBatch, from connection: HTTPConnection) {
+        let (state, now) = (self.state(of: connection), self.services.clock.now())
+        var push = PushContext(of: heads, from: connection, state, at: now)
+        for number in heads.requests.indices {
+            push.read(heads.requests[number], number)
+            switch self.course(of: push) {
+            case .push: self.judge(&push)
+            case .bulk(let path):
+                push.move(to: path)
+                self.judgeBulk(push)
+            case .channels: self.judgeChannelRequest(push)
+            case .nowhere: self.reject(RejectionAnswer(.badPath), push)
+            case .others: self.passOn(number, of: heads) { self.others.judge($0, from: connection) }
+            case .unread: break
+            }
+        }
+        self.endRound(of: connection, state, hasBodies: false)
+    }
+
+    /// Judges a push whose body has not come: its credentials, and how long the body may be.
+    private func judge(_ push: inout PushContext) {
+        do throws(RejectionAnswer) {
+            let bodyBytesMax = try self.intake.judge.judgeHead(push)
+            push.connection.limitBody(of: push.request.streamID, to: bodyBytesMax)
+        } catch {
+            push.trace = self.services.tracing?.begin(push.fields, in: push.bytes)
+            self.refuse(error, push)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import APNSWire
+import Partitions
+import Serving
+import WidgetModel
+
+/// Requests about channels: credentials and connections are judged as those of pushes are.
+extension PushJudge {
+    /// Judges one request, in the order of ``ChannelCheck``.
+    ///
+    /// - Parameters:
+    ///   - own: The headers that only requests about channels have.
+    ///   - takesBroadcasts: Whether broadcasts are taken, or only what manages channels.
+    /// - Throws: What is answered: the first check that fails.
+    mutating func judge(
+        _ own: ChannelRequestHead,
+        _ push: borrowing PushContext,
+        takesBroadcasts: Bool
+    ) throws(RejectionAnswer) -> JudgedChannelRequest {
+        let sender: Sender
+        let app: ServedApps.App
+        let request: ChannelRequest
+        do throws(ProviderTokenFault) {
+            let route = try Self.route(own, push, takesBroadcasts)
+            sender = try self.sender(push, route)
+            do throws(Rejection) {
+                let id = try ChannelValidation.requestID(push.head, own, in: push.bytes)
+                let number = try ChannelValidation.app(route, in: push.bytes, topics: sender.topics)
+                self.refreshApps()
+                app = self.apps[number: number]
+                guard app.broadcastExpiration != nil else { throw .featureNotEnabled }
+                request = try ChannelValidation.request(
+                    push.head,
+                    own,
+                    in: push.bytes,
+                    route: route,
+                    app: number,
+                    id: id,
+                    bodyBytes: push.bodyBytes
+                )
+            } catch {
+                throw ProviderTokenFault(error, "")
+            }
+        } catch {
+            throw RejectionAnswer(error)
+        }
+        let body = try self.parse(push.body, for: request.operation)
+        return JudgedChannelRequest(sender: sender, app: app, request: request, body: body)
+    }
+
+    /// Judges a request whose body has not come: its path, method and credentials.
+    mutating func judgeHead(
+        _ own: ChannelRequestHead,
+        _ push: borrowing PushContext,
+        takesBroadcasts: Bool
+    ) throws(RejectionAnswer) {
+        do throws(ProviderTokenFault) {
+            _ = try Self.route(own, push, takesBroadcasts)
+            try self.checkCredentials(push)
+        } catch {
+            throw RejectionAnswer(error)
+        }
+    }
+
+    private static func route(
+        _ own: ChannelRequestHead,
+        _ push: borrowing PushContext,
+        _ takesBroadcasts: Bool
+    ) throws(ProviderTokenFault) -> ChannelRoute {
+        do throws(Rejection) {
+            let hasCertificate = push.state.certificate != nil
+            let route = try ChannelValidation.beforeCredentials(
+                push.head,
+                own,
+                in: push.bytes,
+                hasCertificate: hasCertificate
+            )
+            if !takesBroadcasts, case .broadcast = route { throw .badPath }
+            return route
+        } catch {
+            throw ProviderTokenFault(error, "")
+        }
+    }
+
+    /// Whose request it is.
+    private mutating func sender(
+        _ push: borrowing PushContext,
+        _ route: ChannelRoute
+    ) throws(ProviderTokenFault) -> Sender {
+        if let sender = try self.certifiedSender(of: push) { return sender }
+        let token = try self.verified(push)
+        let topics = token.sender.topics
+        let isOther = ChannelValidation.isOfOtherEnvironment(route, in: push.bytes, topics: topics)
+        try self.check(token, push, isOfOtherEnvironment: isOther)
+        try self.check(.channels, of: token.sender)
+        return token.sender
+    }
+
+    private func parse(
+        _ text: Span<UInt8>,
+        for operation: ChannelRequest.Operation
+    ) throws(RejectionAnswer) -> JudgedChannelRequest.Body {
+        switch operation {
+        case .create: return .creation(try ChannelCreation.parse(text, reader: self.reader))
+        case .broadcast:
+            var hash = StableHash()
+            hash.combine(text)
+            return .broadcast(try BroadcastBody.parse(text, reader: self.reader), hash: hash.value)
+        case .read, .delete, .list: return .none
+        }
+    }
+}

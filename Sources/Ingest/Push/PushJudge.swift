@@ -1,0 +1,414 @@
+package import APNSWire
+import Engine
+import HTTP2
+import HTTPTransport
+import IntentMatching
+import Partitions
+package import Serving
+import WidgetModel
+
+/// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
+/// destination of its record.
+///
+/// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
+/// the connection.
+package struct PushJudge: ~Copyable {
+    /// The apps that are served; this loop's own copy, as ``bounds`` is.
+    private(set) var apps: ServedApps
+    private(set) var bounds: ServingBounds
+    private let liveApps: LiveApps
+    private var appsGeneration: UInt64
+    let senders: SenderDirectory
+    private let directory: HostDirectory
+    private let seed: UInt64
+    let reader = JSONReader()
+    private var tokens: ProviderTokenCache<VerifiedSender>
+    /// At most one for each provider key.
+    private var ownSenders: [KeyID: (shared: Sender, own: Sender)] = [:]
+    /// The number of the token that came last: most likely the next one's, too.
+    private var latestToken = 0
+    /// Of the keys that the remembered tokens were verified with.
+    private var generation: UInt64
+    /// The device tokens of the batch at hand.
+    private var deviceTokens = BatchTokens()
+    /// Room for the next place of a push, see ``reuse(_:)``.
+    private var room = HostPlace()
+    /// How many signatures were checked: a token that was verified before costs none.
+    package private(set) var verifications = 0
+
+    /// - Parameters:
+    ///   - apps: The apps that are served, and within what bounds, while that changes.
+    ///   - seed: A secret random number, for the cache of tokens.
+    package init(
+        apps: LiveApps,
+        senders: SenderDirectory,
+        directory: HostDirectory,
+        seed: UInt64
+    ) {
+        self.liveApps = apps
+        self.appsGeneration = apps.generation
+        self.apps = apps.apps.copy()
+        self.bounds = apps.bounds
+        self.senders = senders
+        self.directory = directory
+        self.seed = seed
+        self.tokens = ProviderTokenCache(capacity: self.bounds.intake.verifiedTokensMax, seed: seed)
+        self.generation = senders.keys.generation
+    }
+
+    /// How many verified tokens are remembered.
+    package var rememberedTokens: Int { self.tokens.count }
+
+    /// Reads the device tokens of a batch whose requests are about to be judged.
+    mutating func prefetch(_ batch: borrowing RequestBatch) {
+        self.deviceTokens.read(batch, self.directory)
+    }
+
+    /// Judges a push's method, path and credentials.
+    ///
+    /// - Throws: What is answered: the first rule that it breaks.
+    package mutating func authorize(_ push: borrowing PushContext) throws(RejectionAnswer) -> AuthorizedPush {
+        self.refreshApps()
+        do throws(ProviderTokenFault) {
+            let target = try Self.target(of: push)
+            let authorized = try self.authorized(push, target)
+            try self.check(target.action, of: authorized.sender)
+            return authorized
+        } catch {
+            throw RejectionAnswer(error, about: push)
+        }
+    }
+
+    /// Judges the rest of a push: its headers, its body, and where it goes.
+    ///
+    /// - Throws: What is answered: the first rule that it breaks.
+    package mutating func judge(
+        _ authorized: consuming AuthorizedPush,
+        _ push: borrowing PushContext
+    ) throws(RejectionAnswer) -> JudgedPush {
+        // A sender that was verified under newer tables finds its apps here.
+        self.refreshApps()
+        let token = self.token(of: authorized.target, push)
+        let head = try self.validate(authorized, push, tokenIsHex: token?.isHex)
+        let app = self.apps[number: head.app]
+        guard PushTypeSet.widgetKit.contains(head.type) else {
+            return JudgedPush(sender: authorized.sender, app: app, push: head, destination: .upstream, details: nil)
+        }
+        let isPlain = !head.isTargeted && PushPayload.isPlain(push.body)
+        let details = isPlain ? nil : try self.details(push.body, isTargeted: head.isTargeted, app)
+        return JudgedPush(
+            sender: authorized.sender,
+            app: app,
+            push: head,
+            destination: try self.destination(of: head, token, app, push.bytes),
+            details: details
+        )
+    }
+
+    /// Takes back the room of a push that needs it no more: so a push that goes to a host makes none of its own.
+    mutating func reuse(_ destination: consuming JudgedPush.Destination) {
+        switch consume destination {
+        case .host(let place): self.room = place
+        default: break
+        }
+    }
+
+    /// Judges a push whose body has not come: its method, path and credentials, but not what its connection carried before, of
+    /// which nothing is remembered either.
+    ///
+    /// - Returns: How long its body may be.
+    mutating func judgeHead(_ push: borrowing PushContext) throws(RejectionAnswer) -> Int {
+        self.refreshApps()
+        do throws(ProviderTokenFault) {
+            let target = try Self.target(of: push)
+            try self.checkCredentials(push)
+            return self.bounds.intake.push(target).bodyBytesMax
+        } catch {
+            throw RejectionAnswer(error, about: push)
+        }
+    }
+
+    /// Refuses credentials for what they are themselves. Remembers nothing of the connection.
+    mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenFault) {
+        guard try self.certifiedSender(of: push) == nil else { return }
+        try self.senders.check(try self.verified(push), now: push.now)
+    }
+
+    /// Takes other apps and bounds when there are any.
+    @inline(__always)
+    mutating func refreshApps() {
+        let generation = self.liveApps.generation
+        guard generation != self.appsGeneration else { return }
+        self.takeApps(generation)
+    }
+
+    @inline(never)
+    private mutating func takeApps(_ generation: UInt64) {
+        self.appsGeneration = generation
+        self.apps = self.liveApps.apps.copy()
+        let verifiedTokensMax = self.bounds.intake.verifiedTokensMax
+        self.bounds = self.liveApps.bounds
+        guard self.bounds.intake.verifiedTokensMax != verifiedTokensMax else { return }
+        self.tokens = ProviderTokenCache(capacity: self.bounds.intake.verifiedTokensMax, seed: self.seed)
+        self.latestToken = 0
+    }
+
+    /// Whom a push is for, its form not yet checked.
+    private static func target(of push: borrowing PushContext) throws(ProviderTokenFault) -> PushTarget {
+        do throws(Rejection) {
+            return try PushValidation.beforeCredentials(push.head, in: push.bytes)
+        } catch {
+            throw ProviderTokenFault(error, "")
+        }
+    }
+
+    /// Whose push it is, by its certificate or its token.
+    private mutating func authorized(
+        _ push: borrowing PushContext,
+        _ target: PushTarget
+    ) throws(ProviderTokenFault) -> AuthorizedPush {
+        if let sender = try self.certifiedSender(of: push) {
+            let place = PushPlace(push.head, in: push.bytes, target: target, topics: sender.topics)
+            return AuthorizedPush(sender: sender, target: target, place: place)
+        }
+        let token = try self.verified(push)
+        let place = PushPlace(push.head, in: push.bytes, target: target, topics: token.sender.topics)
+        try self.check(token, push, isOfOtherEnvironment: place.isOfOtherEnvironment)
+        return AuthorizedPush(sender: token.sender, target: target, place: place)
+    }
+
+    /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
+    func certifiedSender(of push: borrowing PushContext) throws(ProviderTokenFault) -> Sender? {
+        guard let verdict = push.state.certificate?.verdict else { return nil }
+        switch verdict {
+        case .sender(let sender): return sender
+        case .unknown:
+            guard push.head.authorization?.isEmpty ?? true else { return nil }
+            throw ProviderTokenFault(.badCertificate, "the client certificate speaks for no sender of this gateway")
+        case .revoked: throw ProviderTokenFault(.badCertificate, "the client certificate is revoked")
+        case .wrongEnvironment:
+            throw ProviderTokenFault(
+                .badCertificateEnvironment,
+                "the client certificate is for the other environment than its apps"
+            )
+        }
+    }
+
+    /// Refuses a token for what it is itself, or for what came over the connection before; remembers it for what follows.
+    ///
+    /// - Parameter isOfOtherEnvironment: Whether its key is for the other environment than the app of the request.
+    func check(
+        _ token: VerifiedSender,
+        _ push: borrowing PushContext,
+        isOfOtherEnvironment: Bool
+    ) throws(ProviderTokenFault) {
+        let isLatest = push.state.binding.isLatest(token)
+        do throws(Rejection) {
+            if !isLatest, self.senders.bindsConnections {
+                try push.state.binding.check(token.sender)
+            }
+            guard !isOfOtherEnvironment else { throw .badEnvironmentKeyInToken }
+        } catch {
+            throw ProviderTokenFault(error, Self.sentence(error))
+        }
+        try self.senders.check(token, now: push.now)
+        guard !isLatest else { return }
+        do throws(Rejection) {
+            try push.state.binding.admit(token, now: push.now, updates: self.senders.updates)
+        } catch {
+            throw ProviderTokenFault(error, Self.sentence(error))
+        }
+    }
+
+    /// The device token; nil if the push is to none.
+    @inline(__always)
+    private mutating func token(of target: PushTarget, _ push: borrowing PushContext) -> BatchTokens.Token? {
+        guard case .device(let range) = target else { return nil }
+        return self.deviceTokens.token(of: push.number, range.bounds, in: push.bytes)
+    }
+
+    /// Judges the headers and the length of the body.
+    private func validate(
+        _ authorized: borrowing AuthorizedPush,
+        _ push: borrowing PushContext,
+        tokenIsHex: Bool?
+    ) throws(RejectionAnswer) -> ValidatedPush {
+        let rejection: Rejection
+        do throws(Rejection) {
+            let head = try PushValidation.afterCredentials(
+                push.head,
+                in: push.bytes,
+                target: authorized.target,
+                place: authorized.place,
+                bodyBytes: push.bodyBytes,
+                tokenIsHex: tokenIsHex,
+                limits: self.bounds.intake.push(authorized.target)
+            )
+            guard head.type == .location, authorized.sender.keyID == nil else { return head }
+            rejection = .forbidden
+        } catch {
+            rejection = error
+        }
+        let sentence = rejection == .forbidden ? "pushes of this type take a provider token" : ""
+        throw RejectionAnswer(ProviderTokenFault(rejection, sentence), about: push)
+    }
+
+    /// Refuses what a sender is not for: `Forbidden`.
+    func check(_ action: SenderActions, of sender: Sender) throws(ProviderTokenFault) {
+        guard sender.actions.contains(action) else {
+            throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")
+        }
+    }
+
+    /// The sender that a provider token speaks for, its age not yet checked.
+    mutating func verified(_ push: borrowing PushContext) throws(ProviderTokenFault) -> VerifiedSender {
+        let authorization = push.bytes.extracting((push.head.authorization ?? .empty).bounds)
+        self.forgetTokensOfOldKeys()
+        if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
+        let connection = push.state
+        if let fault = connection.refusal(of: authorization, generation: self.generation) { throw fault }
+        guard !connection.refusedCredentials.isExhausted else {
+            throw ProviderTokenFault(
+                .tooManyProviderTokenUpdates,
+                "too many tokens of this connection were refused; open another one"
+            )
+        }
+        do throws(ProviderTokenFault) {
+            return try self.identified(authorization)
+        } catch {
+            if error.rejection == .invalidProviderToken {
+                connection.refuse(authorization, error, generation: self.generation)
+            }
+            throw error
+        }
+    }
+
+    /// The sender that a token speaks for which is not remembered.
+    private mutating func identified(_ authorization: Span<UInt8>) throws(ProviderTokenFault) -> VerifiedSender {
+        let token = try ProviderToken.parse(authorization: authorization, reader: self.reader)
+        self.verifications += 1
+        let identified = try self.senders.identify(token)
+        let verified = VerifiedSender(sender: self.own(identified.sender), times: identified.times)
+        self.tokens.insert(verified, for: authorization)
+        return verified
+    }
+
+    /// This event loop's own copy of a sender that all loops share.
+    private mutating func own(_ shared: Sender) -> Sender {
+        guard let key = shared.keyID else { return shared }
+        if let known = self.ownSenders[key], known.shared === shared { return known.own }
+        let own = Sender(copying: shared)
+        self.ownSenders[key] = (shared, own)
+        return own
+    }
+
+    /// Other keys may say otherwise of tokens that were verified, and one that is gone says nothing any more.
+    private mutating func forgetTokensOfOldKeys() {
+        let generation = self.senders.keys.generation
+        guard generation != self.generation else { return }
+        self.generation = generation
+        self.tokens.removeAll()
+        self.ownSenders = [:]
+    }
+
+    /// What a person is told who wonders about a token that is in order by itself.
+    private static func sentence(_ rejection: Rejection) -> String {
+        switch rejection {
+        case .invalidProviderToken: "the connection carries the pushes of another team; open another one"
+        case .unrelatedKeyIDInToken: "the connection carries the pushes of another key; open another one"
+        case .badEnvironmentKeyInToken: "the key is not for the environment of the app"
+        case .tooManyProviderTokenUpdates: "the token was renewed too soon; use one for at least 20 minutes"
+        default: ""
+        }
+    }
+}
+
+extension RejectionAnswer {
+    init(_ fault: ProviderTokenFault) {
+        self.init(fault.rejection, detail: fault.sentence.isEmpty ? nil : fault.sentence)
+    }
+
+    /// With a sentence about the head, where the fault has none of its own.
+    fileprivate init(_ fault: ProviderTokenFault, about push: borrowing PushContext) {
+        let own = fault.sentence.isEmpty ? nil : fault.sentence
+        let advice = own ?? PushAdvice.sentence(about: fault.rejection, push.head, in: push.bytes)
+        self.init(fault.rejection, detail: advice)
+    }
+}
+
+extension PushTarget {
+    /// What a sender has to be for.
+    fileprivate var action: SenderActions {
+        switch self {
+        case .device: .devices
+        case .targeted: .targeted
+        }
+    }
+}
+
+// MARK: - The body, and the device token
+
+extension PushJudge {
+    private func details(
+        _ body: Span<UInt8>,
+        isTargeted: Bool,
+        _ app: ServedApps.App
+    ) throws(RejectionAnswer) -> JudgedPush.Details {
+        let payload: PushPayload
+        do throws(PayloadFault) {
+            payload = try PushPayload.parse(body, isTargeted: isTargeted, reader: self.reader)
+        } catch {
+            throw RejectionAnswer(.badPayload, detail: error.description)
+        }
+        return JudgedPush.Details(
+            payload: payload,
+            pattern: try app.pattern(payload, orElse: .badPayload, limits: self.bounds.patterns),
+            attributes: try Self.attributes(payload)
+        )
+    }
+
+    private static func attributes(_ payload: PushPayload) throws(RejectionAnswer) -> Configuration {
+        guard let attributes = payload.attributes else { return .empty }
+        do throws(ConfigurationFault) {
+            return try .attributes(from: attributes)
+        } catch {
+            throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")
+        }
+    }
+
+    /// Whom the record is for.
+    private mutating func destination(
+        of push: ValidatedPush,
+        _ token: BatchTokens.Token?,
+        _ app: ServedApps.App,
+        _ bytes: Span<UInt8>
+    ) throws(RejectionAnswer) -> JudgedPush.Destination {
+        guard case .device(let range) = push.target, let token else { return .app }
+        switch self.deviceTokens.find(token, of: app.number, in: self.directory, into: &self.room) {
+        case .bound(let isOfApp):
+            guard isOfApp else { throw Self.ofAnotherApp }
+            guard (push.type == .controls) == (self.room.instance != nil) else {
+                let whose =
+                    push.type == .controls
+                    ? "a host's, which takes no controls pushes" : "a control's, which takes no others"
+                throw RejectionAnswer(.deviceTokenNotForTopic, detail: "the push token is \(whose)")
+            }
+            return .host(exchange(&self.room, with: HostPlace()))
+        case .removed(let isOfApp, let reason, let at):
+            guard isOfApp else { throw Self.ofAnotherApp }
+            throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
+        case .unknown:
+            guard app.acceptsUnknownTokens else {
+                throw RejectionAnswer(.badDeviceToken, detail: "no host is registered with this push token")
+            }
+            // Logged like any push, and matches nothing.
+            let token = DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? [])
+            return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: token)))
+        }
+    }
+
+    private static let ofAnotherApp = RejectionAnswer(
+        .deviceTokenNotForTopic,
+        detail: "the push token is of another app than the topic"
+    )
+}

@@ -1,0 +1,118 @@
+package import HTTPTransport
+package import Partitions
+package import Serving
+package import Settings
+import TLS
+
+/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so.
+///
+/// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.
+package struct OperatorAccess: Sendable {
+    private let known: Shared<Known>
+    private let revocations: ClientCertificates
+    private let ownToken: OperatorTokenFile?
+
+    /// - Parameters:
+    ///   - operators: Who is known.
+    ///   - ownToken: Where the gateway's own token is or is to be; nil for a gateway that has none.
+    ///   - revocations: Certificates that are no longer believed.
+    /// - Throws: If the own token is needed, and can be neither read nor made.
+    package init(
+        _ operators: GatewayConfiguration.Operators,
+        ownToken: OperatorTokenFile? = nil,
+        revocations: ClientCertificates = ClientCertificates()
+    ) throws(OperatorTokenFile.Fault) {
+        self.known = Shared(try Known(operators, ownToken))
+        self.ownToken = ownToken
+        self.revocations = revocations
+    }
+
+    /// The file with the gateway's own token, while that counts.
+    package var tokenFile: String? { self.known.value.hasOwnToken ? self.ownToken?.path : nil }
+
+    /// Who is known, which changes when the configuration is read again.
+    private struct Known: Sendable {
+        let tokens: [(digest: [UInt8], caller: OperatorCaller)]
+        let certificates: [GatewayConfiguration.OperatorCertificate]
+        let isOpen: Bool
+        let hasOwnToken: Bool
+
+        init(_ operators: GatewayConfiguration.Operators, _ file: OperatorTokenFile?) throws(OperatorTokenFile.Fault) {
+            var lines = operators.tokens.map(\.value)
+            self.hasOwnToken = lines.isEmpty && !operators.isOpen && file != nil
+            if self.hasOwnToken, let token = try file?.token() { lines = ["\(token) admin \(OperatorTokenFile.name)"] }
+            self.tokens = lines.enumerated().compactMap { index, text in
+                OperatorToken(text, number: index + 1).map { (Digests.sha256(Array($0.token.utf8).span), $0.caller) }
+            }
+            self.certificates = operators.certificates
+            self.isOpen = operators.isOpen
+        }
+    }
+
+    /// Knows others from now on: the next request of any other is refused.
+    ///
+    /// - Throws: If the gateway's own token is needed, and can be neither read nor made; who was known is known then.
+    package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.Fault) {
+        self.known.set(try Known(operators, self.ownToken))
+    }
+
+    /// Who asks.
+    ///
+    /// - Throws: `missing-credential` or `invalid-credential`.
+    package func caller(of request: HTTPRequest) throws(Problem) -> OperatorCaller {
+        try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
+    }
+
+    /// Whether who asked may still know that, by the tokens and certificates that are in force now. Streams ask again and
+    /// again; nothing is counted.
+    package func stillHolds(_ request: HTTPRequest, for needed: OperatorScope) -> Bool {
+        guard let caller = try? self.identify(request) else { return false }
+        return caller.scope >= needed
+    }
+
+    private func identify(_ request: HTTPRequest) throws(Problem) -> OperatorCaller {
+        let known = self.known.value
+        if known.isOpen { return OperatorCaller(name: "anybody", scope: .admin) }
+        if let peer = request.peerCertificate, let caller = Self.caller(of: peer, known.certificates) {
+            guard !self.revocations.isRevoked(peer) else {
+                throw Problem(.invalidCredential, "this client certificate has been revoked; come with another")
+            }
+            return caller
+        }
+        let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].contains(where: { !$0.isWhitespace }) else {
+            throw Problem(.missingCredential, "send `authorization: bearer <operator token>`")
+        }
+        let digest = Digests.sha256(Array(parts[1].utf8).span)
+        var found: OperatorCaller?
+        for each in known.tokens where Digests.constantTimeEqual(each.digest.span, digest.span) {
+            found = each.caller
+        }
+        guard let found else { throw Problem(.invalidCredential, "the operator token is not known") }
+        return found
+    }
+
+    private static func caller(
+        of peer: PeerCertificate,
+        _ certificates: [GatewayConfiguration.OperatorCertificate]
+    ) -> OperatorCaller? {
+        for certificate in certificates {
+            switch certificate.name {
+            case .fingerprint(let bytes):
+                guard Digests.constantTimeEqual(bytes.span, peer.sha256Fingerprint.span) else { continue }
+            case .userID(let text):
+                guard text == peer.userID else { continue }
+            }
+            return OperatorCaller(name: peer.commonName ?? "certificate", scope: certificate.scope)
+        }
+        return nil
+    }
+
+    /// - Throws: `forbidden` if a caller's scope is not enough for something.
+    static func check(_ caller: OperatorCaller, needed: OperatorScope, for what: String) throws(Problem) {
+        guard caller.scope >= needed else {
+            let scope = caller.scope.rawValue
+            throw Problem(.forbidden, "the scope \(needed.rawValue) is needed for \(what); the credential has \(scope)")
+        }
+    }
+}

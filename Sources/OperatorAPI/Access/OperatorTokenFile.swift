@@ -1,0 +1,97 @@
+import FoundationEssentials
+import Settings
+import WidgetModel
+
+/// The token that a gateway makes for its operators where the configuration names none: one line in a file that its user alone
+/// can read. An account that can read it is the gateway's administrator anyway.
+package struct OperatorTokenFile: Sendable {
+    /// What the file is called in a data directory.
+    package static let name = "operator-token"
+    private static let randomBytes = 32
+    private static let bytesMax = 4096
+
+    package let path: String
+    private let folder: String
+
+    /// - Parameter directory: The gateway's data directory; made for its user alone where it is not there.
+    package init(inDirectory directory: String) {
+        self.folder = directory
+        self.path = "\(directory)/\(Self.name)"
+    }
+
+    /// Why there is no token.
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The token in the file, which is made if it is not there.
+    ///
+    /// - Throws: If it can be neither read nor made, or if others may read or write it: they know the token, or chose it.
+    package func token() throws(Fault) -> String {
+        // Of the file itself, not of what a link leads to.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: self.path) else {
+            return try self.make()
+        }
+        let isFile = attributes[.type] as? FileAttributeType == .typeRegular
+        guard isFile, let mode = Self.number(attributes[.posixPermissions]), mode & 0o077 == 0 else {
+            let advice = "remove it, and another is made, or take the others' rights away (chmod 600)"
+            throw Fault(description: "\(self.path) is no file of the gateway's user alone; \(advice)")
+        }
+        // What a power cut may have left of one that was just made.
+        if Self.number(attributes[.size]) == 0 { return try self.make() }
+        return try self.read()
+    }
+
+    /// The token in the file.
+    package func read() throws(Fault) -> String {
+        guard let data = try? Data(contentsOf: URL(filePath: self.path)), data.count <= Self.bytesMax else {
+            throw Fault(description: "\(self.path) cannot be read for the operators' token; look at its owner and mode")
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard let token = lines.first, token.utf8.count >= GatewayConfiguration.Operators.tokenBytesMin,
+            token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            throw Fault(description: "\(self.path) holds no token for operators; remove it, and another is made")
+        }
+        return String(token)
+    }
+
+    /// Writes a file whole before it has its name, so that half of a token is never found.
+    private func make() throws(Fault) -> String {
+        let draft = self.path + ".new"
+        var random = SystemRandomNumberGenerator()
+        let token = Base16.text(of: (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) })
+        do {
+            let files = FileManager.default
+            if !files.fileExists(atPath: self.folder) {
+                let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+                try files.createDirectory(
+                    atPath: self.folder,
+                    withIntermediateDirectories: false,
+                    attributes: attributes
+                )
+            }
+            try? files.removeItem(atPath: draft)
+            // The permissions stand before the secret does.
+            guard files.createFile(atPath: draft, contents: Data(), attributes: [.posixPermissions: 0o600]) else {
+                throw CocoaError(.fileWriteNoPermission)
+            }
+            try Data("\(token)\n".utf8).write(to: URL(filePath: draft))
+            try? files.removeItem(atPath: self.path)
+            try files.moveItem(atPath: draft, toPath: self.path)
+        } catch {
+            throw Fault(description: "\(self.path) cannot be made for the operators' token: \(error)")
+        }
+        return token
+    }
+
+    /// Takes the file and its folder away, if they are there.
+    package func removeFolder() {
+        try? FileManager.default.removeItem(atPath: self.folder)
+    }
+
+    /// A number among a file's attributes, whatever type it comes in.
+    package static func number(_ value: Any?) -> Int? {
+        value as? Int ?? (value as? any BinaryInteger).map { Int(clamping: $0) }
+    }
+}

@@ -1,0 +1,104 @@
+package import Partitions
+package import Serving
+
+/// Who is let in to the ops listener, and where it is told what they have changed.
+package struct OperatorDoors: Sendable {
+    package let access: OperatorAccess
+    package let gate: OperatorGate
+    package let audit: OperatorAudit
+    /// Nil where the page is off.
+    package var dashboard: DashboardFiles?
+
+    package init(access: OperatorAccess, gate: OperatorGate, audit: OperatorAudit) {
+        self.access = access
+        self.gate = gate
+        self.audit = audit
+    }
+}
+
+/// The log that operators ask, with its time and its past.
+package struct OperatedStore: Sendable {
+    package let log: CommandLog
+    package let clock: LogClock
+    /// What moves the clock, in a gateway that was started for that.
+    package var travel: TimeTravel?
+    /// Nil where nothing is asked of the past.
+    package var history: HistoryQuestions?
+    /// Decisions that engines have no room for any more; nil where they are not kept.
+    package var decisions: DecisionFiler?
+    /// What the data directory has room for; nil where nothing is written to it.
+    package var storage: StorageWatch?
+    /// What became of the snapshots; nil where none are made.
+    package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
+    /// Lets go of what was logged, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
+    package var forgetHistory: @Sendable () async throws -> Int? = { nil }
+
+    package init(log: CommandLog, clock: LogClock) {
+        self.log = log
+        self.clock = clock
+    }
+}
+
+/// What hosts and senders do, as it is counted.
+package struct OperatedTraffic: Sendable {
+    package let streams: HostStreams
+    package let followers: PushFollowers
+    package let directory: any TokenDirectory
+    package let counters: PushCounters
+    package let senderLimits: SenderLimits
+    /// Those of the routes for hosts and senders.
+    package var problems = ProblemCounters()
+    package var listeners = OpenListeners()
+    /// Nil where teams are not told apart.
+    package var work: WorkAdmission?
+    /// Nil where it is not counted who has how much of the registry.
+    package var registry: RegistryWatch?
+
+    package init(
+        streams: HostStreams,
+        followers: PushFollowers,
+        directory: any TokenDirectory,
+        counters: PushCounters,
+        senderLimits: SenderLimits
+    ) {
+        self.streams = streams
+        self.followers = followers
+        self.directory = directory
+        self.counters = counters
+        self.senderLimits = senderLimits
+    }
+}
+
+/// Keys and certificates, and how long they are good for.
+package struct OperatedCredentials: Sendable {
+    package var certificates = ServerCertificates()
+    package var clientCertificates = ClientCertificates()
+    package var providerKeys = ProviderKeys([])
+
+    package init() {}
+}
+
+/// Where requests of the gateway's own go.
+package struct OperatedTargets: Sendable {
+    package var states = KindStates()
+    /// Nil where nothing goes to upstreams and webhooks.
+    package var outgoing: (any DeliveryStatus)?
+    /// Nil where no kind has one.
+    package var providers: (any ProviderStatus)?
+
+    package init() {}
+}
+
+/// What is configured, and what of it may be changed.
+package struct OperatedSettings: Sendable {
+    package let apps: LiveApps
+    package var logs = GatewayLogs.none
+    /// Nil where there is no configuration to read again.
+    package var reloading: ConfigurationReload?
+    /// What else is written in metrics; nil for nothing.
+    package var telemetry: TelemetrySources?
+
+    package init(apps: LiveApps) {
+        self.apps = apps
+    }
+}

@@ -1,0 +1,187 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import IntentMatching
+import Ownership
+import Partitions
+import Serving
+import Settings
+import Timelines
+import WidgetModel
+
+/// Apps, kinds, timeline providers, upstreams and partitions.
+extension OperatorRoutes {
+    /// `GET /v1/apps`.
+    func appList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let survey = await self.watch.surveys.current()
+        let settings = try await self.log.ask(PartitionID(0), InForceQuestion()).settings
+        let usages = self.traffic.registry?.view.apps ?? []
+        let orders = try await self.standingOrders()
+        let board = try await self.behind()
+        return try await self.answer([
+            self.survey(survey),
+            (
+                "apps",
+                .array(
+                    self.apps.apps.map { app in
+                        let settings = settings?.apps.first { $0.app == app.bundle }
+                        var sum = BudgetSurvey.KindRow(app: app.bundle, kind: WidgetKind(""))
+                        for row in survey?.sum.kinds ?? [] where row.app == app.bundle { sum += row }
+                        // Not counted yet is not none.
+                        let counted = survey.map { _ in sum }
+                        let usage = usages.first { $0.app == app.bundle }?.usage
+                        return JSONValue.object(of: [
+                            ("app", .string(app.bundle.rawValue)),
+                            ("team", settings.map { .string($0.team.rawValue) }),
+                            ("environment", .string(app.isInDevelopment ? "development" : "production")),
+                            ("developerMode", settings.map { .bool($0.developerMode) }),
+                            ("deliveries", .strings(app.deliveries.map { String(describing: $0) })),
+                            ("kinds", .strings(app.schemas.map(\.kind.rawValue))),
+                            ("hosts", usage.map { .count($0.hosts) }),
+                            ("bytes", usage.map { .count($0.bytes) }),
+                            ("instances", counted.map { .count($0.instances) }),
+                            ("pushEnabled", counted.map { .count($0.pushEnabled) }),
+                            ("waiting", counted.map { .count($0.waiting) }),
+                            ("exhausted", counted.map { .count($0.exhausted) }),
+                            ("freshness", Views.behind(board[app.bundle], board)),
+                            ("paused", orders.holding(.app(app.bundle)).map { Views.order($0) }),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+
+    /// `GET /v1/kinds`: every kind of every app.
+    func kindList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let survey = await self.watch.surveys.current()
+        let settings = try await self.log.ask(PartitionID(0), InForceQuestion()).settings
+        let orders = try await self.standingOrders()
+        let board = try await self.behind()
+        var kinds: [JSONValue] = []
+        for app in self.apps.apps {
+            for schema in app.schemas {
+                let none = BudgetSurvey.KindRow(app: app.bundle, kind: schema.kind)
+                let row = survey.map { survey in
+                    survey.sum.kinds.first { $0.app == app.bundle && $0.kind == schema.kind } ?? none
+                }
+                let budget = settings?.apps.first { $0.app == app.bundle }?.kinds
+                    .first { $0.schema.kind == schema.kind }?.budget
+                kinds.append(
+                    JSONValue.object(
+                        of: await self.members(of: KindKey(app: app.bundle, kind: schema.kind)) + [
+                            ("policy", budget.map { .string($0.name) }),
+                            ("instances", row.map { .count($0.instances) }),
+                            ("waiting", row.map { .count($0.waiting) }),
+                            ("exhausted", row.map { .count($0.exhausted) }),
+                            (
+                                "freshness",
+                                Views.behind(board[KindKey(app: app.bundle, kind: schema.kind)], board)
+                            ),
+                            ("paused", orders.holding(.kind(app.bundle, schema.kind)).map { Views.order($0) }),
+                        ]
+                    )
+                )
+            }
+        }
+        return try await self.answer([self.survey(survey), ("kinds", .array(kinds))])
+    }
+
+    /// `GET /v1/providers`: how each timeline provider does.
+    func providerList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        var providers: [JSONValue] = []
+        for app in self.apps.apps {
+            for schema in app.schemas {
+                let key = KindKey(app: app.bundle, kind: schema.kind)
+                guard case .object(let members) = await self.provider(key) else { continue }
+                let names = JSONValue.object(of: [
+                    ("app", .string(app.bundle.rawValue)), ("kind", .string(schema.kind.rawValue)),
+                ])
+                guard case .object(let first) = names else { continue }
+                providers.append(.object(first + members))
+            }
+        }
+        return try await self.answer([("providers", .array(providers))])
+    }
+
+    /// `GET /v1/upstreams`: where reloads go by HTTP, and how that goes.
+    func upstreamList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        guard let outgoing = self.targets.outgoing else {
+            return try await self.answer([("upstreams", .array([])), ("webhooks", .array([]))])
+        }
+        let wall = LogClock.wallTime()
+        let now = self.clock.now()
+        let targets = await outgoing.targets()
+        func health(_ kind: DeliveryTarget.Kind, _ app: BundleID) -> JSONValue? {
+            targets[.init(kind: kind, app: app)].map { Views.health($0, now: now) }
+        }
+        let upstreams = self.apps.apps.compactMap { app -> JSONValue? in
+            guard let upstream = outgoing.upstream(of: app.bundle) else { return nil }
+            return JSONValue.object(of: [
+                ("app", .string(app.bundle.rawValue)),
+                ("origin", .string(upstream.origin)),
+                ("relay", .string(upstream.relay.rawValue)),
+                ("keyID", upstream.tokens.map { .string($0.keyID.rawValue) }),
+                ("tokensMinted", upstream.tokens.map { .count($0.minted) }),
+                (
+                    "tokenAgeSeconds",
+                    upstream.tokens?.mintedAt.map { .int(max(0, (wall - $0).milliseconds / 1000)) }
+                ),
+                ("health", health(.upstream, app.bundle)),
+            ])
+        }
+        let webhooks = self.apps.apps.compactMap { app -> JSONValue? in
+            guard let origin = outgoing.webhookOrigin(of: app.bundle) else { return nil }
+            return JSONValue.object(of: [
+                ("app", .string(app.bundle.rawValue)), ("origin", .string(origin)),
+                ("health", health(.webhook, app.bundle)),
+            ])
+        }
+        guard case .object(let totals) = await self.deliveries() else { throw Problem(.internal, "no deliveries") }
+        return try await self.answer(
+            [("upstreams", .array(upstreams)), ("webhooks", .array(webhooks))] + totals.map { ($0.name, $0.value) }
+        )
+    }
+
+    /// `GET /v1/partitions`: how far each is, and what it holds.
+    func partitionList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let progress = await self.log.progress()
+        let views = try await self.log.askAll(ProgressQuestion())
+        return try await self.answer([
+            (
+                "partitions",
+                .array(
+                    progress.map { progress in
+                        let number = Int(progress.partition.rawValue)
+                        let view = views[number]
+                        let stats = view.totals
+                        return JSONValue.object(of: [
+                            ("partition", .count(number)),
+                            ("applied", .unsigned(progress.applied.rawValue)),
+                            ("announced", .unsigned(progress.announced.rawValue)),
+                            ("lag", .unsigned(progress.lag)),
+                            ("lagSeconds", .double(Double(progress.lagTime.milliseconds) / 1000)),
+                            ("uncommittedEffects", .count(progress.uncommittedEffects)),
+                            ("outputChunks", .count(progress.outputChunks)),
+                            ("failed", .bool(progress.hasFailed)),
+                            ("time", .instant(stats.time)),
+                            ("hosts", .count(stats.hosts)),
+                            ("instances", .count(stats.instances)),
+                            ("pushesAccepted", .count(stats.pushesAccepted)),
+                            ("matched", .count(stats.matched)),
+                            ("deferred", .count(stats.outcomes[.deferred])),
+                            ("issued", .count(stats.outcomes[.issued])),
+                            ("timersArmed", .count(stats.timersArmed)),
+                            ("nextTimer", view.nextTimer.map { .instant($0) }),
+                            ("runningHash", .string(Base16.text(of: Self.bytes(of: view.runningHash)))),
+                        ])
+                    }
+                )
+            )
+        ])
+    }
+
+    private static func bytes(of word: UInt64) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
+}

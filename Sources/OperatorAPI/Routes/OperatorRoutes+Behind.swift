@@ -1,0 +1,147 @@
+import Engine
+import IntentMatching
+import Ownership
+package import Partitions
+import Serving
+import Settings
+import TimelineProviding
+import WidgetModel
+
+/// How fresh widgets are: which do not show yet what they should, judged by the goal.
+extension OperatorRoutes {
+    /// What is behind now. O(kinds), nothing walks over widgets.
+    package func behind() async throws(Problem) -> BehindBoard {
+        let goal = self.bounds.goal
+        let now = self.clock.now()
+        let partitions = try await self.log.askAll(BehindQuestion(longerThan: goal.within, now: now))
+        let troubles = await self.troubles()
+        let survey = await self.watch.surveys.latest
+        let apps = self.traffic.streams.apps
+        return BehindBoard(partitions, goal: goal, at: now, troubles) { key in
+            // Of an app without any stream all hosts are away; which of another's are, the survey counts.
+            guard apps.contains(key.app) else { return .max }
+            return survey?.sum.kinds.first { $0.app == key.app && $0.kind == key.kind }?.away ?? 0
+        }
+    }
+
+    /// Whom reloads cannot get to now.
+    func troubles() async -> DeliveryTroubles {
+        var troubles = DeliveryTroubles()
+        for (target, view) in await self.targets.outgoing?.targets() ?? [:]
+        where view.health.isInTrouble || view.heldUntil != nil {
+            switch target.kind {
+            case .upstream: troubles.upstreams.insert(target.app)
+            case .webhook: troubles.webhooks.insert(target.app)
+            }
+        }
+        for app in self.apps.apps {
+            for schema in app.schemas {
+                let key = KindKey(app: app.bundle, kind: schema.kind)
+                guard let view = await self.targets.providers?.view(of: key) else { continue }
+                troubles.providers[key] = view.target.health.isInTrouble || !view.isClosed
+            }
+        }
+        return troubles
+    }
+
+    /// The app and kind of each row with why it is behind, as `GET /v1/instances` lists it.
+    func summaries(_ rows: [InstanceSummary]) async -> JSONValue {
+        let troubles = rows.contains { $0.behind?.isOut == true } ? await self.troubles() : DeliveryTroubles()
+        let reached = self.traffic.streams.reaches(rows.map(\.address.host))
+        return .array(
+            zip(rows, reached).map { row, isReached in
+                let cause = row.behind.map { reason in
+                    troubles.cause(of: reason, KindKey(app: row.app, kind: row.kind), isAway: !isReached)
+                }
+                return Views.summary(row, behind: cause)
+            }
+        )
+    }
+
+    /// Gauges of what is behind, by app and kind.
+    func addBehind(_ text: inout PrometheusText) async throws(Problem) {
+        let board = try await self.behind()
+        typealias Row = (labels: [(String, String)], value: Double)
+        var (behind, late, oldest, within, burning): ([Row], [Row], [Row], [Row], [Row]) = ([], [], [], [], [])
+        for app in self.apps.apps {
+            let labels = [("app", app.bundle.rawValue)]
+            let sum = board[app.bundle]
+            for schema in app.schemas {
+                let labels = labels + [("kind", schema.kind.rawValue)]
+                let row = board[KindKey(app: app.bundle, kind: schema.kind)]
+                guard row.instances > 0 else { continue }
+                behind += BehindCause.allCases.map { (labels + [("reason", $0.rawValue)], Double(row[$0])) }
+                late.append((labels, Double(row.late)))
+                oldest.append((labels, Double(board.oldestAge(of: row)?.milliseconds ?? 0) / 1000))
+            }
+            guard let share = sum.share else { continue }
+            within.append((labels, share))
+            burning.append((labels, board.goal.burnRate(late: sum.late, of: sum.instances)))
+        }
+        text.add("freshet_widgets_behind", .gauge, "Widgets that do not show yet what they should, by reason.", behind)
+        text.add("freshet_widgets_late", .gauge, "Those of them that have been behind for longer than the goal.", late)
+        text.add(
+            "freshet_widgets_behind_oldest_seconds",
+            .gauge,
+            "How long the longest of them has been behind, to the minute; 0 if none is.",
+            oldest
+        )
+        text.add(
+            "freshet_freshness_goal_ratio",
+            .gauge,
+            "The share of the widgets that is to be within the goal.",
+            [(labels: [], value: board.goal.fraction)]
+        )
+        text.add(
+            "freshet_freshness_goal_seconds",
+            .gauge,
+            "How long a widget may be behind.",
+            Int(board.goal.within.milliseconds / 1000)
+        )
+        text.add(
+            "freshet_freshness_within_ratio",
+            .gauge,
+            "The share of an app's widgets that are not behind, or not for longer than the goal.",
+            within
+        )
+        text.add(
+            "freshet_freshness_burn_rate",
+            .gauge,
+            "How many times as many of an app's widgets are late as the goal allows.",
+            burning
+        )
+    }
+}
+
+extension Views {
+    /// How many widgets are behind, and why.
+    static func behind(_ row: WidgetsBehind, _ board: BehindBoard) -> JSONValue {
+        let causes = BehindCause.allCases.filter { row[$0] > 0 }.map { ($0.rawValue, JSONValue.count(row[$0])) }
+        return JSONValue.object(of: [
+            ("instances", .count(row.instances)),
+            ("behind", .count(row.count)),
+            ("late", .count(row.late)),
+            ("share", row.share.map { .double($0) }),
+            ("isMet", row.share.map { _ in .bool(board.goal.isMet(late: row.late, of: row.instances)) }),
+            ("oldestSince", row.oldest.map { .instant($0) }),
+            ("oldestSeconds", board.oldestAge(of: row).map { .int($0.milliseconds / 1000) }),
+            ("reasons", JSONValue.object(of: causes)),
+        ])
+    }
+
+    /// What all is judged by, and how it does.
+    static func freshness(_ board: BehindBoard) -> JSONValue {
+        guard case .object(let members) = Self.behind(board.total, board) else { return .null }
+        return JSONValue.object(
+            of: [
+                ("goal", .string(board.goal.text)),
+                ("goalShare", .double(board.goal.fraction)),
+                ("goalSeconds", .int(board.goal.within.milliseconds / 1000)),
+                (
+                    "burnRate",
+                    .double(board.goal.burnRate(late: board.total.late, of: board.total.instances))
+                ),
+            ] + members.map { ($0.name, $0.value) }
+        )
+    }
+}

@@ -1,0 +1,80 @@
+import Engine
+import HTTPTransport
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+/// What operators change: in the log with who asked for it before it is done, and done whole, whether or not the client waits,
+/// unless it says that it ends with its client.
+extension OperatorRoutes {
+    /// What a request that was understood will do.
+    struct Change: Sendable {
+        /// Whether it is cancelled when its client goes, because it may take long and may be left at any point.
+        var endsWithClient = false
+        let carryOut: @Sendable () async throws(Problem) -> HTTPResponse
+    }
+
+    func carryOut(
+        _ change: Change,
+        for call: OperatorCall,
+        _ audit: OperatorEndpoint.Audit
+    ) async throws(Problem) -> HTTPResponse {
+        // A task of its own: the request's ends when the client goes.
+        let task = Task { () async -> Result<HTTPResponse, Problem> in
+            do throws(Problem) {
+                switch audit {
+                case .ownRecord: return .success(try await change.carryOut())
+                case .notes: return .success(try await self.audited(change, for: call))
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            if change.endsWithClient { task.cancel() }
+        }
+        return try result.get()
+    }
+
+    /// `POST /v1/orders`: pause, resume, cancel or grant. The order is the record that says who gave it.
+    func order(_ call: OperatorCall) throws(Problem) -> Change {
+        var order = try OrderBody.order(try call.json())
+        order.source = call.asker.source
+        return Change { [order] () async throws(Problem) in
+            try await self.checkThatThereIs(order.scope)
+            return HTTPResponse(json: JSONValue.object(of: [("matched", .count(try await self.log.carryOut(order)))]))
+        }
+    }
+
+    /// Logs what no record of its own says, then does it, then logs how it was answered, also when the client has gone:
+    /// what is logged waits for no task that could be cancelled.
+    ///
+    /// - Throws: `unavailable` if it could not be logged; nothing was done then.
+    private func audited(_ change: Change, for call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let asked = AuditedRequest(
+            number: .random(in: 0 ... .max),
+            source: call.asker.source,
+            method: call.request.method,
+            path: call.request.target,
+            body: call.request.body
+        )
+        _ = try await self.log.append(.audit(.request(asked)), to: PartitionID(0))
+        let result: Result<HTTPResponse, Problem>
+        do throws(Problem) {
+            result = .success(try await change.carryOut())
+        } catch {
+            result = .failure(error)
+        }
+        let status =
+            switch result {
+            case .success(let response): response.status
+            case .failure(let problem): problem.code.status
+            }
+        // What cannot be logged now has been done: the request stays without its answer.
+        _ = try? await self.log.append(.audit(.answer(number: asked.number, status: status)), to: PartitionID(0))
+        return try result.get()
+    }
+}

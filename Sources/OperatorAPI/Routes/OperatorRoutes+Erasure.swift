@@ -1,0 +1,85 @@
+import Engine
+import HTTPTransport
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+/// Hosts that are taken away at their users' wish: removed like hosts that leave by themselves, so that from now on nothing of
+/// them is in any new state. What the log still holds of them, and until when, docs/history.md says; with `history=true` the log
+/// and the older states go at once, everybody's, and the hosts' tokens are not even remembered as removed.
+extension OperatorRoutes {
+    /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
+    private static let batch = 1000
+
+    /// `DELETE /v1/hosts/<app>/<host>`
+    func eraseHost(_ call: OperatorCall) throws(Problem) -> Change {
+        try self.erase(call) { (takesHistory) async throws(Problem) in try await self.erase(call.host, takesHistory) }
+    }
+
+    /// `DELETE /v1/apps/<bundle-id>/hosts`
+    func eraseHosts(_ call: OperatorCall) throws(Problem) -> Change {
+        let app = BundleID(call["app"])
+        return try self.erase(call) { (takesHistory) async throws(Problem) in
+            try await self.eraseHosts(of: app, takesHistory)
+        }
+    }
+
+    private func erase(
+        _ call: OperatorCall,
+        _ remove: @escaping @Sendable (_ takesHistory: Bool) async throws(Problem) -> Int
+    ) throws(Problem) -> Change {
+        let takesHistory = try call.flag("history") ?? false
+        return Change { () async throws(Problem) in
+            let removed = try await remove(takesHistory)
+            guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
+            let files = try await self.eraseHistory()
+            return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
+        }
+    }
+
+    /// - Returns: How many files of the log went.
+    private func eraseHistory() async throws(Problem) -> Int {
+        // Who changed what is told for longer than the log tells it.
+        await self.doors.audit.reach(self.log)
+        do {
+            if let files = try await self.store.forgetHistory() { return files }
+        } catch {
+            throw Problem(.unavailable, "the hosts are removed, but not their history: \(error); ask again")
+        }
+        let reason = "the hosts are removed, but not their history: this gateway makes no snapshots to go on with"
+        throw Problem(.notSupported, reason)
+    }
+
+    /// - Returns: How many hosts were removed: with the history none need be there any more.
+    private func erase(_ host: HostKey, _ takesHistory: Bool) async throws(Problem) -> Int {
+        let removal = HostRemoval(host: host, isErased: takesHistory)
+        let answer = try await self.log.append(.unregister(removal), for: host)
+        if case .unregistered = answer { return 1 }
+        guard takesHistory else {
+            throw Problem(.unknownHost, "there is no host \(host); what history may still hold of it goes with time")
+        }
+        return 0
+    }
+
+    private func eraseHosts(of app: BundleID, _ takesHistory: Bool) async throws(Problem) -> Int {
+        var (found, removed) = (0, 0)
+        for partition in self.log.partitionIDs {
+            var next: UInt64? = 0
+            while let start = next {
+                let question = PageQuestion(HostList(of: app), from: start, limit: Self.batch)
+                let page = try await self.log.ask(partition, question)
+                next = page.next
+                guard !page.rows.isEmpty else { continue }
+                found += page.rows.count
+                let records = page.rows.map { row in
+                    let removal = HostRemoval(host: row.host, isErased: takesHistory)
+                    return (record: Record.unregister(removal), host: row.host)
+                }
+                for case .unregistered in try await self.log.append(records) { removed += 1 }
+            }
+        }
+        guard found > 0 || takesHistory else { throw Problem(.unknownHost, "no host is registered for \(app)") }
+        return removed
+    }
+}

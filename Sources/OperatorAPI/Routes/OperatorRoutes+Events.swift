@@ -1,0 +1,89 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+extension OperatorRoutes {
+    /// `GET /v1/events`: what happens, as Server-Sent Events. It ends when who asked may no longer know what it tells.
+    func events(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let wanted = try self.subjects(call.query("types"), call.asker.caller)
+        let needed = wanted.map(\.scope).max() ?? .read
+        let (feed, access) = (self.watch.feed, self.doors.access)
+        let last = call.lastEventID ?? call.query("cursor")
+        // A place that is none was not ours: what was missed is not known.
+        let place = last.map { StreamCursor($0) ?? StreamCursor(epoch: .max, sequence: .max) }
+        let subscription: OperatorFeed.Subscription
+        do throws(OperatorFeed.Refusal) {
+            subscription = try feed.subscribe(after: place)
+        } catch {
+            throw Problem(error)
+        }
+        return HTTPResponse(
+            status: 200,
+            headers: ["content-type": "text/event-stream", "cache-control": "no-store"],
+            body: .stream { writer in
+                defer { feed.cancel(subscription) }
+                var text = EventText.retry(Self.retryMilliseconds)
+                if subscription.missed == nil { text += EventText.gap }
+                for (event, place) in subscription.missed ?? [] where wanted.contains(event.subject) {
+                    text += EventText.event(event, place)
+                }
+                try await writer.write(text + EventText.place(subscription.start))
+                for await (event, place) in subscription.events {
+                    // A sample comes once a second, whatever is wanted.
+                    guard access.stillHolds(call.request, for: needed) else { return }
+                    if wanted.contains(event.subject) {
+                        try await writer.write(EventText.event(event, place))
+                    } else if case .sample = event {
+                        // Something to hear once a second, and a place to resume from.
+                        try await writer.write(EventText.heartbeat(place))
+                    }
+                }
+            }
+        )
+    }
+
+    /// What a reader is told of: what it asks for, by default all that it may know.
+    private func subjects(_ text: String?, _ caller: OperatorCaller) throws(Problem) -> Set<OperatorFeed.Subject> {
+        let all = OperatorFeed.Subject.allCases
+        guard let text else { return Set(all.filter { $0.scope <= caller.scope }) }
+        var subjects: Set<OperatorFeed.Subject> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let subject = OperatorFeed.Subject(rawValue: String(word)) else {
+                let names = all.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.badRequest, "expected some of \(names), with commas between", path: "types")
+            }
+            try OperatorAccess.check(caller, needed: subject.scope, for: "events of the type \(subject.rawValue)")
+            subjects.insert(subject)
+        }
+        return subjects
+    }
+
+    /// How soon a reader should connect again.
+    private static let retryMilliseconds = 2000
+}
+
+extension EventText {
+    fileprivate static func event(_ event: OperatorFeed.Event, _ place: StreamCursor) -> String {
+        let value: JSONValue =
+            switch event {
+            case .sample(let sample): Views.sample(sample)
+            case .reload(let reload): Views.reload(reload)
+            case .note(_, let value): value
+            }
+        let data = String(decoding: value.jsonText, as: UTF8.self)
+        return "id: \(place)\nevent: \(event.subject.rawValue)\ndata: \(data)\n\n"
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: OperatorFeed.Refusal) {
+        switch refusal {
+        case .tooMany(let max): self.init(.tooMany, "\(max) readers follow what happens, as many as the gateway allows")
+        case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import Serving
+import Settings
+
+extension OperatorRoutes {
+    /// Every route of the ops listener, behind the probes and the dashboard's files.
+    ///
+    /// A new one stands here, in docs/openapi.yaml and in docs/operators.md; tests say where they differ.
+    static let table = RouteTable<OperatorEndpoint> {
+        Route(.get, "/metrics", .asks(.read, Self.metrics))
+        Route(.get, "/v1/openapi.yaml", .asks(.read, Self.document))
+        Route(.get, "/v1/session", .asks(.read, Self.session))
+        Route(.get, "/v1/audit", .asks(.admin, Self.auditTrail))
+        Route(.get, "/v1/config", .asks(.read, Self.configuration))
+        Route(.get, "/v1/config/diff", .asks(.read, Self.configurationDifference))
+        Route(.post, "/v1/config/reload", .changes(.admin, Self.reloadConfiguration))
+        Route(.get, "/v1/log-levels", .asks(.read, Self.logLevels))
+        Route(.put, "/v1/log-levels", body: .ordinary, .changes(.admin, Self.setLogLevels))
+        Route(.get, "/v1/stats", .asks(.read, Self.stats))
+        Route(.get, "/v1/history", query: ["step", "after", "limit"], .asks(.read, Self.samples))
+        Route(.get, "/v1/events", query: ["types", "cursor"], isStream: true, .asks(.read, Self.events))
+        Route(.get, "/v1/apps", .asks(.read, Self.appList))
+        Route(.post, "/v1/apps/{app}/dry-runs", body: .ordinary, .asks(.read, Self.dryRun))
+        Route(.delete, "/v1/apps/{app}/hosts", query: ["history"], .changes(.admin, Self.eraseHosts))
+        Route(.get, "/v1/kinds", .asks(.read, Self.kindList))
+        Route(.get, "/v1/kinds/{kind}", .asks(.read, Self.kind))
+        Route(.get, "/v1/budget", query: ["app", "kind"], .asks(.read, Self.budget))
+        Route(.get, "/v1/forecast", .asks(.read, Self.forecast))
+        Route(
+            .get,
+            "/v1/instances",
+            query: ["app", "kind", "host", "state", "olderThan", "limit", "cursor"],
+            .asks(.read, Self.instances)
+        )
+        Route(
+            .get,
+            "/v1/instances/{app}/{instance}",
+            query: ["decisions", "pending", "replay"],
+            .asks(.read, Self.instance)
+        )
+        Route(.get, "/v1/instances/{app}/{instance}/why", query: ["since"], .asks(.read, Self.why))
+        Route(
+            .get,
+            "/v1/hosts",
+            query: ["app", "host", "token", "connected", "limit", "cursor"],
+            .asks(.read, Self.hosts)
+        )
+        Route(.get, "/v1/hosts/{app}/{host}", .asks(.read, Self.host))
+        Route(.delete, "/v1/hosts/{app}/{host}", query: ["history"], .changes(.admin, Self.eraseHost))
+        Route(
+            .get,
+            "/v1/pushes",
+            query: ["sender", "app", "kind", "after", "before", "state", "outcome", "limit", "cursor"],
+            .asks(.read, Self.pushes)
+        )
+        Route(.get, "/v1/pushes/{push}", .asks(.read, Self.push))
+        Route(.get, "/v1/pushes/{push}/decisions", query: ["outcome", "limit", "cursor"], .asks(.read, Self.decisions))
+        Route(.get, "/v1/pushes/{push}/events", isStream: true, .asks(.read, Self.pushEvents))
+        Route(.get, "/v1/senders", .asks(.read, Self.senders))
+        Route(.get, "/v1/providers", .asks(.read, Self.providerList))
+        Route(.get, "/v1/upstreams", .asks(.read, Self.upstreamList))
+        Route(.post, "/v1/try-now", body: .ordinary, .changes(.write, Self.tryNow))
+        Route(.get, "/v1/partitions", .asks(.read, Self.partitionList))
+        Route(.get, "/v1/orders", .asks(.read, Self.orderList))
+        Route(.post, "/v1/orders", body: .ordinary, .changes(.write, audit: .ownRecord, Self.order))
+        Route(.get, "/v1/clock", .asks(.read, Self.clockNow))
+        Route(.post, "/v1/clock", body: .ordinary, .changes(.write, Self.moveClock))
+    }
+
+    /// The list, for those who compare it with the documents.
+    package static var routes: [RouteSummary] { Self.table.summaries { $0.scope.rawValue } }
+}

@@ -1,0 +1,43 @@
+import HTTP2
+package import HTTPTransport
+import Settings
+package import WidgetModel
+
+extension OperatorRoutes {
+    /// The member `listeners` of `GET /v1/stats`: what each listener has counted. Limits and deadlines go by their keys in
+    /// the configuration; those that were not met are left out.
+    package static func listeners(_ all: [(name: String, counters: HTTPListenerCounters)]) -> JSONValue {
+        JSONValue.object(of: all.map { ($0.name, Self.listener($0.counters)) })
+    }
+
+    /// Connections that a limit ended.
+    private static func cutOff(_ cutOff: HTTPCutOff) -> JSONValue {
+        JSONValue.object(of: [
+            ("times", .count(cutOff.times)),
+            ("peer", .string(cutOff.peer)),
+            ("secondsAgo", .count(Int(cutOff.secondsAgo))),
+        ])
+    }
+
+    private static func listener(_ counters: HTTPListenerCounters) -> JSONValue {
+        let limits =
+            HTTPListenerLimit.allCases.map { ($0.rawValue, counters.listenerLimits[$0]) }
+            + HTTP2Limit.allCases.map { ($0.rawValue, counters.connectionLimits[$0]) }
+        let deadlines = HTTPListenerDeadline.allCases.map { ($0.rawValue, counters.deadlines[$0]) }
+        return JSONValue.object(of: [
+            ("connections", .count(counters.connections)),
+            ("handshakes", .count(counters.handshakes)),
+            ("heldBytes", .count(counters.heldBytes)),
+            ("accepted", .count(counters.connectionsAccepted)),
+            ("refused", .count(counters.connectionsRefused)),
+            ("acceptsFailed", .count(counters.acceptsFailed)),
+            ("handshakesFailed", .count(counters.handshakesFailed)),
+            ("requests", .count(counters.requests)),
+            ("answersDropped", .count(counters.answersDropped)),
+            ("endedByFault", .count(counters.connectionsEndedByFault)),
+            ("limits", Self.nonzero(limits)),
+            ("timeouts", Self.nonzero(deadlines)),
+            ("cutOff", JSONValue.object(of: counters.cutOff.map { ($0.limit, Self.cutOff($0)) })),
+        ])
+    }
+}

@@ -1,0 +1,94 @@
+import Engine
+import Partitions
+import Settings
+import WidgetModel
+
+/// What the process takes of the memory, and who has how much of the registry.
+extension OperatorRoutes {
+    /// For `GET /v1/stats`; nil where it is not counted.
+    func memorySizes() -> JSONValue? {
+        guard let registry = self.traffic.registry else { return nil }
+        let (view, refused) = (registry.view, registry.refused)
+        return JSONValue.object(of: [
+            ("level", .string((view.budget?.level ?? .ample).rawValue)),
+            ("usedPercent", .count(view.budget?.usedPercent ?? 0)),
+            ("usedBytes", .count(view.budget?.used ?? 0)),
+            ("limitBytes", view.budget?.limit.map { .count($0) }),
+            ("residentBytes", .count(view.sizes?.resident ?? 0)),
+            ("availableBytes", view.sizes?.available.map { .count($0) }),
+            ("registryBytes", .count(view.apps.reduce(0) { $0 + $1.usage.bytes })),
+            (
+                "teams",
+                .array(
+                    view.teams.map { row in
+                        JSONValue.object(
+                            of: [("team", .string(row.team.rawValue))] + Self.members(of: row.usage) + [
+                                ("hostsMax", row.limits.hosts.map { .count($0.max) }),
+                                ("instancesMax", row.limits.instances.map { .count($0.max) }),
+                            ]
+                        )
+                    }
+                )
+            ),
+            (
+                "refused",
+                JSONValue.object(of: [
+                    ("hosts", .count(refused.hosts)), ("instances", .count(refused.instances)),
+                    ("memory", .count(refused.memory)),
+                ])
+            ),
+        ])
+    }
+
+    private static func members(of usage: RegistryUsage) -> [(String, JSONValue?)] {
+        [
+            ("hosts", .count(usage.hosts)), ("instances", .count(usage.instances)),
+            ("tombstones", .count(usage.tombstones)), ("bytes", .count(usage.bytes)),
+        ]
+    }
+
+    func addMemory(_ text: inout PrometheusText) {
+        guard let registry = self.traffic.registry else { return }
+        let (view, refused) = (registry.view, registry.refused)
+        if let budget = view.budget {
+            text.add(
+                "freshet_memory_used_bytes",
+                .gauge,
+                "What the process takes of the memory, what the registry has free again excepted.",
+                budget.used
+            )
+            text.add(
+                "freshet_memory_used_percent",
+                .gauge,
+                "How much of storage.memoryMax is used; 100 and more if registrations that add are refused.",
+                budget.usedPercent
+            )
+            if let limit = budget.limit {
+                text.add("freshet_memory_limit_bytes", .gauge, "What storage.memoryMax comes to.", limit)
+            }
+        }
+        func add(_ name: String, _ help: String, _ value: KeyPath<RegistryUsage, Int>) {
+            text.add(
+                name,
+                .gauge,
+                help,
+                view.apps.map { row in
+                    (
+                        labels: [("app", row.app.rawValue), ("team", row.team.rawValue)],
+                        value: Double(row.usage[keyPath: value])
+                    )
+                }
+            )
+        }
+        add("freshet_app_hosts", "Hosts registered, by app and its team.", \.hosts)
+        add("freshet_app_instances", "Widget instances registered, by app and its team.", \.instances)
+        add("freshet_app_bytes", "About what an app's hosts and instances take of the memory.", \.bytes)
+        text.add(
+            "freshet_registrations_refused_total",
+            .counter,
+            "Registrations refused since they would have added hosts or instances, by the limit.",
+            by: "limit",
+            [("hosts", refused.hosts), ("instances", refused.instances), ("memory", refused.memory)]
+        )
+    }
+}

@@ -1,0 +1,73 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import History
+import Partitions
+import Serving
+import WidgetModel
+
+/// The pauses in force, wherever they show.
+extension OperatorRoutes {
+    /// The pauses in force now, in the order in which they were given.
+    func standingOrders() async throws(Problem) -> [StandingOrder] {
+        let now = self.clock.now()
+        return try await self.log.ask(PartitionID(0), InForceQuestion()).orders.filter { $0.holds(at: now) }
+    }
+
+    /// `GET /v1/orders`.
+    func orderList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        try await self.answer([("orders", .array(try await self.standingOrders().map { Views.order($0) }))])
+    }
+
+    /// How many apps, kinds and senders are paused.
+    static func paused(_ orders: [StandingOrder]) -> [(name: String, count: Int)] {
+        var counts = [("app", 0), ("kind", 0), ("sender", 0)]
+        for order in orders {
+            switch order.scope {
+            case .app: counts[0].1 += 1
+            case .kind: counts[1].1 += 1
+            case .sender: counts[2].1 += 1
+            case .host, .instance, .push: continue
+            }
+        }
+        return counts
+    }
+
+    /// Refuses an order that is about nothing that there is.
+    ///
+    /// - Throws: 404. A partition that does not answer refuses nothing: what is logged is carried out at its next start.
+    func checkThatThereIs(_ scope: OrderScope) async throws(Problem) {
+        let question = ExistenceQuestion(of: scope)
+        let isKnown =
+            switch scope {
+            case .app, .kind: try? await self.log.ask(PartitionID(0), question)
+            case .host(let host): try? await self.log.ask(self.log.partition(of: host), question)
+            case .instance(let address): try? await self.log.ask(self.log.partition(of: address.host), question)
+            case .sender, .push: try? await self.log.askAll(question).contains(true)
+            }
+        guard isKnown == false else { return }
+        throw switch scope {
+        case .app(let app): Problem(.notFound, "there is no app \(app); GET /v1/apps lists those that there are")
+        case .kind(let app, let kind):
+            Problem(.notFound, "there is no kind \"\(kind)\" of \(app); GET /v1/kinds lists those that there are")
+        case .sender(let team):
+            Problem(.notFound, "there is no sender \(team): no app is its, and it has pushed nothing")
+        case .host(let host): Problem(.unknownHost, "there is no host \(host)")
+        case .instance(let address): Problem(.unknownInstance, "there is no instance \(address)")
+        case .push(let push, _, _): Problem(.notFound, "there is no push \(push), or not any more")
+        }
+    }
+}
+
+extension [StandingOrder] {
+    /// The pause that holds an app, a kind or a sender back the longest: its own, or its app's; nil if there is none.
+    func holding(_ scope: OrderScope) -> StandingOrder? {
+        self.filter { order in
+            if case .kind(let app, _) = scope, order.scope == .app(app) { return true }
+            return order.scope == scope
+        }.max { left, right in
+            guard let end = left.until else { return false }
+            return right.until.map { end < $0 } ?? true
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Journaling
+import Partitions
+import Settings
+import WidgetModel
+
+/// What became of the snapshots since the start.
+extension OperatorRoutes {
+    /// For `GET /v1/stats`; nil where none are made.
+    func snapshotCounters() -> JSONValue? {
+        guard let counters = self.store.snapshots() else { return nil }
+        let now = self.clock.now()
+        return JSONValue.object(of: [
+            ("written", .count(counters.written)),
+            ("failed", .count(counters.failed)),
+            ("trimmedFiles", .count(counters.trimmedFiles)),
+            ("shortened", .count(counters.shortened)),
+            (
+                "newest",
+                .array(
+                    counters.newest.map { snapshot in
+                        JSONValue.object(of: [
+                            ("partition", .count(Int(snapshot.partition.rawValue))),
+                            ("position", .unsigned(snapshot.position.rawValue)),
+                            ("at", .instant(snapshot.logTime)),
+                            ("ageSeconds", .int(max(.zero, now - snapshot.logTime).milliseconds / 1000)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+
+    func addSnapshots(_ text: inout PrometheusText) {
+        guard let counters = self.store.snapshots() else { return }
+        text.add(
+            "freshet_snapshots_total",
+            .counter,
+            "Snapshots of partitions, by whether they could be made.",
+            by: "result",
+            [("written", counters.written), ("failed", counters.failed)]
+        )
+        text.add(
+            "freshet_log_files_trimmed_total",
+            .counter,
+            "Files of the log that went since snapshots made them needless.",
+            counters.trimmedFiles
+        )
+        text.add(
+            "freshet_log_shortened_total",
+            .counter,
+            "How often history went before its time, since the disk was nearly full.",
+            counters.shortened
+        )
+        text.add(
+            "freshet_snapshot_timestamp_seconds",
+            .gauge,
+            "The log's time that each partition's newest snapshot since the start is of.",
+            counters.newest.map { snapshot in
+                (
+                    labels: [("partition", "\(snapshot.partition.rawValue)")],
+                    value: Double(snapshot.logTime.milliseconds) / 1000
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,87 @@
+import Journaling
+import Partitions
+import Settings
+import WidgetModel
+
+/// What the data directory takes of the disk, and what it has room for.
+extension OperatorRoutes {
+    /// For `GET /v1/stats`; nil where nothing is written.
+    func storageSizes() -> JSONValue? {
+        guard let storage = self.store.storage else { return nil }
+        let (sizes, budget, refused) = (storage.sizes, storage.budget, storage.refused)
+        return JSONValue.object(of: [
+            ("level", .string(budget.level.rawValue)),
+            ("usedPercent", .count(budget.usedPercent)),
+            ("usedBytes", .count(budget.used)),
+            ("roomBytes", .count(budget.room(for: .traffic))),
+            ("reserveBytes", .count(budget.reserve)),
+            ("limitBytes", .count(budget.limit)),
+            ("logBytes", .count(sizes.log)),
+            ("writeAheadLogBytes", .count(sizes.writeAheadLog)),
+            ("snapshotBytes", .count(sizes.snapshots)),
+            ("largestSnapshotBytes", .count(sizes.largestSnapshot)),
+            ("archiveBytes", .count(sizes.archives)),
+            ("otherBytes", .count(sizes.other)),
+            ("fileSystemBytes", .count(sizes.fileSystem)),
+            ("freeBytes", .count(sizes.free)),
+            ("growthPerDayBytes", storage.growthPerDay.map { .count($0) }),
+            ("lastBackup", sizes.lastBackup.map { .instant($0) }),
+            (
+                "refused",
+                JSONValue.object(of: [("pushes", .count(refused.pushes)), ("requests", .count(refused.requests))])
+            ),
+        ])
+    }
+
+    func addStorage(_ text: inout PrometheusText) {
+        guard let storage = self.store.storage else { return }
+        let (sizes, budget, refused) = (storage.sizes, storage.budget, storage.refused)
+        text.add(
+            "freshet_storage_bytes",
+            .gauge,
+            "What the data directory takes, by what it is.",
+            by: "what",
+            [
+                ("log", sizes.log), ("writeAheadLog", sizes.writeAheadLog), ("snapshots", sizes.snapshots),
+                ("archives", sizes.archives), ("other", sizes.other),
+            ]
+        )
+        text.add(
+            "freshet_storage_room_bytes",
+            .gauge,
+            "What it may take before pushes are refused.",
+            budget.room(for: .traffic)
+        )
+        text.add("freshet_storage_reserve_bytes", .gauge, "What is kept for reports and snapshots.", budget.reserve)
+        text.add("freshet_storage_free_bytes", .gauge, "What its file system has free.", sizes.free)
+        text.add(
+            "freshet_storage_used_percent",
+            .gauge,
+            "How much of the room is used; 100 and more if pushes are refused.",
+            budget.usedPercent
+        )
+        if let growth = storage.growthPerDay {
+            text.add(
+                "freshet_storage_growth_bytes_per_day",
+                .gauge,
+                "What the log grows by in a day, at the pace of the last one.",
+                growth
+            )
+        }
+        if let copied = sizes.lastBackup {
+            text.add(
+                "freshet_backup_last_success_timestamp_seconds",
+                .gauge,
+                "When the data directory was last copied by freshet backup; not there until it was.",
+                Double(copied.milliseconds) / 1000
+            )
+        }
+        text.add(
+            "freshet_storage_refused_total",
+            .counter,
+            "Pushes, and requests of hosts and apps, refused since the disk was full.",
+            by: "what",
+            [("pushes", refused.pushes), ("requests", refused.requests)]
+        )
+    }
+}

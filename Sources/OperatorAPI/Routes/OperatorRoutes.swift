@@ -1,0 +1,184 @@
+import APNSWire
+import Engine
+package import HTTPTransport
+package import Partitions
+package import Serving
+import Settings
+import WidgetModel
+
+/// The routes of the ops listener: health, version, totals, and questions about one instance or push.
+package struct OperatorRoutes: Sendable {
+    let doors: OperatorDoors
+    let store: OperatedStore
+    let traffic: OperatedTraffic
+    let credentials: OperatedCredentials
+    let targets: OperatedTargets
+    let settings: OperatedSettings
+    let watch: GatewayWatch
+    let readiness: Readiness
+    /// Those of these routes.
+    package let ownProblems = ProblemCounters()
+
+    var log: CommandLog { self.store.log }
+    var clock: LogClock { self.store.clock }
+    var apps: ServedApps { self.settings.apps.apps }
+    var bounds: ServingBounds { self.settings.apps.bounds }
+
+    package init(
+        doors: OperatorDoors,
+        store: OperatedStore,
+        traffic: OperatedTraffic,
+        credentials: OperatedCredentials,
+        targets: OperatedTargets,
+        settings: OperatedSettings,
+        watch: GatewayWatch,
+        readiness: Readiness
+    ) {
+        self.doors = doors
+        self.store = store
+        self.traffic = traffic
+        self.credentials = credentials
+        self.targets = targets
+        self.settings = settings
+        self.watch = watch
+        self.readiness = readiness
+    }
+
+    /// What is known of a request while it is answered.
+    private struct Visit {
+        /// What it goes by.
+        let id: String
+        /// Who asks for a change, as soon as that is known, also if it may not.
+        var source: OperatorSource?
+
+        init(_ request: HTTPRequest) {
+            self.id = OperatorRequestID(request).text
+        }
+    }
+
+    /// Answers a request; never throws, a ``Problem`` becomes its answer.
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        if let probe = self.probe(request) { return probe }
+        var visit = Visit(request)
+        let response = await Manners.answer(request, counting: self.ownProblems) { () async throws(Problem) in
+            try self.doors.gate.check(request)
+            if let file = self.doors.dashboard?.respond(to: request) { return file }
+            let (route, call) = try self.admit(request, &visit)
+            switch route.endpoint.handler {
+            case .question(let answer): return try await answer(self)(call)
+            case .change(let prepare, let audit):
+                return try await self.carryOut(try prepare(self)(call), for: call, audit)
+            }
+        }
+        return self.signed(response, request, visit)
+    }
+
+    /// The answer to a probe, which waits for nothing; nil for any other request. Probes have no secret to learn, and call
+    /// the gateway whatever they like.
+    package func probe(_ request: HTTPRequest) -> HTTPResponse? {
+        guard var response = HealthRoutes.respond(to: request, self.readiness) else { return nil }
+        response.headers.append("x-request-id", OperatorRequestID(request).text)
+        return response
+    }
+
+    /// Judges a request by its head: who asks, whether it may, and how long the body may be.
+    package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
+        guard head.hasReadBody else { return .accepted(bodyBytesMax: self.bounds.hosts.unreadBodyBytesMax) }
+        var visit = Visit(head)
+        do throws(Problem) {
+            try self.doors.gate.check(head)
+            return .accepted(bodyBytesMax: try self.admit(head, &visit).call.bodyBytesMax)
+        } catch {
+            self.ownProblems.add(error.code)
+            let response = Manners.finished(HTTPResponse(problem: error), head)
+            return .refused(self.signed(response, head, visit))
+        }
+    }
+
+    /// Where a request leads, if who asks may go there.
+    private func admit(
+        _ request: HTTPRequest,
+        _ visit: inout Visit
+    ) throws(Problem) -> (route: Route<OperatorEndpoint>, call: OperatorCall) {
+        let caller = try self.doors.access.caller(of: request)
+        let route = try Self.table.route(of: request)
+        let source = OperatorSource(caller: caller.name, address: request.remoteAddress, request: visit.id)
+        if route.endpoint.isTold { visit.source = source }
+        try OperatorAccess.check(caller, needed: route.endpoint.scope, for: "this request")
+        let call = try route.call(request, by: OperatorAsker(caller: caller, source: source), within: self.bounds.hosts)
+        return (route, call)
+    }
+
+    /// The answer with what the request goes by. What may change something is told in the gateway's own log.
+    private func signed(_ response: HTTPResponse, _ request: HTTPRequest, _ visit: Visit) -> HTTPResponse {
+        if let source = visit.source { self.doors.audit.tell(request, by: source, status: response.status) }
+        var response = response
+        response.headers.append("x-request-id", visit.id)
+        return response
+    }
+}
+
+// MARK: - Small answers
+
+extension OperatorRoutes {
+    /// `GET /v1/openapi.yaml`
+    func document(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            headers: ["content-type": "application/yaml; charset=utf-8"],
+            text: EmbeddedText.openapi_yaml
+        )
+    }
+
+    /// `GET /v1/session`: who asks, and what it may do.
+    func session(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let caller = call.asker.caller
+        return HTTPResponse(
+            json: JSONValue.object(of: [
+                ("name", .string(caller.name)),
+                ("scopes", .strings(OperatorScope.allCases.filter { $0 <= caller.scope }.map(\.rawValue))),
+            ])
+        )
+    }
+
+    /// `GET /v1/audit`: who changed what.
+    func auditTrail(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        try await self.answer([
+            ("requests", .array(try await self.doors.audit.newest().map { Views.audit($0) }))
+        ])
+    }
+
+    /// `GET /v1/senders`: what each sender's pushes have cost and brought.
+    func senders(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        var sums: [SenderView] = []
+        for view in try await self.log.askAll(SendersQuestion()).joined() {
+            if let index = sums.firstIndex(where: { $0.team == view.team }) {
+                sums[index] += view
+            } else {
+                sums.append(view)
+            }
+        }
+        sums.sort { $0.team.rawValue < $1.team.rawValue }
+        let orders = try await self.standingOrders()
+        return try await self.answer([
+            ("senders", .array(sums.map { Views.sender($0, paused: orders.holding(.sender($0.team))) }))
+        ])
+    }
+}
+
+extension OperatorCall {
+    /// The host of a path `/v1/hosts/{app}/{host}`.
+    var host: HostKey { HostKey(app: BundleID(self["app"]), id: HostID(self["host"])) }
+
+    /// The instance of a path `/v1/instances/{app}/{instance}`.
+    func instance() throws(Problem) -> InstanceAddress {
+        let parts = self["instance"].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+            throw Problem(.badRequest, "an instance is addressed as /v1/instances/<app>/<host>:<instance>")
+        }
+        return InstanceAddress(
+            host: HostKey(app: BundleID(self["app"]), id: HostID(String(parts[0]))),
+            instance: InstanceID(String(parts[1]))
+        )
+    }
+}

@@ -1,0 +1,64 @@
+package import Engine
+package import Partitions
+import Serving
+package import WidgetModel
+
+/// The body of `POST /v1/orders`: an action and what it is about.
+package enum OrderBody {
+    /// The order that a body states.
+    package static func order(_ value: JSONValue) throws(Problem) -> OperatorOrder {
+        var object = try RequestObject(value)
+        let name = try object.requiredString("action")
+        let action: OperatorOrder.Action
+        switch name {
+        case "pause": action = .pause(until: try object.instant("until"))
+        case "resume": action = .resume
+        case "cancel": action = .cancel
+        case "grant":
+            guard let count = try object.int("count", in: 1...Int64(OperatorOrder.grantMax)) else {
+                throw object.problem("count", "is required: how many more reloads, 1 to \(OperatorOrder.grantMax)")
+            }
+            action = .grant(Int(count))
+        default: throw object.problem("action", "expected \"pause\", \"resume\", \"cancel\" or \"grant\"")
+        }
+        guard var place = try object.object("of") else {
+            throw object.problem(
+                "of",
+                "is required: an object with app, app and kind or host, sender, instance or push"
+            )
+        }
+        let scope = try Self.scope(&place)
+        try place.finish()
+        try object.finish()
+        let order = OperatorOrder(action, scope)
+        guard order.isPossible else {
+            let possible =
+                name == "grant" ? "an app, a kind, a host or an instance" : "an app, a kind or a sender"
+            throw object.problem("of", "\(name) is for \(possible)")
+        }
+        return order
+    }
+
+    private static func scope(_ object: inout RequestObject) throws(Problem) -> OrderScope {
+        let app = try object.string("app").map { BundleID($0) }
+        if let text = try object.string("instance") {
+            guard let address = InstanceAddress(text, of: app) else {
+                let sentence =
+                    "an instance is addressed as <app>/<host>:<instance>, or beside an app as <host>:<instance>"
+                throw object.problem("instance", sentence)
+            }
+            return .instance(address)
+        }
+        if let app {
+            if let kind = try object.string("kind") { return .kind(app, WidgetKind(kind)) }
+            if let host = try object.string("host") { return .host(HostKey(app: app, id: HostID(host))) }
+            return .app(app)
+        }
+        if let text = try object.string("push") {
+            guard let push = PushID(text) else { throw object.problem("push", "an apns-id is a UUID") }
+            return .push(push, try object.string("sender").map { TeamID($0) })
+        }
+        if let team = try object.string("sender") { return .sender(TeamID(team)) }
+        throw object.problem("app", "name an app, an app and a kind or a host, a sender, an instance or a push")
+    }
+}

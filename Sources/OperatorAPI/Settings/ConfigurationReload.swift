@@ -1,0 +1,267 @@
+import Engine
+import IntentMatching
+import Logging
+import Metrics
+package import Partitions
+package import Serving
+package import Settings
+import Synchronization
+package import WidgetModel
+
+/// Reads the configuration again when somebody asks, and refuses it whole if anything is wrong with it.
+///
+/// What the engines decide by (apps and kinds, budget policies, limits of the engine) becomes a record in the log; all else that
+/// changed is in force by ``LiveSettings``. What takes a restart (``StartSetting``) is named.
+package final class ConfigurationReload: Sendable {
+    /// What came of reading it last.
+    package struct Report: Hashable, Sendable {
+        package let at: Instant
+        /// What was wrong; empty if it was taken.
+        package var faults: [SettingFault] = []
+        /// The keys whose new values are in force now.
+        package var applied: [String] = []
+        /// The keys whose new values take a restart.
+        package var restartNeeded: [String] = []
+        /// Instances that no longer fit their kind.
+        package var orphaned = 0
+
+        package init(at: Instant) {
+            self.at = at
+        }
+    }
+
+    private struct State {
+        var report: Report
+        var isReading = false
+    }
+
+    private let state: Mutex<State>
+    package let settings: LiveSettings
+    private let source: (@Sendable () throws -> GatewayConfiguration)?
+    private let log: CommandLog
+    private let clock: LogClock
+    private let feed: OperatorFeed
+    private let logger: Logger
+    private let instruments: GatewayInstruments?
+
+    /// - Parameters:
+    ///   - settings: What is in force.
+    ///   - source: Reads the configuration anew, with the files that it names; nil where there is no file.
+    package init(
+        _ settings: LiveSettings,
+        source: (@Sendable () throws -> GatewayConfiguration)?,
+        log: CommandLog,
+        clock: LogClock,
+        feed: OperatorFeed,
+        logs: GatewayLogs,
+        instruments: GatewayInstruments? = nil
+    ) {
+        self.instruments = instruments
+        self.state = Mutex(State(report: Report(at: clock.now())))
+        self.settings = settings
+        self.source = source
+        self.log = log
+        self.clock = clock
+        self.feed = feed
+        self.logger = logs.logger(.configuration)
+    }
+
+    /// The configuration that is in force.
+    package var inForce: GatewayConfiguration { self.settings.inForce }
+    package var report: Report { self.state.withLock { $0.report } }
+
+    /// Reads the configuration again and puts in force what can be without a restart.
+    ///
+    /// - Throws: ``Problem`` if there is none to read, it is being read already, or the log does not take the change.
+    package func reload() async throws(Problem) -> Report {
+        guard let source = self.source else {
+            throw Problem(.notSupported, "this gateway was started without a configuration file")
+        }
+        let isFirst = self.state.withLock { state in
+            defer { state.isReading = true }
+            return !state.isReading
+        }
+        guard isFirst else { throw Problem(.tooMany, "the configuration is being read already") }
+        defer { self.state.withLock { $0.isReading = false } }
+        var report = Report(at: self.clock.now())
+        let fresh: GatewayConfiguration
+        do {
+            fresh = try source()
+        } catch let faults as ConfigurationFaults {
+            return self.refuse(faults.faults, &report)
+        } catch {
+            return self.refuse([SettingFault(place: .nowhere, path: "", sentence: "\(error)")], &report)
+        }
+        let before = self.inForce
+        let merged = fresh.withStartSettings(of: before)
+        let settings = EngineSettings(merged)
+        if settings != EngineSettings(before) {
+            for case .settings(let orphaned) in try await self.log.appendToAll(.settings(settings)) {
+                report.orphaned += orphaned
+            }
+        }
+        self.settings.replace(merged)
+        let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
+        report.applied = Self.differing(old, new)
+        report.restartNeeded = Self.differing(new, wanted)
+        let done = report
+        self.state.withLock { $0.report = done }
+        self.tell(report)
+        return report
+    }
+
+    /// What reading it again would change; nothing is taken.
+    package struct Difference: Sendable {
+        /// One key. nil stands for a key that is not there.
+        package struct Change: Sendable {
+            package let key: String
+            package let old: JSONValue?
+            package let new: JSONValue?
+            /// Whether it is in force after a restart only.
+            package let takesRestart: Bool
+        }
+
+        /// Why it would be refused; nothing else is known then.
+        package var faults: [SettingFault] = []
+        /// In the order of their keys.
+        package var changes: [Change] = []
+        /// Instances that would no longer fit their kind.
+        package var orphaned = 0
+    }
+
+    /// Reads the configuration and compares it with that in force.
+    ///
+    /// - Throws: ``Problem`` if there is none to read, or a partition does not answer.
+    package func compare() async throws(Problem) -> Difference {
+        guard let source = self.source else {
+            throw Problem(.notSupported, "this gateway was started without a configuration file")
+        }
+        var difference = Difference()
+        let fresh: GatewayConfiguration
+        do {
+            fresh = try source()
+        } catch let faults as ConfigurationFaults {
+            difference.faults = faults.faults
+            return difference
+        } catch {
+            difference.faults = [SettingFault(place: .nowhere, path: "", sentence: "\(error)")]
+            return difference
+        }
+        let before = self.inForce
+        let merged = fresh.withStartSettings(of: before)
+        let (old, live, new) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
+        difference.changes = Self.differing(old, new).map { key in
+            Difference.Change(key: key, old: old[key], new: new[key], takesRestart: live[key] != new[key])
+        }
+        let settings = EngineSettings(merged)
+        guard settings != EngineSettings(before) else { return difference }
+        for partition in self.log.partitionIDs {
+            var next: InstanceNumber? = InstanceNumber(0)
+            while let start = next {
+                let step = try await self.log.ask(partition, OrphansQuestion(under: settings, at: start))
+                difference.orphaned += step.count
+                next = step.next
+            }
+        }
+        return difference
+    }
+
+    private func refuse(_ faults: [SettingFault], _ report: inout Report) -> Report {
+        report.faults = faults
+        let refused = report
+        // Nothing of it is taken, no file that it names among them; those that change are noticed by themselves.
+        self.state.withLock { $0.report = refused }
+        self.tell(report)
+        return report
+    }
+
+    private func tell(_ report: Report) {
+        self.feed.publish(.note(.configuration, Views.report(report)))
+        (report.faults.isEmpty ? self.instruments?.configurationsLoaded : self.instruments?.configurationsRefused)?
+            .increment()
+        for fault in report.faults {
+            self.logger.error("the configuration cannot be used", metadata: ["error": "\(fault)"])
+        }
+        if report.faults.isEmpty {
+            self.logger.notice(
+                "the configuration was read again",
+                metadata: ["applied": "\(report.applied.joined(separator: ", "))"]
+            )
+        }
+        if !report.restartNeeded.isEmpty {
+            self.logger.warning(
+                "the configuration has changes that take a restart; they are not in force",
+                metadata: ["keys": "\(report.restartNeeded.joined(separator: ", "))"]
+            )
+        }
+        if report.orphaned > 0 {
+            self.logger.warning(
+                "instances no longer fit their kind's schema; hosts have to register them anew",
+                metadata: ["instances": "\(report.orphaned)"]
+            )
+        }
+    }
+
+    /// The keys with different values, in order.
+    private static func differing(_ old: [String: JSONValue], _ new: [String: JSONValue]) -> [String] {
+        Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
+    }
+}
+
+extension GatewayConfiguration {
+    /// Every key with its value, by its path; secrets are none.
+    var flatKeys: [String: JSONValue] {
+        var keys: [String: JSONValue] = [:]
+        Self.flatten(ConfigurationFile.json(of: self), "", into: &keys)
+        return keys
+    }
+
+    private static func flatten(_ value: JSONValue, _ path: String, into keys: inout [String: JSONValue]) {
+        switch value {
+        case .object(let members):
+            for member in members {
+                Self.flatten(member.value, path.isEmpty ? member.name : "\(path).\(member.name)", into: &keys)
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() { Self.flatten(element, "\(path)[\(index)]", into: &keys) }
+        default: keys[path] = value
+        }
+    }
+}
+
+extension Views {
+    /// What reading the configuration again would change.
+    static func difference(_ difference: ConfigurationReload.Difference) -> JSONValue {
+        JSONValue.object(of: [
+            ("faults", difference.faults.isEmpty ? nil : .array(difference.faults.map(\.json))),
+            (
+                "changes",
+                .array(
+                    difference.changes.map { change in
+                        JSONValue.object(of: [
+                            ("key", .string(change.key)), ("from", change.old), ("to", change.new),
+                            ("takesRestart", .bool(change.takesRestart)),
+                        ])
+                    }
+                )
+            ),
+            ("orphaned", .count(difference.orphaned)),
+        ])
+    }
+
+    /// What came of reading the configuration.
+    package static func report(_ report: ConfigurationReload.Report) -> JSONValue {
+        JSONValue.object(of: [
+            ("loadedAt", .instant(report.at)),
+            ("result", .string(report.faults.isEmpty ? "loaded" : "refused")),
+            (
+                "faults",
+                report.faults.isEmpty
+                    ? nil : .array(report.faults.map(\.json))
+            ),
+            ("applied", .strings(report.applied)),
+            ("restartNeeded", .strings(report.restartNeeded)),
+            ("orphaned", report.orphaned == 0 ? nil : .count(report.orphaned)),
+        ])
+    }
+}

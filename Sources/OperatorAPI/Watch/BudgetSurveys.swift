@@ -1,0 +1,131 @@
+package import Engine
+package import NIOCore
+package import Partitions
+package import Serving
+package import WidgetModel
+
+/// What all instances together have left of their budgets, kept fresh by walking over them in small steps.
+///
+/// A walk over a million instances takes some hundred milliseconds of the partitions' time, so a question is answered with the
+/// last walk's result at once and never waits for one. How old it is stands in the answer: at most a rest and a walk's length
+/// while somebody asks, and ``idle`` and a walk's length at the first question after a pause.
+package actor BudgetSurveys {
+    /// One walk's result.
+    package struct Survey: Sendable {
+        package let sum: BudgetSurvey
+        /// When the walk began, and when it was through.
+        package let from: Instant
+        package let until: Instant
+    }
+
+    /// A walk is followed by a rest of so many times its length: it takes two percent of the time at most.
+    private static let restFactor: Int64 = 50
+    /// How long after a question walks stay frequent.
+    private static let interest = TimeAmount.minutes(1)
+    /// How often it is looked whether a walk is due.
+    private static let look = Duration.seconds(1)
+
+    private let log: CommandLog
+    private let clock: LogClock
+    /// Nil where hosts have none.
+    private let streams: HostStreams?
+    private let ageMin: TimeAmount
+    private let idle: TimeAmount
+    private var last: Survey?
+    private var isWalking = false
+    private var walkedAt = NIODeadline.uptimeNanoseconds(0)
+    private var length = TimeAmount.zero
+    private var askedAt: NIODeadline?
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameters:
+    ///   - ageMin: A result that is younger is not replaced. Default 5 s.
+    ///   - idle: How long a result is good while it is not asked for. Default 30 s.
+    package init(
+        log: CommandLog,
+        clock: LogClock,
+        streams: HostStreams? = nil,
+        ageMin: TimeAmount = .seconds(5),
+        idle: TimeAmount = .seconds(30)
+    ) {
+        self.log = log
+        self.clock = clock
+        self.streams = streams
+        self.ageMin = ageMin
+        self.idle = idle
+    }
+
+    /// The last walk's result, nil until the first since the start is through. Never waits; walks are frequent for a minute.
+    package func current() -> Survey? {
+        self.askedAt = NIODeadline.now()
+        return self.last
+    }
+
+    /// The last result, for metrics: who reads them all the time wants no frequent walks.
+    package var latest: Survey? { self.last }
+
+    /// Walks whenever the result is old, until the task is cancelled.
+    package func run() async {
+        while !Task.isCancelled {
+            if self.isDue(NIODeadline.now()) { _ = try? await self.renew() }
+            do {
+                try await Task.sleep(for: Self.look)
+            } catch {
+                return
+            }
+        }
+    }
+
+    private func isDue(_ now: NIODeadline) -> Bool {
+        guard self.last != nil else { return true }
+        let rest = max(self.ageMin, .nanoseconds(self.length.nanoseconds * Self.restFactor))
+        let isWanted = self.askedAt.map { now - $0 < Self.interest } ?? false
+        return now - self.walkedAt >= (isWanted ? rest : max(rest, self.idle))
+    }
+
+    /// Walks now, or waits for the walk that is under way.
+    ///
+    /// - Throws: ``Problem`` if a partition has stopped, or the task was cancelled.
+    @discardableResult
+    package func renew() async throws(Problem) -> Survey {
+        // Again and again: of several who waited for a walk that failed, one walks next.
+        while self.isWalking {
+            await withCheckedContinuation { self.waiting.append($0) }
+            if let last = self.last { return last }
+        }
+        self.isWalking = true
+        defer {
+            self.isWalking = false
+            for waiter in self.waiting { waiter.resume() }
+            self.waiting = []
+        }
+        let started = NIODeadline.now()
+        // A whole second, so that the seconds of all surveys are the same.
+        let from = Instant(seconds: self.clock.now().seconds)
+        var sum = BudgetSurvey(from: from)
+        let connected = self.streams?.connected ?? ([], [])
+        for partition in self.log.partitionIDs { sum += try await self.walk(partition, from, connected) }
+        let survey = Survey(sum: sum, from: from, until: self.clock.now())
+        self.last = survey
+        self.walkedAt = NIODeadline.now()
+        self.length = self.walkedAt - started
+        return survey
+    }
+
+    private func walk(
+        _ partition: PartitionID,
+        _ from: Instant,
+        _ connected: (hosts: Set<HostKey>, apps: Set<BundleID>)
+    ) async throws(Problem) -> BudgetSurvey {
+        var survey = BudgetSurvey(from: from)
+        var next: InstanceNumber? = InstanceNumber(0)
+        while let start = next {
+            // A gateway that ends does not wait for the rest of a million rows.
+            guard !Task.isCancelled else { throw Problem(.unavailable, "nobody waits for this survey any more") }
+            let step = try await self.log.ask(partition, SurveyQuestion(from: from, at: start))
+            survey.add(step) { connected.apps.contains($0.app) || connected.hosts.contains($0) }
+            next = step.next
+        }
+        return survey
+    }
+}

@@ -1,0 +1,186 @@
+package import Engine
+package import Journaling
+package import Logging
+import Partitions
+import Settings
+import Synchronization
+package import WidgetModel
+
+/// The last minutes by the second, the last day by the minute and the last month by the hour: what charts are made of.
+///
+/// Minutes and hours are archived, so that they outlive the process.
+package final class GatewayHistory: Sendable {
+    /// How fine samples are.
+    package enum Step: String, Hashable, Sendable, CaseIterable {
+        case second, minute, hour
+
+        /// How many samples are kept: ten minutes of seconds, a day of minutes, thirty days of hours.
+        package var capacity: Int {
+            switch self {
+            case .second: 600
+            case .minute: 1440
+            case .hour: 720
+            }
+        }
+
+        package var seconds: Int {
+            switch self {
+            case .second: 1
+            case .minute: 60
+            case .hour: 3600
+            }
+        }
+    }
+
+    /// Over how long ``recentFreshness(now:)`` looks.
+    package static let recent = Interval.minutes(5)
+
+    private struct State {
+        var seconds: [GatewaySample] = []
+        var minutes: [GatewaySample] = []
+        var hours: [GatewaySample] = []
+        /// What there is so far of the newest minute's hour.
+        var hour: GatewaySample?
+        var last: GatewayTotals?
+        var minuteStart: GatewayTotals?
+        /// Freshness at the starts of the last minutes.
+        var marks: [(at: Instant, freshness: Freshness)] = []
+        var unwritten: [ArchivedRecord] = []
+    }
+
+    private let state: Mutex<State>
+    /// One thread writes at a time.
+    private let archive: Mutex<any RecordArchive>
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - archive: Where minutes and hours are kept; what is in it is read now. Blocks.
+    ///   - now: What is older than it by more than a step's samples reach, or newer, is left where it is.
+    package init(
+        archive: any RecordArchive = MemoryArchive(),
+        now: Instant = .epoch,
+        logger: Logger = GatewayLogs.none.logger(.gateway)
+    ) {
+        self.state = Mutex(Self.restored(archive, now, logger))
+        self.archive = Mutex(archive)
+        self.logger = logger
+    }
+
+    /// Takes totals in.
+    ///
+    /// - Returns: What happened since the ones before; nil of the first.
+    @discardableResult
+    package func add(_ totals: GatewayTotals) -> GatewaySample? {
+        self.state.withLock { state in
+            defer { state.last = totals }
+            guard let last = state.last, let start = state.minuteStart else {
+                state.minuteStart = totals
+                state.marks = [(totals.at, totals.freshness)]
+                return nil
+            }
+            let sample = GatewaySample(from: last, to: totals)
+            Self.keep(sample, in: &state.seconds, .second)
+            if totals.at - start.at >= .minutes(1) {
+                Self.keepMinute(GatewaySample(from: start, to: totals), in: &state)
+                state.minuteStart = totals
+                state.marks.append((totals.at, totals.freshness))
+                if state.marks.count > 1, totals.at - state.marks[1].at >= Self.recent { state.marks.removeFirst() }
+            }
+            return sample
+        }
+    }
+
+    private static func keepMinute(_ minute: GatewaySample, in state: inout State) {
+        self.keep(minute, in: &state.minutes, .minute)
+        state.unwritten.append(self.record(minute, .minute))
+        if let hour = state.hour, self.slot(hour, .hour) != self.slot(minute, .hour) {
+            self.keep(hour, in: &state.hours, .hour)
+            state.unwritten.append(self.record(hour, .hour))
+            state.hour = nil
+        }
+        state.hour = state.hour.map { $0.merged(with: minute) } ?? minute
+    }
+
+    private static func keep(_ sample: GatewaySample, in samples: inout [GatewaySample], _ step: Step) {
+        // In slices, so that not every sample moves all others.
+        if samples.count >= step.capacity + step.capacity / 4 { samples.removeFirst(samples.count - step.capacity) }
+        samples.append(sample)
+    }
+
+    /// The newest samples after an instant, oldest first. The last one by the hour is of the hour that is not over.
+    package func samples(_ step: Step, after instant: Instant? = nil, limit: Int) -> [GatewaySample] {
+        let kept = self.state.withLock { state in
+            switch step {
+            case .second: state.seconds
+            case .minute: state.minutes
+            case .hour: state.hours + (state.hour.map { [$0] } ?? [])
+            }
+        }.suffix(step.capacity)
+        guard let instant else { return kept.suffix(limit) }
+        return kept.filter { $0.at > instant }.suffix(limit)
+    }
+
+    /// How old news was when users saw it in the last minutes, and over how long that is.
+    package func recentFreshness() -> (length: Interval, freshness: Freshness)? {
+        self.state.withLock { state in
+            guard let last = state.last, let mark = state.marks.first else { return nil }
+            return (last.at - mark.at, last.freshness.since(mark.freshness))
+        }
+    }
+}
+
+// MARK: - The archive
+
+extension GatewayHistory {
+    /// Which of all minutes or hours a sample is: it ends in the one after, if not late.
+    private static func slot(_ sample: GatewaySample, _ step: Step) -> Int64 {
+        max(0, (sample.at - .seconds(30)).milliseconds) / Int64(step.seconds * 1000)
+    }
+
+    /// Slots go round: a sample takes the record of the one that is out of reach, minutes before hours.
+    private static func record(_ sample: GatewaySample, _ step: Step) -> ArchivedRecord {
+        let place = UInt64(Self.slot(sample, step) % Int64(step.capacity)) + 1
+        let base = step == .hour ? UInt64(Step.minute.capacity) : 0
+        return ArchivedRecord(number: base + place, bytes: sample.bytes)
+    }
+
+    private static func restored(_ archive: any RecordArchive, _ now: Instant, _ logger: Logger) -> State {
+        var state = State()
+        do throws(JournalError) {
+            try archive.readAll { record in
+                // What cannot be read is of another version, and will be written over.
+                guard let sample = try? GatewaySample(bytes: record.bytes) else { return }
+                let step: Step = record.number > UInt64(Step.minute.capacity) ? .hour : .minute
+                let reach = Interval.seconds(Int64(step.capacity * step.seconds))
+                guard sample.at <= now, now - sample.at <= reach else { return }
+                if step == .hour { state.hours.append(sample) } else { state.minutes.append(sample) }
+            }
+        } catch {
+            logger.error("what charts show of the time before cannot be read", metadata: ["error": "\(error)"])
+        }
+        state.minutes.sort { $0.at < $1.at }
+        state.hours.sort { $0.at < $1.at }
+        let last = state.hours.last.map { Self.slot($0, .hour) } ?? -1
+        let rest = state.minutes.filter { Self.slot($0, .hour) > last }
+        // Of the newest hour, which is not over or was not when the process ended.
+        let newest = rest.last.map { Self.slot($0, .hour) }
+        state.hour = rest.filter { Self.slot($0, .hour) == newest }.reduce(nil) { $0?.merged(with: $1) ?? $1 }
+        return state
+    }
+
+    /// Writes what has come since the last time. Blocks.
+    package func write() {
+        self.archive.withLock { archive in
+            let records = self.state.withLock { state in
+                defer { state.unwritten = [] }
+                return state.unwritten
+            }
+            guard !records.isEmpty else { return }
+            do throws(JournalError) {
+                try archive.write(records, removing: [])
+            } catch {
+                self.logger.error("what charts show cannot be kept for the next start", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

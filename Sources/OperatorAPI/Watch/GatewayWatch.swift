@@ -1,0 +1,95 @@
+import Engine
+import NIOPosix
+package import Partitions
+package import Serving
+import Synchronization
+package import WidgetModel
+
+/// What is kept for operators while the gateway runs: surveys of budgets, a history of totals, the live feed.
+package final class GatewayWatch: Sendable {
+    package let surveys: BudgetSurveys
+    package let history: GatewayHistory
+    package let feed: OperatorFeed
+    package let startedAt: Instant
+    private let log: CommandLog
+    private let clock: LogClock
+    private let counters: PushCounters
+    private let senderLimits: SenderLimits
+    private let due = Mutex(DueTimelines())
+
+    package init(
+        log: CommandLog,
+        clock: LogClock,
+        counters: PushCounters,
+        senderLimits: SenderLimits,
+        streams: HostStreams? = nil,
+        surveys: BudgetSurveys? = nil,
+        feed: OperatorFeed = OperatorFeed(epoch: 0),
+        history: GatewayHistory = GatewayHistory()
+    ) {
+        self.log = log
+        self.clock = clock
+        self.counters = counters
+        self.senderLimits = senderLimits
+        self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock, streams: streams)
+        self.feed = feed
+        self.history = history
+        self.startedAt = clock.now()
+    }
+
+    /// Samples once a second and surveys now and then, until the task is cancelled.
+    package func run() async {
+        await withTaskGroup { group in
+            group.addTask { await self.surveys.run() }
+            group.addTask { await self.sample() }
+        }
+    }
+
+    /// How many timelines have asked for the next one, before smoothing and after.
+    package var dueTimelines: DueTimelines { self.due.withLock { $0 } }
+
+    /// Counts the timelines that have asked since the last time.
+    package func countDueTimelines() async {
+        guard let survey = await self.surveys.latest?.sum else { return }
+        let now = self.clock.now()
+        self.due.withLock { $0.count(until: now, by: (survey.from, survey.asked, survey.planned)) }
+    }
+
+    private func sample() async {
+        while !Task.isCancelled {
+            await self.countDueTimelines()
+            // A partition that has stopped is told of elsewhere.
+            if let totals = try? await self.totals(), let sample = self.history.add(totals) {
+                self.feed.publish(sample)
+                NIOThreadPool.singleton.submit { _ in self.history.write() }
+            }
+            do {
+                try await Task.sleep(for: .seconds(1))
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// What is counted up to now.
+    package func totals() async throws(Problem) -> GatewayTotals {
+        let sum = EngineStats(sumOf: try await self.log.askAll(TotalsQuestion()))
+        var totals = GatewayTotals(at: self.clock.now())
+        totals.matched = sum.matched
+        totals.outcomes = sum.outcomes
+        totals.reloadsIssued = sum.reloadsIssued
+        totals.policyReloads = sum.reloadsByCause[Int(ReloadCause.policy.rawValue)]
+        totals.freshness = sum.freshness
+        totals.accepted = self.counters.accepted
+        totals.rejected = self.counters.rejected.reduce(0) { $0 + $1.1 }
+        totals.unavailable = self.counters.unavailable
+        let limited = self.senderLimits.counters
+        totals.rateLimited = limited[.app] + limited[.key] + limited[.token]
+        totals.backlogFull = limited.backlogFull
+        totals.inFlight = self.senderLimits.backlog.count
+        let progress = await self.log.progress()
+        totals.lag = progress.reduce(0) { $0 + Int(clamping: $1.lag) }
+        totals.reloadsNotShown = self.feed.reloadsNotShown
+        return totals
+    }
+}

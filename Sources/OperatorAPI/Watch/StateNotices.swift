@@ -1,0 +1,99 @@
+package import Logging
+package import Partitions
+package import Serving
+import Settings
+package import WidgetModel
+
+/// Tells the log of states that no single request can tell of: each when it begins, and when it is over.
+package struct StateNotices {
+    /// From how far behind its log a partition is told of.
+    package static let lagMax = Interval.seconds(5)
+
+    private let logger: Logger
+    private var missing: [Readiness.Condition] = []
+    private var lagging: Set<Int> = []
+    /// How often each team had been refused when it was looked at last, and which were since.
+    private var refusals: [TeamID: Int] = [:]
+    private var flooding: Set<TeamID> = []
+    private var late: Set<BundleID> = []
+    private var areCredentialsBad = false
+
+    package init(_ logger: Logger) { self.logger = logger }
+
+    /// What is missing for the gateway to be ready.
+    package mutating func tell(missing now: [Readiness.Condition]) {
+        guard now != self.missing else { return }
+        self.missing = now
+        if now.isEmpty {
+            self.logger.notice("ready again")
+        } else {
+            let words = now.map(\.description).joined(separator: "; ")
+            self.logger.error(
+                "not ready: \(words)",
+                metadata: ["conditions": "\(now.map(\.name).joined(separator: ", "))"]
+            )
+        }
+    }
+
+    /// How far partitions are behind their logs.
+    package mutating func tell(lags: [PartitionWork.Lag]) {
+        for (partition, lag) in lags.enumerated() {
+            let seconds = lag.time.milliseconds / 1000
+            if lag.time > Self.lagMax, self.lagging.insert(partition).inserted {
+                self.logger.warning(
+                    "a partition is behind its log: pushes wait to be decided",
+                    metadata: ["partition": "\(partition)", "seconds": "\(seconds)", "entries": "\(lag.entries)"]
+                )
+            } else if lag.entries == 0, self.lagging.remove(partition) != nil {
+                self.logger.notice("a partition has caught up with its log", metadata: ["partition": "\(partition)"])
+            }
+        }
+    }
+
+    /// How often requests of teams were refused, since these had their share of undecided work.
+    package mutating func tell(refusals teams: [(team: TeamID, refused: Int)]) {
+        for (team, refused) in teams {
+            let isRefused = refused > self.refusals.updateValue(refused, forKey: team) ?? 0
+            if isRefused, self.flooding.insert(team).inserted {
+                self.logger.warning(
+                    "a team has its share of undecided work in the log: what it sends beyond is answered 503",
+                    metadata: ["team": "\(team)"]
+                )
+            } else if !isRefused, self.flooding.remove(team) != nil {
+                self.logger.notice("a team's requests are taken again", metadata: ["team": "\(team)"])
+            }
+        }
+    }
+
+    /// Pushes that are refused for their credentials.
+    package mutating func tell(_ credentials: BadCredentials) {
+        guard credentials.keepComing != self.areCredentialsBad else { return }
+        self.areCredentialsBad = credentials.keepComing
+        let metadata: Logger.Metadata = ["peer": "\(credentials.peer)", "withinMinute": "\(credentials.withinMinute)"]
+        if credentials.keepComing {
+            self.logger.warning("pushes with credentials that do not hold keep coming", metadata: metadata)
+        } else {
+            self.logger.notice("no more pushes with credentials that do not hold keep coming", metadata: metadata)
+        }
+    }
+
+    /// How many widgets of each app are late.
+    package mutating func tell(_ board: BehindBoard, of apps: [BundleID]) {
+        for app in apps {
+            let row = board[app]
+            if !board.goal.isMet(late: row.late, of: row.instances) {
+                guard self.late.insert(app).inserted else { continue }
+                let reasons = BehindCause.allCases.filter { row[$0] > 0 }.map { "\($0.rawValue): \(row[$0])" }
+                self.logger.warning(
+                    "more widgets are late than the goal allows",
+                    metadata: [
+                        "app": "\(app)", "late": "\(row.late)", "instances": "\(row.instances)",
+                        "goal": "\(board.goal.text)", "reasons": "\(reasons.joined(separator: ", "))",
+                    ]
+                )
+            } else if self.late.remove(app) != nil {
+                self.logger.notice("no more widgets are late than the goal allows", metadata: ["app": "\(app)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package import Engine
+package import Serving
+package import Settings
+package import WidgetModel
+
+/// Why widgets do not show yet what they should, with what only the gateway knows of whom their reloads went to.
+package enum BehindCause: String, Hashable, Sendable, CaseIterable {
+    case budget, minimumInterval, paused, anotherReload, unreachable
+    /// Out to a host of which no event stream is open.
+    case hostAway
+    /// Out to a timeline provider, an upstream or a webhook that is in trouble, or has to be left alone.
+    case provider, upstream, webhook
+    /// Out, and not acknowledged yet, without anything in the way that is known.
+    case unacknowledged
+}
+
+/// Whom reloads cannot get to now.
+package struct DeliveryTroubles: Sendable {
+    /// Apps whose upstream, or whose webhook, is in trouble or has to be left alone.
+    package var upstreams: Set<BundleID> = []
+    package var webhooks: Set<BundleID> = []
+    /// Kinds with a timeline provider, and whether that is in trouble or left alone.
+    package var providers: [KindKey: Bool] = [:]
+
+    package init() {}
+
+    /// Why a widget is behind.
+    ///
+    /// - Parameter isAway: Whether no event stream of its host is open.
+    package func cause(of reason: BehindReason, _ kind: KindKey, isAway: Bool) -> BehindCause {
+        switch reason {
+        case .budget: .budget
+        case .minimumInterval: .minimumInterval
+        case .paused: .paused
+        case .anotherReload: .anotherReload
+        case .unreachable: .unreachable
+        case .outToUpstream: self.upstreams.contains(kind.app) ? .upstream : .unacknowledged
+        case .outToWebhook: self.webhooks.contains(kind.app) ? .webhook : .unacknowledged
+        case .outToHost:
+            // A provider answers for a host that is away, too.
+            self.providers[kind].map { $0 ? .provider : .unacknowledged } ?? (isAway ? .hostAway : .unacknowledged)
+        }
+    }
+}
+
+/// How many widgets are behind, why, and how many of them for longer than the goal. Sums of kinds are those of apps.
+package struct WidgetsBehind: Hashable, Sendable {
+    package private(set) var instances = 0
+    package private(set) var late = 0
+    /// Since when the longest of them is, at least; nil if none is.
+    package private(set) var oldest: Instant?
+    /// By cause, in the order of all cases.
+    private var counts = Array(repeating: 0, count: BehindCause.allCases.count)
+
+    /// Of no widgets.
+    package init() {}
+
+    /// Of a kind in one partition.
+    ///
+    /// - Parameters:
+    ///   - troubles: Whom reloads cannot get to.
+    ///   - away: Of those that are out to hosts, how many to hosts that are away; less than that are, where it is older.
+    package init(_ kind: KindBehind, _ troubles: DeliveryTroubles, away: Int) {
+        self.instances = kind.instances
+        self.late = kind.late
+        self.oldest = kind.oldest
+        let key = KindKey(app: kind.app, kind: kind.kind)
+        for reason in BehindReason.allCases where kind[reason] > 0 {
+            let distant = reason == .outToHost ? min(away, kind[reason]) : 0
+            self.add(distant, troubles.cause(of: reason, key, isAway: true))
+            self.add(kind[reason] - distant, troubles.cause(of: reason, key, isAway: false))
+        }
+    }
+
+    private mutating func add(_ count: Int, _ cause: BehindCause) { self.counts[Self.place(of: cause)] += count }
+
+    private static func place(of cause: BehindCause) -> Int { BehindCause.allCases.firstIndex(of: cause) ?? 0 }
+
+    package subscript(cause: BehindCause) -> Int { self.counts[Self.place(of: cause)] }
+
+    /// How many are behind.
+    package var count: Int { self.counts.reduce(0, +) }
+
+    /// The share that is not behind, or not for longer than the goal; nil without widgets.
+    package var share: Double? { self.instances > 0 ? 1 - Double(self.late) / Double(self.instances) : nil }
+
+    package static func += (sum: inout WidgetsBehind, other: WidgetsBehind) {
+        sum.instances += other.instances
+        sum.late += other.late
+        if let oldest = other.oldest { sum.oldest = min(sum.oldest ?? oldest, oldest) }
+        for place in sum.counts.indices { sum.counts[place] += other.counts[place] }
+    }
+}
+
+/// What is behind of all kinds, judged by the goal.
+package struct BehindBoard: Sendable {
+    package let goal: FreshnessGoal
+    package let at: Instant
+    /// By kind.
+    package let kinds: [KindKey: WidgetsBehind]
+    /// Of all kinds, those included that are configured no more.
+    package let total: WidgetsBehind
+
+    /// - Parameters:
+    ///   - partitions: What each partition counts.
+    ///   - away: How many widgets of a kind are out to hosts that are away.
+    package init(
+        _ partitions: [[KindBehind]],
+        goal: FreshnessGoal,
+        at instant: Instant,
+        _ troubles: DeliveryTroubles,
+        away: (KindKey) -> Int
+    ) {
+        var (kinds, total): ([KindKey: WidgetsBehind], WidgetsBehind) = ([:], WidgetsBehind())
+        var left: [KindKey: Int] = [:]
+        for kind in partitions.joined() {
+            let key = KindKey(app: kind.app, kind: kind.kind)
+            let distant = min(left[key] ?? away(key), kind[.outToHost])
+            left[key] = (left[key] ?? away(key)) - distant
+            let row = WidgetsBehind(kind, troubles, away: distant)
+            kinds[key, default: WidgetsBehind()] += row
+            total += row
+        }
+        self.goal = goal
+        self.at = instant
+        self.kinds = kinds
+        self.total = total
+    }
+
+    package subscript(kind: KindKey) -> WidgetsBehind { self.kinds[kind] ?? WidgetsBehind() }
+
+    /// Of all kinds of an app.
+    package subscript(app: BundleID) -> WidgetsBehind {
+        self.kinds.filter { $0.key.app == app }.values.reduce(into: WidgetsBehind()) { $0 += $1 }
+    }
+
+    /// How long the longest of them has been behind at least, by whole minutes; nil if none is.
+    package func oldestAge(of row: WidgetsBehind) -> Interval? { row.oldest.map { max(.zero, self.at - $0) } }
+}

@@ -1,0 +1,60 @@
+package import APNSWire
+package import Settings
+import Synchronization
+package import WidgetModel
+
+/// One ``RateLimit`` that several event loops share: an app's, or a sender's.
+///
+/// Its state is one word. What is admitted at the same instant on two loops is admitted one after the other.
+package final class RateMeter: Sendable {
+    package let limit: RateLimit
+    private let arrival = Atomic<RateLimit.ArrivalTime>(RateLimit.idle)
+
+    package init(_ limit: RateLimit) {
+        self.limit = limit
+    }
+
+    /// A meter of a limit, nil for none; the one before goes on, with what it knows, if its limit is the same.
+    package static func of(_ limit: RateLimit?, before: RateMeter?) -> RateMeter? {
+        guard let limit else { return nil }
+        if let before, before.limit == limit { return before }
+        return RateMeter(limit)
+    }
+
+    /// nil if one may come now, else how many nanoseconds too early it is.
+    package func admit(at now: Instant) -> Int64? {
+        var known = self.arrival.load(ordering: .relaxed)
+        while true {
+            switch self.limit.judge(known, at: now) {
+            case .refused(let wait): return wait
+            case .admitted(let next):
+                let (exchanged, original) = self.arrival.compareExchange(
+                    expected: known,
+                    desired: next,
+                    ordering: .relaxed
+                )
+                if exchanged { return nil }
+                known = original
+            }
+        }
+    }
+
+    /// Takes back that one came, since something else refused it.
+    package func giveBack() {
+        var known = self.arrival.load(ordering: .relaxed)
+        while true {
+            let (exchanged, original) = self.arrival.compareExchange(
+                expected: known,
+                desired: self.limit.givingBack(known),
+                ordering: .relaxed
+            )
+            if exchanged { return }
+            known = original
+        }
+    }
+}
+
+extension GatewayConfiguration.Rate {
+    /// As a meter takes it.
+    package var limit: RateLimit { RateLimit(count: self.count, per: self.period, burst: self.burstInForce) }
+}

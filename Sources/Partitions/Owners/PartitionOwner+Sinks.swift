@@ -1,0 +1,37 @@
+package import Engine
+package import WidgetModel
+
+extension PartitionOwner {
+    /// What the owner hands on. Called on the owner's loop, but for what the directory is told while a snapshot is read.
+    package struct Sinks: Sendable {
+        /// The hosts of a snapshot, with their tokens; the state has nothing else yet that could be asked for.
+        package let hosts: @Sendable (PartitionID, borrowing Engine) -> Void
+        /// Tokens that were bound or removed, as soon as they are applied.
+        package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
+        /// What operators did, of an entry that was applied; again when it is replayed.
+        package let audit: @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void
+        /// What each app has of the registry, once the start is over, where that has changed: before the answers to what has
+        /// changed it.
+        package let usage: @Sendable (PartitionID, [AppUsage]) -> Void
+        /// Entries were applied: whoever follows something may look again.
+        package let applied: @Sendable () -> Void
+        /// The partition cannot go on: another owner fenced it, or its log is damaged.
+        package let failed: @Sendable (PartitionID, any Error) -> Void
+
+        package init(
+            hosts: @escaping @Sendable (PartitionID, borrowing Engine) -> Void,
+            directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
+            audit: @escaping @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void = { _, _, _, _ in },
+            usage: @escaping @Sendable (PartitionID, [AppUsage]) -> Void = { _, _ in },
+            applied: @escaping @Sendable () -> Void = {},
+            failed: @escaping @Sendable (PartitionID, any Error) -> Void
+        ) {
+            self.hosts = hosts
+            self.directory = directory
+            self.audit = audit
+            self.usage = usage
+            self.applied = applied
+            self.failed = failed
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Journaling
+import Logging
+import NIOCore
+package import Ownership
+import Synchronization
+
+extension PartitionOwner {
+    /// Has the owner apply nothing more, also of the entry that it is at, and stop at its next turn. Any thread.
+    ///
+    /// Nothing is lost: the next start applies what the log has and the owner has not applied.
+    package func stop() { self.isStopping.store(true, ordering: .relaxed) }
+
+    /// - Throws: `shutDown` after ``stop()``. An entry may be applied in part then: what it decided must not be committed.
+    package func checkStop() throws(OwnerError) {
+        if self.isStopping.load(ordering: .relaxed) { throw .shutDown(partition: self.partition) }
+    }
+
+    /// Says why the owner stops, and how far it came.
+    func logFailure(_ error: any Error) {
+        // A closed journal is the end of a shutdown, too.
+        let isShutdown = (error as? OwnerError)?.isShutdown ?? ((error as? JournalError)?.code == .closed)
+        self.logger.log(
+            level: isShutdown ? .info : .critical,
+            "partition \(self.partition) stopped: \(error)",
+            metadata: [
+                "applied": "\(self.state.value.machine.applied)", "announced": "\(self.state.value.machine.announced)",
+            ]
+        )
+    }
+}

@@ -1,0 +1,222 @@
+package import Engine
+package import Journaling
+package import Logging
+package import NIOCore
+import Ownership
+import Synchronization
+import Tracing
+package import WidgetModel
+
+/// The one reader of a partition's log: applies each entry to the partition's engine and commits what comes out.
+///
+/// What is to be done is said by an `OwnerMachine`; this has the loop, the journal, the clock and those who wait.
+///
+/// Everything of a partition happens on its ``loop``, which belongs to owners alone. Answers that a registration waits
+/// for are expected before the entry is announced (the journal calls back with receipts before it hints at new
+/// entries, and both hop to the same loop in that order), so none can be missed.
+package final class PartitionOwner: Sendable {
+    package let partition: PartitionID
+    package let loop: any EventLoop
+    let services: Services
+    let sinks: Sinks
+    /// Set once, by ``stop()``.
+    let isStopping = Atomic<Bool>(false)
+    /// Told of what came and what was done.
+    let work: PartitionWork
+    let state: NIOLoopBoundBox<State>
+
+    /// What an owner works with.
+    package struct Services: Sendable {
+        /// The log.
+        package let journal: any Journal
+        /// Where the state is read from when it starts; nil if the log is replayed from its beginning.
+        package let snapshots: (any SnapshotStore)?
+        /// Says when a tick is due.
+        package let clock: LogClock
+        /// Where to write.
+        package let logger: Logger
+        /// Nil where pushes are not traced.
+        package let tracing: GatewayTracing?
+
+        package init(
+            journal: any Journal,
+            snapshots: (any SnapshotStore)? = nil,
+            clock: LogClock,
+            logger: Logger,
+            tracing: GatewayTracing? = nil
+        ) {
+            self.journal = journal
+            self.snapshots = snapshots
+            self.clock = clock
+            self.logger = logger
+            self.tracing = tracing
+        }
+    }
+
+    var journal: any Journal { self.services.journal }
+    var logger: Logger { self.services.logger }
+
+    /// Loop-confined state.
+    struct State {
+        let held: HeldMachine
+        /// Who is told of reloads whose output record is durable: none, until ``PartitionOwner/serve(_:)``.
+        var effects: @Sendable ([Effect]) -> Void = { _ in }
+        var machine: OwnerMachine {
+            _read { yield self.held.machine }
+            nonmutating _modify { yield &self.held.machine }
+        }
+        var engine: Engine {
+            _read { yield self.held.machine.engine }
+        }
+        /// Questions that wait until the entry is applied whole.
+        var questions: [@Sendable () -> Void] = []
+        /// Searches, the first of which is under way.
+        var searches: [HeldSearch] = []
+        /// Who waits for an output that goes as far as now.
+        var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
+        /// Bytes of the entries that were applied since the start.
+        var appliedBytes = 0
+        /// Of which usage others were told; nil until the start is over.
+        var toldUsage: UInt64?
+        /// Whether there will be another turn in any case.
+        var isTurnPlanned = false
+        var hasFailed = false
+        /// While a read is asked for: what comes before the journal returns is taken there and then.
+        var isAskingForEntries = false
+        /// What was wrong with entries that came like that.
+        var readFailure: (any Error)?
+        /// The replay, until it is over.
+        var replay: Replay?
+        var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
+        var tick: Scheduled<Void>?
+        /// Whether what is due has to wait for the next start.
+        var hasEndedTicks = false
+        var lastTick: NIODeadline = .uptimeNanoseconds(0)
+        /// Nil where pushes are not traced.
+        var traces: PartitionTraces?
+        /// When the entry was begun that is applied in part, where that is told.
+        var entryBegunAt: DefaultTracerClock.Timestamp?
+        /// What was done since the start, in units.
+        var unitsDone = 0
+        /// Of that, what others were told of.
+        var unitsTold = 0
+        /// How long was worked since others were told.
+        var nanosecondsUntold = 0
+        /// Whether instances came or went since.
+        var hasNewAudience = true
+
+        init(_ machine: consuming OwnerMachine) { self.held = HeldMachine(machine) }
+    }
+
+    /// The machine, which only the loop touches: the loop's box takes no value that cannot be copied.
+    final class HeldMachine {
+        var machine: OwnerMachine
+
+        init(_ machine: consuming OwnerMachine) { self.machine = machine }
+    }
+
+    struct AnswerKey: Hashable {
+        let position: LogPosition
+        let index: Int
+    }
+
+    /// - Parameters:
+    ///   - engine: The state to begin with, where there is no snapshot.
+    ///   - partition: Which.
+    ///   - loop: Where everything happens.
+    ///   - services: The log, and what else it works with.
+    ///   - work: Told of what came and what was done; nil where nothing else asks for that.
+    ///   - sinks: What is handed on.
+    ///   - outputBytesPerCommit: A larger output is written in chunks; see ``JournalLimits/outputBytesPerCommit``.
+    package init(
+        engine: consuming Engine,
+        partition: PartitionID,
+        loop: any EventLoop,
+        services: Services,
+        work: PartitionWork? = nil,
+        sinks: Sinks,
+        outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit
+    ) {
+        self.partition = partition
+        self.work = work ?? PartitionWork(partition)
+        self.loop = loop
+        self.services = services
+        self.sinks = sinks
+        let chunkBytesMax = Self.chunkBytesMax(outputBytesPerCommit)
+        var state = State(OwnerMachine(engine, chunkBytesMax: chunkBytesMax))
+        state.traces = services.tracing.map { PartitionTraces($0, partition) }
+        self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
+    }
+
+    /// Hands on the effects that are committed from now on: those before are found in the state.
+    ///
+    /// - Parameter effects: Told of reloads whose output record is durable, on the owner's loop.
+    package func serve(_ effects: @escaping @Sendable ([Effect]) -> Void) async throws {
+        try await self.loop.submit { self.state.value.effects = effects }.get()
+    }
+
+    /// Cuts the outputs that come from now on into larger or smaller chunks.
+    package func setOutputBytesPerCommit(_ bytes: Int) {
+        self.loop.execute { self.state.value.machine.chunkBytesMax = Self.chunkBytesMax(bytes) }
+    }
+
+    /// No journal takes an output that is larger than one effect may be.
+    private static func chunkBytesMax(_ outputBytesPerCommit: Int) -> Int {
+        min(outputBytesPerCommit, JournalLimits.effectBytesMax)
+    }
+}
+
+// MARK: - Start
+
+extension PartitionOwner {
+    /// Rebuilds the engine from the newest snapshot and the log behind it, and then follows the log.
+    ///
+    /// - Parameter progress: Told now and then how far the replay is, and how far it has to go at least.
+    /// - Returns: How many entries were replayed.
+    /// - Throws: ``JournalError``, ``EngineError`` or ``OwnerError`` if the log cannot be read or was written by an
+    ///   engine that decides differently.
+    package func start(
+        progress: @escaping @Sendable (_ applied: LogPosition, _ through: LogPosition) -> Void
+    ) async throws -> Int {
+        let state = try await self.load()
+        // Before the replay, which finds what was appended until then.
+        self.journal.observeAppends(self.partition) { [weak self] position in
+            guard let self else { return }
+            // Here and not on the loop, which may be busy with what came before.
+            self.work.noteArrival(position, at: .now())
+            self.loop.execute { self.announce(position) }
+        }
+        let newest = try await self.journal.newestOutput(self.partition)
+        let replay = self.loop.flatSubmit { () -> EventLoopFuture<Int> in
+            do {
+                if let loaded = state.take() { self.begin(loaded) }
+                try self.state.value.machine.start(newest: newest)
+            } catch {
+                return self.loop.makeFailedFuture(error)
+            }
+            return self.replay { progress($0, newest?.record.through ?? .start) }
+        }
+        return try await replay.map { replayed in
+            self.state.value.toldUsage = self.state.value.engine.usageVersion
+            self.sinks.usage(self.partition, self.state.value.engine.appUsages)
+            // A replay says nothing of the pace: it decides again what the log has, and waits for the disk.
+            self.state.value.unitsTold = self.state.value.unitsDone
+            self.state.value.nanosecondsUntold = 0
+            self.tellWork(since: .now())
+            self.armTick()
+            return replayed
+        }.get()
+    }
+
+    /// Begins with what a snapshot held.
+    private func begin(_ loaded: consuming LoadedState) {
+        guard let snapshot = loaded.snapshot else { return }
+        let chunkBytesMax = self.state.value.machine.chunkBytesMax
+        self.state.value.machine = loaded.makeOwner(chunkBytesMax: chunkBytesMax)
+        self.state.value.traces?.restored(at: snapshot.position)
+        self.logger.notice(
+            "read a snapshot",
+            metadata: ["partition": "\(self.partition)", "position": "\(snapshot.position)"]
+        )
+    }
+}

@@ -1,0 +1,256 @@
+import Engine
+import Glibc
+package import Journaling
+package import Logging
+import NIOPosix
+import Ownership
+package import Settings
+import Synchronization
+import WidgetModel
+
+/// Writes snapshots of the partitions, one after the other, and lets the log go that they make needless.
+///
+/// It never touches a partition's engine. A snapshot is made by a second engine that reads the snapshot before and the log
+/// behind it, on a thread of its own that gives way to all others: so no push ever waits for one, and each snapshot was
+/// proved by a replay that came to the same hash as the owner. It costs that replay, and the memory of one partition's
+/// state while it lasts.
+package final class Snapshotter: Sendable {
+    /// What became of the snapshots since the start.
+    package struct Counters: Hashable, Sendable {
+        package var written = 0
+        package var failed = 0
+        package var trimmedFiles = 0
+        /// How often history went before its time, since the disk was nearly full.
+        package var shortened = 0
+        /// The newest one of each partition that has one.
+        package var newest: [SnapshotID] = []
+
+        package init() {}
+    }
+
+    /// How often it is looked whether a snapshot is due.
+    private static let lookSpacing = Duration.seconds(1)
+    /// How many entries are read at once.
+    private static let entriesPerRead = 64
+
+    struct State {
+        var counters = Counters()
+        /// When room was made last, and how much had been logged then.
+        var madeRoom: (at: Instant, writtenBytes: Int)?
+        /// By partition: when the last snapshot was made, or the gateway was started, and where in the log's bytes.
+        var last: [(at: Instant, bytes: Int)]
+    }
+
+    let owners: [PartitionOwner]
+    let journal: any Journal
+    let store: any SnapshotStore
+    private let live: Shared<GatewayConfiguration.Snapshots>
+    var settings: GatewayConfiguration.Snapshots { self.live.value }
+    let clock: LogClock
+    let logger: Logger
+    /// What the disk has room for; nil where it does not matter.
+    let storage: StorageWatch?
+    let thread = NIOThreadPool(numberOfThreads: 1)
+    private let isStopping = Atomic<Bool>(false)
+    let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - owners: The owner of every partition, in the partitions' order.
+    ///   - journal: The log.
+    ///   - store: Where snapshots go.
+    ///   - settings: When, and how much is kept.
+    ///   - clock: The log's.
+    ///   - logger: Where to write.
+    ///   - storage: What the disk has room for; nil where it does not matter.
+    package init(
+        owners: [PartitionOwner],
+        journal: any Journal,
+        store: any SnapshotStore,
+        settings: GatewayConfiguration.Snapshots,
+        clock: LogClock,
+        logger: Logger,
+        storage: StorageWatch? = nil
+    ) {
+        self.owners = owners
+        self.journal = journal
+        self.store = store
+        self.live = Shared(settings)
+        self.clock = clock
+        self.logger = logger
+        self.storage = storage
+        let now = clock.now()
+        // Spread over the interval, so that partitions take turns.
+        let spread = Int64(max(1, owners.count))
+        let last = owners.indices.map { index in
+            (at: now - .milliseconds(settings.interval.milliseconds * Int64(index) / spread), bytes: 0)
+        }
+        self.state = Mutex(State(last: last))
+        self.thread.start()
+    }
+
+    /// Keeps to other settings from now on.
+    package func use(_ settings: GatewayConfiguration.Snapshots) { self.live.set(settings) }
+
+    package var counters: Counters { self.state.withLock { $0.counters } }
+
+    /// Makes snapshots as they become due, until it is cancelled.
+    package func run() async {
+        while !Task.isCancelled {
+            await self.look()
+            try? await Task.sleep(for: Self.lookSpacing)
+        }
+    }
+
+    /// Makes room if the disk is nearly full, and the snapshots that are due now, one partition after the other.
+    package func look() async {
+        await self.makeRoomIfNeeded()
+        for owner in self.owners where !Task.isCancelled {
+            guard let progress = try? await owner.progress(), !progress.hasFailed else { continue }
+            let last = self.state.withLock { $0.last[Int(owner.partition.rawValue)] }
+            let age = self.clock.now() - last.at
+            let bytes = progress.appliedBytes - last.bytes
+            if bytes > 0, age >= self.settings.interval || bytes >= self.settings.logBytesMax {
+                await self.makeSnapshot(of: owner)
+            } else if bytes == 0, age >= self.idleInterval {
+                self.stir(owner.partition)
+            }
+        }
+    }
+
+    /// How long a partition may be idle: its last snapshot and output hold the log of all of them.
+    private var idleInterval: Interval {
+        max(self.settings.interval, .milliseconds(self.settings.history.milliseconds / SnapshotRetention.historyParts))
+    }
+
+    /// Logs a tick, which decides nothing, so that there is something to make a snapshot of.
+    private func stir(_ partition: PartitionID) {
+        var records = PackedRecords()
+        records.append(Record.tick.bytes)
+        self.journal.append(Submission(partition: partition, records: records)) { _ in }
+    }
+
+    /// Makes a snapshot of every partition that holds all that is committed, for a gateway that ends: a start has nothing to
+    /// replay then, and other decision rules may go on from there. Nobody else may append any more.
+    ///
+    /// - Returns: The snapshots, by partition; nil for one whose snapshot could not be made, which is reported.
+    @discardableResult
+    package func makeLastSnapshots() async -> [SnapshotID?] {
+        var made: [SnapshotID?] = []
+        for owner in self.owners { made.append(await self.makeLastSnapshot(of: owner)) }
+        return made
+    }
+
+    private func makeLastSnapshot(of owner: PartitionOwner) async -> SnapshotID? {
+        do {
+            try await owner.endTicks()
+            // A tick may have been on its way.
+            for _ in 0..<Self.lastAttemptsMax {
+                let newest = try await self.thread.runIfActive { try self.store.snapshots(owner.partition).first }
+                if let newest, try await self.isLast(newest) { return newest }
+                let applied = try await owner.progress().applied
+                guard applied > .start, await self.makeSnapshot(of: owner) != nil else { return nil }
+            }
+        } catch {
+            self.logger.error(
+                "no last snapshot could be made; the next start replays the log",
+                metadata: ["partition": "\(owner.partition)", "error": "\(error)"]
+            )
+        }
+        return nil
+    }
+
+    /// How often a last snapshot is tried behind which there are entries.
+    private static let lastAttemptsMax = 4
+
+    /// Whether nothing is committed behind a snapshot.
+    private func isLast(_ id: SnapshotID) async throws -> Bool {
+        try await self.thread.runIfActive {
+            try self.journal.history.read(id.partition, from: id.position.next, entriesMax: 1).isEmpty
+        }
+    }
+
+    /// Gives up what is being written, and ends the thread.
+    package func stop() async {
+        self.isStopping.store(true, ordering: .relaxed)
+        try? await self.thread.shutdownGracefully()
+    }
+
+    /// Makes a snapshot of a partition now, and lets go of what it makes needless; what fails is reported and counted.
+    ///
+    /// - Returns: The snapshot; nil if it could not be made.
+    @discardableResult
+    package func makeSnapshot(of owner: PartitionOwner) async -> SnapshotID? {
+        let partition = owner.partition
+        do {
+            let bytes = try await owner.progress().appliedBytes
+            let checkpoint = try await owner.checkpoint()
+            let id = try await self.thread.runIfActive {
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, self.settings.niceness)
+                return try self.write(partition, checkpoint)
+            }
+            let now = self.clock.now()
+            self.state.withLock { state in
+                state.last[Int(partition.rawValue)] = (now, bytes)
+                state.counters.written += 1
+                state.counters.newest.removeAll { $0.partition == partition }
+                state.counters.newest.append(id)
+                state.counters.newest.sort { $0.partition < $1.partition }
+            }
+            let removed = try await self.thread.runIfActive { try self.tidy(now, history: self.settings.history) }
+            self.state.withLock { $0.counters.trimmedFiles += removed }
+            return id
+        } catch {
+            guard !self.isStopping.load(ordering: .relaxed) else { return nil }
+            let now = self.clock.now()
+            self.state.withLock { state in
+                state.counters.failed += 1
+                // The next attempt comes in its turn; until then the log is kept.
+                state.last[Int(partition.rawValue)].at = now
+            }
+            self.logger.error(
+                "no snapshot could be made; the log is kept, and a restart replays it",
+                metadata: ["partition": "\(partition)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+
+    /// Replays the log behind the newest snapshot up to a checkpoint, and writes what comes out.
+    private func write(_ partition: PartitionID, _ checkpoint: OwnerCheckpoint) throws -> SnapshotID {
+        let loader = StateLoader(
+            partition: partition,
+            partitions: self.owners.count,
+            store: self.store,
+            logger: self.logger
+        )
+        var state = try loader.load(notBeyond: checkpoint.through)
+        try state.advance(
+            to: checkpoint,
+            read: { try self.journal.history.read(partition, from: $0, entriesMax: Self.entriesPerRead) },
+            checkStop: { if self.isStopping.load(ordering: .relaxed) { throw CancellationError() } }
+        )
+        let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)
+        var encoder = EngineSnapshotEncoder()
+        try self.store.write(id) {
+            if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
+            return encoder.next(state.engine)
+        }
+        return id
+    }
+
+    /// Removes the snapshots that are not needed, then the log behind the oldest that is.
+    ///
+    /// - Parameter history: How much of the log is kept whatever snapshots there are.
+    /// - Returns: How many files of the log were removed.
+    func tidy(_ now: Instant, history: Interval) throws -> Int {
+        var oldest: [LogPosition] = []
+        for owner in self.owners {
+            let all = try self.store.snapshots(owner.partition)
+            let kept = SnapshotRetention.kept(of: all, now: now, history: history)
+            for id in all where !kept.contains(id) { try self.store.remove(id) }
+            // With one snapshot alone there is nothing to fall back to but the log.
+            oldest.append(kept.count < SnapshotRetention.newestKept ? .start : kept.last?.position ?? .start)
+        }
+        return try self.store.trim(through: oldest, loggedBefore: now - history)
+    }
+}

@@ -1,0 +1,47 @@
+package import IntentMatching
+import Partitions
+package import Settings
+
+/// The bounds of what the handlers of requests take, beside those of connections.
+package struct ServingBounds: Sendable {
+    package var intake = PushIntakeLimits()
+    package var hosts = HostRouteLimits()
+    /// What a pattern of a push, a channel or a question may ask.
+    package var patterns = PatternLimits()
+    /// What a condition of an instance may.
+    package var conditions = PatternLimits.conditions
+    /// What freshness is judged by.
+    package var goal = FreshnessGoal()
+    /// The most matches that a dry run decides. Default 500.
+    package var decidedMax = 500
+    /// The most channels of one app. Default 10,000, as at APNs.
+    package var channelsMax = 10_000
+    /// The most instants that one move of a movable clock stops at. Default 10,000.
+    package var clockStopsMax = 10_000
+    /// The most widgets of one partition that are looked at to tell why a push waits. Default 256.
+    package var waitingLookedMax = 256
+    /// Nil if pushes to one token may come as fast as they like.
+    package var tokenRates: TokenRates?
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - before: What was in force until now: the rates of tokens go on where theirs are the same.
+    ///   - seed: A secret random number.
+    init(_ configuration: GatewayConfiguration, before: ServingBounds? = nil, seed: UInt64) {
+        self.intake = PushIntakeLimits(configuration)
+        self.hosts = HostRouteLimits(configuration.limits)
+        self.patterns.costMax = configuration.limits.patternCostMax
+        self.conditions.costMax = configuration.limits.conditionCostMax
+        self.goal = configuration.freshnessGoal
+        self.decidedMax = configuration.dryRun.decidedMax
+        self.channelsMax = configuration.limits.channelsPerAppMax
+        self.clockStopsMax = configuration.limits.clockStopsMax
+        self.waitingLookedMax = configuration.limits.waitingLookedMax
+        self.tokenRates = configuration.rateLimits.perToken.map { rate in
+            let entries = configuration.rateLimits.tokensMax
+            if let known = before?.tokenRates, known.limit == rate.limit, known.entries == entries { return known }
+            return TokenRates(limit: rate.limit, entries: entries, seed: seed)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package import APNSWire
+package import Partitions
+import Settings
+import TLS
+package import WidgetModel
+
+/// The provider keys and client certificates that the configuration names.
+///
+/// Both may be replaced while the gateway runs; the rest is as the configuration was at the start.
+package struct SenderDirectory: Sendable {
+    package typealias Key = ProviderKeys.Key
+
+    /// The provider keys, which may change while the gateway runs.
+    package let keys: ProviderKeys
+    /// The table of client certificates, which may change while the gateway runs.
+    package let certificates: ClientCertificates
+    private let rules: ProviderTokenRules
+    private let hostRules: HostCredentialRules
+    /// How often senders may renew their tokens.
+    package let updates: TokenUpdates
+    /// Whether a connection belongs to the team and key of its first push.
+    package let bindsConnections: Bool
+
+    package init(
+        keys: [Key],
+        certificates: ClientCertificates = ClientCertificates(),
+        rules: ProviderTokenRules = ProviderTokenRules(),
+        hostRules: HostCredentialRules = HostCredentialRules(),
+        updates: TokenUpdates = TokenUpdates(),
+        bindsConnections: Bool = true
+    ) {
+        self.keys = ProviderKeys(keys)
+        self.certificates = certificates
+        self.rules = rules
+        self.hostRules = hostRules
+        self.updates = updates
+        self.bindsConnections = bindsConnections
+    }
+
+    /// Verifies a provider token: its key is known, the team is the key's, the signature holds.
+    ///
+    /// Some 50 µs for the signature; what comes of it is worth caching. The age has to be checked on every use.
+    ///
+    /// - Throws: `InvalidProviderToken`, and for the log why.
+    package func identify(
+        _ token: ProviderToken
+    ) throws(ProviderTokenFault) -> VerifiedSender {
+        // One sentence for all: a sender without a key is not to learn which there are.
+        let fault = ProviderTokenFault(.invalidProviderToken, "no key of the team that the token names has signed it")
+        guard let key = self.keys.key(token.keyID) else { throw fault }
+        guard key.sender.team == token.team else { throw fault }
+        let holds = key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span)
+        guard holds else { throw fault }
+        return VerifiedSender(sender: key.sender, times: token.times)
+    }
+
+    /// Verifies a provider token and its age.
+    package func verify(_ token: ProviderToken, now: Instant) throws(ProviderTokenFault) -> VerifiedSender {
+        let verified = try self.identify(token)
+        try self.check(verified, now: now)
+        return verified
+    }
+
+    /// Checks the age of a token that was verified.
+    package func check(
+        _ verified: VerifiedSender,
+        now: Instant
+    ) throws(ProviderTokenFault) {
+        do throws(Rejection) {
+            try self.rules.check(verified.times, now: now)
+        } catch {
+            throw ProviderTokenFault(
+                error,
+                self.sentence(error, verified.times, now)
+            )
+        }
+    }
+
+    private func sentence(_ rejection: Rejection, _ times: ProviderTokenTimes, _ now: Instant) -> String {
+        if rejection == .expiredProviderToken {
+            let ageMax = SettingType<Interval>.text(self.rules.ageMax)
+            return times.expiresAt.map { $0 <= now } ?? false ? "exp has come" : "iat is more than \(ageMax) ago"
+        }
+        return times.notBefore.map { $0 > times.issuedAt } ?? false
+            ? "nbf is too far in the future" : "iat is too far in the future"
+    }
+
+    /// Verifies a host's credential: signed by a key of the team that it names, for an app of that team, in its time.
+    ///
+    /// - Throws: ``Problem`` with `expired-credential` if it was valid once, else with `invalid-credential`.
+    package func verify(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
+        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
+            throw Self.problem("no such key of that team")
+        }
+        guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
+            throw Self.problem("the signature does not hold")
+        }
+        return try self.check(credential, of: key, now: now)
+    }
+
+    /// Verifies a credential whose signature was verified before, by the keys that are in force now.
+    package func verifyAgain(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
+        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
+            throw Self.problem("no such key of that team")
+        }
+        return try self.check(credential, of: key, now: now)
+    }
+
+    /// Who a proof speaks for by the keys and certificates that are in force now; nil if it does not hold any more.
+    package func present(_ proof: Caller.SenderProof, now: Instant) -> Sender? {
+        switch proof {
+        case .token(let verified):
+            guard let id = verified.sender.keyID, let key = self.keys.key(id), key.sender.team == verified.sender.team,
+                (try? self.check(verified, now: now)) != nil
+            else { return nil }
+            return key.sender
+        case .certificate(let certificate):
+            guard case .sender(let sender) = self.certificates.judge(certificate) else { return nil }
+            return sender
+        }
+    }
+
+    private func check(_ credential: HostCredential, of key: Key, now: Instant) throws(Problem) -> Sender {
+        do throws(TokenFault) {
+            try self.hostRules.check(credential.claims, now: now)
+        } catch {
+            throw Self.problem(
+                error.sentence,
+                credential.claims.expiresAt <= now ? .expiredCredential : .invalidCredential
+            )
+        }
+        guard key.sender.may(.hosts, credential.claims.app) else {
+            throw Self.problem("the key is not for hosts of that app")
+        }
+        return key.sender
+    }
+
+    private static func problem(_ sentence: String, _ code: Problem.Code = .invalidCredential) -> Problem {
+        Problem(code, "host credential: \(sentence)")
+    }
+}

@@ -1,0 +1,34 @@
+package import Engine
+package import WidgetModel
+
+/// The host, or its control, that a device token stands for.
+package struct TokenBinding: Hashable, Sendable {
+    package let host: HostKey
+    /// The control instance whose own token this is, nil for a widget token.
+    package let instance: InstanceID?
+    package let partition: PartitionID
+
+    package var app: BundleID { self.host.app }
+
+    package init(host: HostKey, instance: InstanceID?, partition: PartitionID) {
+        self.host = host
+        self.instance = instance
+        self.partition = partition
+    }
+}
+
+/// What is known of a token.
+package enum TokenLookup: Hashable, Sendable {
+    case bound(TokenBinding)
+    /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
+    case removed(app: BundleID, TokenRemoval, at: Instant)
+    case unknown
+}
+
+/// Where device tokens are looked up.
+package protocol TokenDirectory: Sendable {
+    /// What a token is bound to now.
+    func lookup(_ token: DeviceToken) -> TokenLookup
+    /// How many tokens are known, removed ones included.
+    var count: Int { get }
+}

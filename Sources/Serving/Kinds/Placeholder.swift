@@ -1,0 +1,42 @@
+package import Engine
+package import WidgetModel
+
+/// What a widget that was added shows until its timeline is there: its kind's representation without personal data.
+package struct Placeholder: Hashable, Sendable {
+    /// The reload that brings the timeline.
+    package let reload: ReloadID
+    package let address: InstanceAddress
+    package let kind: WidgetKind
+    package let family: WidgetFamily
+    /// What the host draws.
+    package let content: JSONValue
+
+    package var app: BundleID { self.address.app }
+
+    /// - Parameter entry: What the provider answered.
+    /// - Returns: Nil if there is nothing to draw in it.
+    package init?(_ subject: FetchSubject, entry: JSONValue?) {
+        guard let content = entry?["content"] else { return nil }
+        self.reload = subject.reload
+        self.address = subject.address
+        self.kind = subject.kind
+        self.family = subject.family
+        self.content = content
+    }
+}
+
+extension FetchSubject {
+    /// What its provider is told where it is asked for a placeholder. Without the time zone: a placeholder has no dates,
+    /// and the hosts of all time zones share one.
+    package var placeholderContext: TimelineProviderContext {
+        var host = self.context
+        host.timeZone = nil
+        return TimelineProviderContext(family: self.family, host: host)
+    }
+
+    /// Whether it shows a placeholder until its timeline is there.
+    package var isNew: Bool {
+        self.digest == nil
+            && ProviderRequest.order(for: self.causes, in: self.placeholderContext).contains(.placeholder)
+    }
+}

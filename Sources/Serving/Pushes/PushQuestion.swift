@@ -1,0 +1,165 @@
+import APNSWire
+package import Engine
+package import HTTPTransport
+package import Partitions
+package import WidgetModel
+
+/// What became of a push, for its sender and for operators.
+package struct PushQuestion: Sendable {
+    /// How soon a push that is followed is looked at again, however much is applied meanwhile.
+    static let lookInterval = Duration.milliseconds(100)
+
+    package let id: PushID
+    /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
+    package private(set) var sender: Sender?
+    /// At how many of the widgets that a push waits for in a partition is looked to tell why.
+    private let waitingLookedMax: Int
+    /// Whether it is also told what the push was, which the log is read for.
+    package var tellsWhatItWas = false
+    let log: CommandLog
+
+    /// - Parameter text: The `apns-id`.
+    package init(_ text: String, of sender: Sender? = nil, _ bounds: ServingBounds, _ log: CommandLog) throws(Problem) {
+        guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
+        self.id = id
+        self.sender = sender
+        self.waitingLookedMax = bounds.waitingLookedMax
+        self.log = log
+    }
+
+    /// The same question of a sender.
+    package func put(by sender: Sender) -> PushQuestion {
+        var question = self
+        question.sender = sender
+        return question
+    }
+
+    /// The state of the newest push with this id, the others beside it.
+    package struct Answer: Sendable {
+        package let json: JSONValue
+        /// Whether nothing of any of them can change any more.
+        let isComplete: Bool
+    }
+
+    package func ask() async throws(Problem) -> Answer {
+        guard let answer = try await self.askIfSeen() else {
+            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
+        }
+        return answer
+    }
+
+    /// - Returns: Nil if there is no push with this id, or none that may be seen.
+    private func askIfSeen() async throws(Problem) -> Answer? {
+        let answers = try await self.placedViews(lookedMax: self.waitingLookedMax)
+        // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
+        var pushes: [[PlacedPush]] = []
+        for push in answers {
+            let view = push.view
+            if let index = pushes.firstIndex(where: {
+                $0[0].view.team == view.team && $0[0].view.contentHash == view.contentHash
+            }) {
+                pushes[index].append(push)
+            } else {
+                pushes.append([push])
+            }
+        }
+        pushes.sort { $0[0].view.acceptedAt > $1[0].view.acceptedAt }
+        let none: [PushRecord?] = Array(repeating: nil, count: pushes.count)
+        let records = self.tellsWhatItWas ? await self.log.records(of: pushes.map { $0[0] }) : none
+        let found = zip(pushes, records).compactMap { push, record in
+            Views.push(push.map(\.view), record, partitions: self.log.partitions)
+        }
+        guard let first = found.first, case .object(let members) = first else { return nil }
+        let isComplete = found.allSatisfy { $0["isComplete"] == .bool(true) }
+        guard found.count > 1 else { return Answer(json: first, isComplete: isComplete) }
+        let others = JSONValue.Member(name: "others", value: .array(Array(found.dropFirst())))
+        return Answer(json: .object(members + [others]), isComplete: isComplete)
+    }
+
+    /// What each partition knows of the pushes with this id that may be seen.
+    package func views() async throws(Problem) -> [PushView] { try await self.placedViews(lookedMax: 0).map(\.view) }
+
+    private func placedViews(lookedMax: Int) async throws(Problem) -> [PlacedPush] {
+        let question = PushesQuestion([self.id], of: self.sender?.team, lookedMax: lookedMax)
+        let answers = try await self.log.askAll(question)
+        return zip(self.log.partitionIDs, answers).flatMap { partition, views in
+            views.filter { self.sender?.maySee($0) ?? true }.map { PlacedPush(partition: partition, view: $0) }
+        }
+    }
+
+    /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete. It ends
+    /// when who follows may not see the push any more.
+    ///
+    /// - Parameter present: The question as who follows may put it now, nil for not at all; asked for whenever there is
+    ///   something to be heard.
+    package func follow(
+        _ followers: PushFollowers,
+        asking present: @escaping @Sendable () -> PushQuestion?
+    ) async throws(Problem) -> HTTPResponse {
+        let subscription: PushFollowers.Subscription
+        do throws(PushFollowers.Refusal) {
+            // Before the first look, so that no change falls between.
+            subscription = try followers.subscribe()
+        } catch {
+            throw Problem(error)
+        }
+        let first: Answer
+        do throws(Problem) {
+            first = try await self.ask()
+        } catch {
+            followers.cancel(subscription)
+            throw error
+        }
+        return HTTPResponse(
+            status: 200,
+            headers: ["content-type": "text/event-stream", "cache-control": "no-store"],
+            body: .stream { writer in
+                defer { followers.cancel(subscription) }
+                try await writer.write(EventText.push(first))
+                var last = first
+                var wakes = subscription.wakes.makeAsyncIterator()
+                while !last.isComplete, let wake = await wakes.next(), let question = present() {
+                    guard let now = try await question.askIfSeen() else { return }
+                    if now.json != last.json {
+                        try await writer.write(EventText.push(now))
+                    } else if wake == .heartbeat {
+                        try await writer.write(EventText.quiet)
+                    }
+                    last = now
+                    // A busy partition applies something all the time; wakes meanwhile are one.
+                    try await Task.sleep(for: Self.lookInterval)
+                }
+            }
+        )
+    }
+}
+
+extension Sender {
+    /// Whether a sender's key is for a push: for its app, and for what was done there. Not for its topic: a key that is for one
+    /// topic of an app sees, and takes back, what others sent to devices of that app under another.
+    package func maySee(_ push: PushView) -> Bool {
+        guard let app = push.app else { return false }
+        guard push.isForApp else { return self.may(.devices, app) }
+        return self.may(.targeted, app) || self.may(.channels, app)
+    }
+}
+
+extension EventText {
+    /// Something to hear for a reader that has no place to resume from.
+    fileprivate static let quiet = ": heartbeat\n\n"
+
+    /// `progress`, or at last `complete`, with what `GET /v1/pushes/<apns-id>` answers.
+    fileprivate static func push(_ answer: PushQuestion.Answer) -> String {
+        let data = String(decoding: answer.json.jsonText, as: UTF8.self)
+        return "event: \(answer.isComplete ? "complete" : "progress")\ndata: \(data)\n\n"
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: PushFollowers.Refusal) {
+        switch refusal {
+        case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, as many as the gateway allows")
+        case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
+        }
+    }
+}

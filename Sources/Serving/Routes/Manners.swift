@@ -1,0 +1,44 @@
+package import HTTPTransport
+
+/// What every answer of a list of routes has, whatever its handler says: how long it may be kept, by what it is known again, and
+/// its content coding.
+///
+/// Streams are none of its business: they are never compressed, and say themselves that they are not to be kept.
+package enum Manners {
+    /// The shortest answer that is compressed: what fits a packet gains nothing.
+    static let compressedBytesMin = 1024
+    private static let compressedTypes: Set<String> = [
+        "application/json", "application/problem+json", "application/yaml",
+    ]
+
+    /// An answer with what it is still without.
+    package static func finished(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        guard case .bytes(let body) = response.body else { return response }
+        var response = response
+        let isCompressible = body.count >= Self.compressedBytesMin && Self.isCompressible(response)
+        if isCompressible { response.headers.append("vary", "accept-encoding") }
+        if response.headers["cache-control"] == nil {
+            let isKept = response.status == 200 && (request.method == "GET" || request.method == "HEAD")
+            response.headers.append("cache-control", isKept ? "private, no-cache" : "no-store")
+            if isKept {
+                // What a client has kept it may show again once it has heard that it is still so.
+                let tag = EntityTag(body, isWeak: true)
+                response.headers.append("etag", tag.description)
+                if let known = request.headers["if-none-match"], tag.isKnown(known) {
+                    return HTTPResponse(status: 304, headers: response.headers)
+                }
+            }
+        }
+        guard isCompressible, let accepted = request.headers["accept-encoding"], Gzip.isAccepted(accepted),
+            let compressed = Gzip.compressed(body.span)
+        else { return response }
+        response.headers.append("content-encoding", "gzip")
+        response.body = .bytes(compressed)
+        return response
+    }
+
+    private static func isCompressible(_ response: HTTPResponse) -> Bool {
+        guard let type = response.headers["content-type"] else { return false }
+        return Self.compressedTypes.contains(String(type.prefix { $0 != ";" }))
+    }
+}

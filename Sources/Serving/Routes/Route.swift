@@ -1,0 +1,113 @@
+import HTTPTransport
+import Partitions
+import Settings
+
+/// One route of a listener: how it is asked for, what it takes, and who answers.
+///
+/// A listener's routes stand in one list, which is a value. What HTTP asks of every route follows from it (``RouteTable``), and
+/// so does who may ask.
+package struct Route<Endpoint: Sendable>: Sendable {
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case put = "PUT"
+        case post = "POST"
+        case delete = "DELETE"
+    }
+
+    /// How much of a body a route takes.
+    package enum Body: Sendable {
+        /// It reads none; a little is let through.
+        case unread
+        /// One request's, `limits.maxBodyBytes`.
+        case ordinary
+        /// One of many lines, `limits.maxImportBytes`.
+        case large
+
+        func bytesMax(_ limits: HostRouteLimits) -> Int {
+            switch self {
+            case .unread: limits.unreadBodyBytesMax
+            case .ordinary: limits.bodyBytesMax
+            case .large: limits.importBytesMax
+            }
+        }
+    }
+
+    let method: Method
+    let path: RoutePath
+    /// The query parameters that it knows.
+    let query: [String]
+    let body: Body
+    /// Whether the answer is a stream of events. One would have to be opened to say how it begins: HEAD is not answered.
+    let isStream: Bool
+    package let endpoint: Endpoint
+
+    package init(
+        _ method: Method,
+        _ path: RoutePath,
+        query: [String] = [],
+        body: Body = .unread,
+        isStream: Bool = false,
+        _ endpoint: Endpoint
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+        self.isStream = isStream
+        self.endpoint = endpoint
+    }
+
+    /// - Throws: 400 if the query has a parameter that the route does not know: a misspelt filter would find everything.
+    func checkQuery(_ request: HTTPRequest) throws(Problem) {
+        guard let unknown = request.query.first(where: { !self.query.contains($0.name) }) else { return }
+        let name = String(unknown.name.prefix(64))
+        let hint = self.query.closest(to: name).map { "; did you mean \($0)?" } ?? ""
+        let rest = self.query.isEmpty ? "none" : self.query.joined(separator: ", ")
+        let sentence = "there is no query parameter \"\(name)\"\(hint); this route takes \(rest)"
+        throw Problem(.badRequest, sentence, path: name)
+    }
+}
+
+/// The path of a route as docs/openapi.yaml has it: `/v1/hosts/{token}/widgets`.
+package struct RoutePath: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    package let description: String
+    private let segments: [String]
+
+    package init(stringLiteral text: String) {
+        self.description = text
+        self.segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    /// The number of its segments.
+    var count: Int { self.segments.count }
+
+    /// For each segment whether it is a parameter: of two paths that fit, the one with the earlier word is meant.
+    var rank: String { self.segments.map { Self.isParameter($0) ? "1" : "0" }.joined() }
+
+    func fits(_ path: [String]) -> Bool {
+        self.segments.count == path.count
+            && zip(self.segments, path).allSatisfy { Self.isParameter($0) || $0 == $1 }
+    }
+
+    /// The place of a parameter.
+    func index(of name: String) -> Int {
+        guard let index = self.segments.firstIndex(of: "{\(name)}") else {
+            preconditionFailure("\(self) has no parameter \(name)")
+        }
+        return index
+    }
+
+    private static func isParameter(_ segment: String) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
+}
+
+/// What a list says of a route, for those who compare it with the documents.
+package struct RouteSummary: Hashable, Sendable, CustomStringConvertible {
+    package let method: String
+    package let path: String
+    package let query: [String]
+    /// What it takes to be let in, in a word.
+    package let right: String
+    package let readsBody: Bool
+
+    package var description: String { "\(self.method) \(self.path)" }
+}

@@ -1,0 +1,50 @@
+package import Engine
+package import Partitions
+package import WidgetModel
+
+extension CommandLog {
+    /// What the numbers of a cursor of ``walk(_:from:limit:)`` are less than where they are numbers of rows: a partition's, and a
+    /// row's.
+    package var rowBounds: [UInt64] { [UInt64(self.partitions), 1 << 32] }
+
+    /// Walks over the partitions' parts of a list, each step one turn of a partition's loop, for as long as one request may.
+    ///
+    /// - Parameters:
+    ///   - list: The list.
+    ///   - cursor: The partition and the place to begin at; nil for the first.
+    ///   - limit: How many rows to find at most.
+    /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
+    package func walk<List: EngineList>(
+        _ list: List,
+        from cursor: [UInt64]?,
+        limit: Int
+    ) async throws(Problem) -> (rows: [List.Row], next: String?) {
+        try await self.walk(from: cursor, limit: limit) { partition, place, left async throws(Problem) in
+            try await self.ask(partition, PageQuestion(list, from: place, limit: left))
+        }
+    }
+
+    /// The same of a list that has more than the engines keep.
+    ///
+    /// - Parameter page: Gives a part of the list: of a partition, from a place on, so many rows at most.
+    package func walk<Row: Sendable>(
+        from cursor: [UInt64]?,
+        limit: Int,
+        _ page: (PartitionID, UInt64?, Int) async throws(Problem) -> ListPage<Row>
+    ) async throws(Problem) -> (rows: [Row], next: String?) {
+        var rows: [Row] = []
+        var partition = Int(clamping: cursor?[0] ?? 0)
+        var place = cursor?[1]
+        var budget = SearchBudget()
+        while partition < self.partitions {
+            guard rows.count < limit, budget.takeStep() else {
+                return (rows, SearchBudget.cursor([UInt64(partition), place ?? 0]))
+            }
+            let found = try await page(PartitionID(UInt16(partition)), place, limit - rows.count)
+            rows += found.rows
+            place = found.next
+            if place == nil { partition += 1 }
+        }
+        return (rows, nil)
+    }
+}
