@@ -90,6 +90,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case traced
         /// Nothing changed: it says what an operator did.
         case noted
+        /// The amendment stands, or was taken back; nothing is decided by it.
+        case amended
         case ticked
     }
 }
