@@ -238,6 +238,8 @@ package final class Gateway: Service {
         await self.registry.look()
         let log = CommandLog(journal: self.journal, owners: owners)
         try await self.noteNewestEntry(log)
+        let amended = try await self.takeAmendments(log)
+        if amended != self.configuration { _ = try connections.use(amended) }
         try await self.logSettings(log)
         let watch = GatewayWatch(
             log: log,
@@ -250,6 +252,7 @@ package final class Gateway: Service {
         )
         let reloading = ConfigurationReload(
             self.settings,
+            file: self.configuration,
             source: self.source,
             log: log,
             clock: self.clock,
@@ -318,18 +321,6 @@ package final class Gateway: Service {
             snapshotter: snapshotter,
             filer: filer
         )
-        let operatorRoutes = self.operatorRoutes(parts)
-        let servers = try await self.listen(plans, on: loops, parts, operatorRoutes)
-        self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
-        let measuring = Task { if let storage = self.storage { await storage.run() } }
-        let weighing = Task { [registry = self.registry] in await registry.run() }
-        let observing = Task { await watch.run() }
-        let auditing = Task { [audit = self.audit] in await audit.run(log) }
-        let fetching = Task { await providers.run() }
-        let filing = Task { if let filer { await filer.run() } }
-        let logging = Task { await self.logs.run() }
-        let exporting = Task { await exporter?.run() }
-        self.readiness.set(.listeners, met: true)
         let credentials = GatewayReload(
             configuration: self.configuration,
             plans: plans,
@@ -355,8 +346,22 @@ package final class Gateway: Service {
             ),
             clock: self.clock,
             logger: self.logs.logger(.certificates),
-            use: { servers[$0]?.use($1) }
+            use: { [listeners = self.listeners] in listeners[$0]?.use($1) }
         )
+        // Before the listeners open: who was let in by a request is not to be refused after a restart.
+        if amended != self.configuration { credentials.reload(amended) }
+        let operatorRoutes = self.operatorRoutes(parts)
+        let servers = try await self.listen(plans, on: loops, parts, operatorRoutes)
+        self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
+        let measuring = Task { if let storage = self.storage { await storage.run() } }
+        let weighing = Task { [registry = self.registry] in await registry.run() }
+        let observing = Task { await watch.run() }
+        let auditing = Task { [audit = self.audit] in await audit.run(log) }
+        let fetching = Task { await providers.run() }
+        let filing = Task { if let filer { await filer.run() } }
+        let logging = Task { await self.logs.run() }
+        let exporting = Task { await exporter?.run() }
+        self.readiness.set(.listeners, met: true)
         // Last: what was mended is tried again, and by then everything else is told.
         self.settings.followReadings { credentials.reload($0) }
         self.reloading.withLock { $0 = reloading }

@@ -121,12 +121,14 @@ extension SettingFault {
             switch self.place {
             case .file(let name, let line, let column): (name, line, column)
             case .wholeFile(let name), .environment(let name), .option(let name): (name, nil, nil)
-            case .nowhere: (nil, nil, nil)
+            case .amendment, .nowhere: (nil, nil, nil)
             }
+        let entry: String? = if case .amendment(let entry) = self.place { entry } else { nil }
         return JSONValue.object(of: [
             ("file", source.map { .string($0) }),
             ("line", line.map { .count($0) }),
             ("column", column.map { .count($0) }),
+            ("entry", entry.map { .string($0) }),
             ("key", self.path.isEmpty ? nil : .string(self.path)),
             ("reason", .string(self.sentence)),
         ])

@@ -9,6 +9,8 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
         case environment(String)
         /// A command-line option.
         case option(String)
+        /// An entry that operators have changed by a request: `app com.example.scores`.
+        case amendment(String)
         /// Nowhere: what is wrong is a default, or something that is missing.
         case nowhere
 
@@ -19,6 +21,7 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
             case .wholeFile(let name): name
             case .environment(let name): "environment \(name)"
             case .option(let name): "option \(name)"
+            case .amendment(let entry): "the changed \(entry)"
             case .nowhere: nil
             }
         }
@@ -54,7 +57,8 @@ package struct ConfigurationFaults: Error, Hashable, Sendable, CustomStringConve
             case .wholeFile: (1, 0, 0)
             case .environment: (2, 0, 0)
             case .option: (3, 0, 0)
-            case .nowhere: (4, 0, 0)
+            case .amendment: (4, 0, 0)
+            case .nowhere: (5, 0, 0)
             }
         }
         let ranked = faults.enumerated().map { (rank: rank($0.element), index: $0.offset, fault: $0.element) }
