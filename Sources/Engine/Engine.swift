@@ -50,6 +50,8 @@ package struct Engine: ~Copyable, Sendable {
     var channels = ChannelTable()
     /// The pauses in force, in the order in which they were given; the catalogue and the ledger have their ends from here.
     var standing: [StandingOrder] = []
+    /// What operators have changed of the configuration, in the order in which that began.
+    package internal(set) var amendments: [StandingAmendment] = []
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     var prefetched = PrefetchedRows()
@@ -95,6 +97,7 @@ package struct Engine: ~Copyable, Sendable {
         copy.ledger = self.ledger.duplicate()
         copy.channels = self.channels
         copy.standing = self.standing
+        copy.amendments = self.amendments
         copy.counters = self.counters
         return copy
     }

@@ -3,16 +3,19 @@ import ArgumentParser
 /// `freshet config`
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a running gateway about its configuration.",
+        abstract: "Ask a running gateway about its configuration, and change teams and apps of it.",
         discussion: """
             freshet check-config looks at a file without a gateway, freshet reload lets a gateway read its file again.
 
               freshet config show
               freshet config diff
+              freshet config put --app com.example.news --file news.yaml
 
             Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, 78 a reload would be refused.
             """,
-        subcommands: [Show.self, Diff.self]
+        subcommands: [
+            Show.self, Diff.self, Get.self, Put.self, End.self, Revert.self, Amendments.self,
+        ]
     )
 
     /// `freshet config show`

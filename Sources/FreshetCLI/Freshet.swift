@@ -28,7 +28,8 @@ struct Freshet: AsyncParsableCommand {
                 name: "Gateway Question",
                 subcommands: [
                     ContextVerb.self, Status.self, Dashboard.self, Ping.self, Pushes.self, Instances.self,
-                    Hosts.self, Apps.self, Kinds.self, Budget.self, Senders.self, Upstreams.self, Partitions.self,
+                    Hosts.self, Teams.self, Apps.self, Kinds.self, Budget.self, Senders.self, Upstreams.self,
+                    Partitions.self,
                     Config.self,
                     Audit.self, API.self,
                 ]

@@ -89,7 +89,7 @@ extension Gateway {
     }
 
     /// What reads files again while the gateway runs.
-    func makeReload(_ files: Files, _ parts: Parts, _ servers: RunningListeners) -> GatewayReload {
+    func makeReload(_ files: Files, _ parts: Parts) -> GatewayReload {
         let (deliverer, providers) = (parts.delivering.outgoing.deliverer, parts.delivering.providers)
         return GatewayReload(
             configuration: self.configuration,
@@ -116,7 +116,7 @@ extension Gateway {
             ),
             clock: self.clock,
             logger: self.logs.logger(.certificates),
-            use: { servers[$0]?.use($1) }
+            use: { [listeners = self.listeners] in listeners[$0]?.use($1) }
         )
     }
 }

@@ -32,9 +32,26 @@ extension Gateway {
         settings.follow(\.memoryMax) { registry.use($0) }
     }
 
+    /// Puts in force what operators have changed by requests before this start.
+    ///
+    /// - Returns: The configuration with that.
+    /// - Throws: ``ConfigurationFaults`` if it does not go with what the file says now.
+    func takeAmendments() async throws -> GatewayConfiguration {
+        let amendments = try await self.log.ask(PartitionID(0), InForceQuestion()).amendments
+        guard !amendments.isEmpty else { return self.configuration }
+        let amended = try self.configuration.amended(by: amendments)
+        try GatewayCheck.files(of: amended)
+        self.settings.replace(amended)
+        self.logger.notice(
+            "the configuration file is not all that is in force: see freshet config amendments",
+            metadata: ["entries": "\(amendments.map(\.entry.description).joined(separator: ", "))"]
+        )
+        return amended
+    }
+
     /// Logs the effective configuration where it differs from the one in force.
     func logSettings() async throws {
-        let settings = EngineSettings(self.configuration)
+        let settings = EngineSettings(self.settings.inForce)
         let inForce = try await self.log.askAll(InForceQuestion()).map(\.settings)
         guard inForce.contains(where: { $0 != settings }) else { return }
         for answer in try await self.log.appendToAll(.settings(settings)) {

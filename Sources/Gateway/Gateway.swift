@@ -207,7 +207,8 @@ package final class Gateway: Service {
         self.settings = LiveSettings(configuration)
         self.reloading = ConfigurationReload(
             self.settings,
-            source: source.map { GatewayCheck.source($0) },
+            source: source,
+            check: { try GatewayCheck.files(of: $0) },
             log: self.log,
             clock: clock,
             feed: feed,
@@ -247,6 +248,8 @@ package final class Gateway: Service {
         try await self.startOwners()
         await self.registry.look()
         try await self.noteNewestEntry()
+        let amended = try await self.takeAmendments()
+        if amended != self.configuration { _ = try files.connections.use(amended) }
         try await self.logSettings()
         let watch = GatewayWatch(
             log: self.log,
@@ -259,10 +262,12 @@ package final class Gateway: Service {
         )
         let delivering = try await self.startDelivering(files)
         let parts = try self.makeParts(files, delivering, watch)
+        let credentials = self.makeReload(files, parts)
+        // Before the listeners open: who was let in by a request is not to be refused after a restart.
+        if amended != self.configuration { credentials.reload(amended) }
         let operators = self.operatorRoutes(parts)
         let servers = try await self.listen(files.plans, health, parts, operators)
         self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
-        let credentials = self.makeReload(files, parts, servers)
         // Last: what was mended is tried again, and by then everything else is told.
         self.settings.followReadings { credentials.reload($0) }
         let background = self.startBackground(parts, credentials) { () async throws(Problem) in

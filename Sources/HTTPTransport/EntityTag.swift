@@ -26,5 +26,18 @@ package struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether something may be changed of which a client says by `if-match` and `if-none-match` what it knows of it (RFC 9110,
+    /// 13.1). Weak tags match nothing.
+    ///
+    /// - Parameter tag: What it has now; nil if there is no such thing.
+    package static func allowsChange(of tag: EntityTag?, ifMatch: String?, ifNoneMatch: String?) -> Bool {
+        if let ifMatch {
+            let known = ifMatch.split(separator: ",").map { $0.drop { $0 == " " }.prefix { $0 != " " } }
+            guard let tag, known.contains(where: { $0 == "*" || $0 == tag.description[...] }) else { return false }
+        }
+        guard let ifNoneMatch, let tag else { return true }
+        return !tag.isKnown(ifNoneMatch)
+    }
+
     private static func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
 }

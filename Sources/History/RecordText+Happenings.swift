@@ -59,6 +59,23 @@ extension AuditNote {
     }
 }
 
+extension Amendment {
+    var members: [(String, JSONValue?)] {
+        let action: [(String, JSONValue?)] =
+            switch self.action {
+            case .put(let value): [("action", .string("put")), ("value", .string(value))]
+            case .end: [("action", .string("end"))]
+            case .revert: [("action", .string("revert"))]
+            }
+        let entry: (String, JSONValue?) =
+            switch self.entry {
+            case .team(let team): ("team", .string(team.rawValue))
+            case .app(let app): ("app", .string(app.rawValue))
+            }
+        return action + [entry] + self.source.members
+    }
+}
+
 extension OperatorOrder {
     /// As it was ordered (docs/wire.md).
     package var json: JSONValue { .members(self.members) }

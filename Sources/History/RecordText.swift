@@ -92,6 +92,7 @@ extension Record {
         case .invalidate: "invalidate"
         case .order: "order"
         case .audit: "audit"
+        case .amend: "amend"
         case .channel: "channel"
         case .trace: "trace"
         case .tick: "tick"
@@ -132,6 +133,7 @@ extension Record {
             ]
         case .order(let order): order.members
         case .audit(let note): note.members
+        case .amend(let amendment): amendment.members
         case .channel(let command): command.members
         case .trace(let trace):
             [

@@ -24,6 +24,7 @@ package struct Problem: Error, Hashable, Sendable {
         case unknownReload = "unknown-reload"
         case crossOrigin = "cross-origin"
         case methodNotAllowed = "method-not-allowed"
+        case preconditionFailed = "precondition-failed"
         case staleRevision = "stale-revision"
         case staleTimeline = "stale-timeline"
         case tooManyMatched = "too-many-matched"
@@ -55,6 +56,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .methodNotAllowed: 405
             case .staleRevision, .staleTimeline, .tooManyMatched, .tooMuchWork, .tokenBound: 409
             case .gone: 410
+            case .preconditionFailed: 412
             case .tooLarge: 413
             case .unsupportedMediaType: 415
             case .misdirected: 421

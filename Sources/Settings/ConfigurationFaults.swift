@@ -11,6 +11,8 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
         case environment(String)
         /// A command-line option.
         case option(String)
+        /// An entry that operators have changed by a request: `app com.example.scores`.
+        case amendment(String)
         /// Nowhere: what is wrong is a default, or something that is missing.
         case nowhere
 
@@ -21,6 +23,7 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
             case .wholeFile(let name): name
             case .environment(let name): "environment \(name)"
             case .option(let name): "option \(name)"
+            case .amendment(let entry): "the changed \(entry)"
             case .nowhere: nil
             }
         }
@@ -56,7 +59,8 @@ package struct ConfigurationFaults: Error, Hashable, Sendable, CustomStringConve
             case .wholeFile: (1, 0, 0)
             case .environment: (2, 0, 0)
             case .option: (3, 0, 0)
-            case .nowhere: (4, 0, 0)
+            case .amendment: (4, 0, 0)
+            case .nowhere: (5, 0, 0)
             }
         }
         let ranked = faults.enumerated().map { (rank: rank($0.element), index: $0.offset, fault: $0.element) }
@@ -79,12 +83,14 @@ extension SettingFault {
             switch self.place {
             case .file(let name, let line, let column): (name, line, column)
             case .wholeFile(let name), .environment(let name), .option(let name): (name, nil, nil)
-            case .nowhere: (nil, nil, nil)
+            case .amendment, .nowhere: (nil, nil, nil)
             }
+        let entry: String? = if case .amendment(let entry) = self.place { entry } else { nil }
         return JSONValue.object(of: [
             ("file", source.map { .string($0) }),
             ("line", line.map { .count($0) }),
             ("column", column.map { .count($0) }),
+            ("entry", entry.map { .string($0) }),
             ("key", self.path.isEmpty ? nil : .string(self.path)),
             ("reason", .string(self.sentence)),
         ])

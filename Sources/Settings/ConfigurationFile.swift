@@ -104,6 +104,16 @@ package enum ConfigurationFile {
         return printer.object
     }
 
+    /// One entry of a list, as YAML or JSON: what `freshet config put` sends.
+    package static func entry(_ text: String, name: String) throws(ConfigurationFaults) -> JSONValue {
+        var yaml = ConfigurationText(text, name: name)
+        guard let root = yaml.compose(), yaml.faults.isEmpty else {
+            let empty = SettingFault(place: .wholeFile(name), path: "", sentence: "has nothing in it; give an entry")
+            throw ConfigurationFaults(yaml.faults.isEmpty ? [empty] : yaml.faults)
+        }
+        return root.jsonValue
+    }
+
     /// The defaults as YAML. `deploy/freshet.example.yaml` is the same with explanations.
     package static var defaultText: String { self.text(of: GatewayConfiguration()) }
 

@@ -19,7 +19,7 @@ struct FileNameResolver: SettingsVisitor {
         switch place {
         case .environment, .option: folder = self.folders.process
         // A default is relative to the same folder as if it had been written down.
-        case .file, .wholeFile, .nowhere: folder = self.folders.file
+        case .file, .wholeFile, .amendment, .nowhere: folder = self.folders.file
         }
         value = Self.resolve(value, in: folder)
         self.files.append(

@@ -34,8 +34,10 @@ extension GatewayConfiguration {
 
         /// The `kid` of the tokens it signs; unique over all teams.
         package var id: KeyID
-        /// A PEM file: Apple's .p8, or the public half alone, which is all that a gateway needs.
-        package var file: String
+        /// A PEM file: Apple's .p8, or the public half alone, which is all that a gateway needs. This or ``publicKey``.
+        package var file: String?
+        /// The public half itself, as PEM.
+        package var publicKey: String?
         /// The only topics that the key is for. Default nil: all topics of the team's apps.
         package var topics: [String]?
         /// The environment that the key is for: apps of the other are `BadEnvironmentKeyInToken`. Default nil: both.
@@ -47,7 +49,7 @@ extension GatewayConfiguration {
         /// How fast it may push. Default nil: ``RateLimits/perKey``.
         package var rateLimit: Rate?
 
-        package init(id: KeyID, file: String, topics: [String]? = nil) {
+        package init(id: KeyID, file: String? = nil, topics: [String]? = nil) {
             self.id = id
             self.file = file
             self.topics = topics

@@ -88,16 +88,19 @@ extension GatewayConfiguration {
         visitor.section("tracing") { self.tracing.visit(&$0) }
     }
 
-    private mutating func visitSenders(_ visitor: inout some SettingsVisitor) {
+    mutating func visitSenders(_ visitor: inout some SettingsVisitor) {
         let empty = Team(id: TeamID(""))
         visitor.records("teams", &self.teams, empty: empty) { team, visitor in
             visitor.scalar("id", &team.id, .teamID, isRequired: true)
             visitor.optional("maxHosts", &team.hostsMax, .registryCount)
             visitor.optional("maxInstances", &team.instancesMax, .registryCount)
-            let empty = ProviderKey(id: KeyID(""), file: "")
+            let empty = ProviderKey(id: KeyID(""))
             visitor.records("keys", &team.keys, empty: empty) { key, visitor in
                 visitor.scalar("id", &key.id, .keyID, isRequired: true)
-                visitor.file("file", &key.file, .providerKey, isRequired: true)
+                visitor.optionalFile("file", &key.file, .providerKey)
+                visitor.optional("publicKey", &key.publicKey, .publicKey)
+                if let sentence = key.materialFault { visitor.fault("", sentence) }
+                if let sentence = key.publicKeyFault { visitor.fault("publicKey", sentence) }
                 visitor.optionalScalars("topics", &key.topics, .topic)
                 visitor.optional("environment", &key.environment, .choice())
                 visitor.optional("relatedKey", &key.relatedKey, .keyID)
@@ -108,7 +111,30 @@ extension GatewayConfiguration {
     }
 }
 
+extension GatewayConfiguration.ProviderKey {
+    /// What is wrong with where the key is.
+    fileprivate var materialFault: String? {
+        (self.file == nil) == (self.publicKey == nil)
+            ? "needs either file (a PEM file) or publicKey (the public half itself, as PEM)" : nil
+    }
+
+    /// What is wrong with a public key; nothing of it is told, since it may be a secret by mistake.
+    fileprivate var publicKeyFault: String? {
+        guard let text = self.publicKey else { return nil }
+        if text.contains("PRIVATE KEY-----") {
+            return "is a private key, and the public half alone belongs here: openssl pkey -in key.p8 -pubout"
+        }
+        return text.contains("-----BEGIN PUBLIC KEY-----")
+            ? nil : "has to be a public key as PEM, with its line -----BEGIN PUBLIC KEY-----"
+    }
+}
+
 extension SettingType<String> {
+    /// What is in it is judged where it stands: it is not to be repeated in a message.
+    static let publicKey = SettingType.text("a public key as PEM (BEGIN PUBLIC KEY), at most 4,096 bytes") {
+        (1...4096).contains($0.utf8.count)
+    }
+
     /// A team's or a key's id: Apple's have ten letters and digits.
     static let identifier = SettingType.text("an id of 1 to 64 letters, digits, hyphens and underscores") { text in
         (1...64).contains(text.utf8.count)
@@ -240,6 +266,8 @@ extension GatewayConfiguration.Limits {
         visitor.section("instances") { self.instances.visit(&$0) }
         visitor.scalar("maxPatternCost", &self.patternCostMax, .integer(1...million))
         visitor.scalar("maxConditionCost", &self.conditionCostMax, .integer(1...million))
+        visitor.scalar("maxAmendments", &self.amendmentsMax, .integer(0...100_000))
+        visitor.scalar("maxAmendmentBytes", &self.amendmentBytesMax, .bytes(0...67_108_864))
         visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
         visitor.scalar("maxTimelineEntries", &self.engine.timelines.entriesMax, .integer(1...100_000))
         visitor.scalar("advisedTimelineEntries", &self.engine.timelines.entriesAdvised, .integer(1...100_000))

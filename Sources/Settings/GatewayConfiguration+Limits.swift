@@ -76,6 +76,10 @@ extension GatewayConfiguration {
         package var patternCostMax = 512
         /// The same of an instance's condition, which pushes ask again and again. Default 64; above it 400.
         package var conditionCostMax = 64
+        /// Teams and apps that operators may have changed by requests. Default 1,000; above it 413.
+        package var amendmentsMax = 1000
+        /// What all of them may have in bytes, as JSON. Default 4 MiB; above it 413.
+        package var amendmentBytesMax = 4_194_304
         /// Questions about history (`why`) that are answered at once, each on a thread. Default 2; above it 503.
         package var historyQuestionsMax = 2
         /// What the engine holds; logged with the apps, so that a replay decides under the same limits.

@@ -1,4 +1,4 @@
-import WidgetModel
+package import WidgetModel
 
 /// Prints the values of a configuration as one JSON object, every key with its value, secrets left out.
 struct SettingsPrinter: SettingsVisitor {
@@ -89,7 +89,7 @@ struct SettingsPrinter: SettingsVisitor {
 
 extension JSONValue {
     /// The value as YAML, two spaces a level, texts in double quotes where they need them.
-    var yamlText: String {
+    package var yamlText: String {
         var text = ""
         self.writeYAML(into: &text, indentation: 0)
         return text

@@ -269,6 +269,24 @@ extension [String: SettingFault.Place] {
     }
 }
 
+extension JSONValue {
+    /// The value as a configuration file would have it.
+    var node: Node {
+        func plain(_ text: String) -> Node { .scalar(Node.Scalar(text, Tag(.implicit), .plain)) }
+        return switch self {
+        case .null: plain("null")
+        case .bool(let bool): plain(String(bool))
+        case .int(let int): plain(String(int))
+        case .unsigned(let int): plain(String(int))
+        case .double(let double): plain(String(double))
+        case .string(let string): .scalar(Node.Scalar(string, Tag(.str), .doubleQuoted))
+        case .array(let elements): .sequence(Node.Sequence(elements.map(\.node)))
+        case .object(let members):
+            .mapping(Node.Mapping(members.map { (JSONValue.string($0.name).node, $0.value.node) }))
+        }
+    }
+}
+
 extension Node {
     /// Whether it is an empty value, written as nothing, `~` or `null`.
     fileprivate var isNull: Bool {
@@ -287,15 +305,19 @@ extension Node {
     }
 
     /// The value as JSON has it: plain scalars are numbers or booleans where they look so, by YAML 1.2's JSON schema.
-    fileprivate var jsonValue: JSONValue {
+    var jsonValue: JSONValue {
         switch self {
         case .scalar(let scalar):
             guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
             switch scalar.string {
+            case "null": return .null
             case "true": return .bool(true)
             case "false": return .bool(false)
             case let text:
-                let isNumber = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
+                // One that begins with zeros or a plus is none of JSON's: it may be an id of digits.
+                let isNumber =
+                    text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
+                    && text.prefixMatch(of: /\+|-?0[0-9]/) == nil
                 if isNumber, let int = Int64(text) { return .int(int) }
                 if isNumber, let double = Double(text) { return .double(double) }
                 return .string(text)

@@ -3,40 +3,6 @@ import Testing
 
 /// Provider keys that change while the gateway runs.
 @Suite struct KeyReloadTests {
-    /// A new key pair; the paths of its halves.
-    private func makeKey(_ name: String, in folder: String) async throws -> (key: String, publicKey: String) {
-        let (key, publicKey) = ("\(folder)/\(name).p8", "\(folder)/\(name).public.pem")
-        let made = try await Command.run(
-            "openssl",
-            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key]
-        )
-        try #require(made.status == 0, "\(made.errors)")
-        let half = try await Command.run("openssl", ["pkey", "-in", key, "-pubout", "-out", publicKey])
-        try #require(half.status == 0, "\(half.errors)")
-        return (key, publicKey)
-    }
-
-    private func token(_ key: String, _ kid: String = TestGateway.kid) async throws -> String {
-        let minted = try await Command.run(
-            TestGateway.program,
-            ["token", "mint", "--key", key, "--kid", kid, "--team", TestGateway.team]
-        )
-        try #require(minted.status == 0, "\(minted.errors)")
-        return minted.output.trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
-    /// What a push gets: the status, or the reason.
-    private func push(_ gateway: TestGateway, _ bearer: String) async throws -> String {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
-        return answer.reason ?? "\(answer.status)"
-    }
-
     /// Why the keys' files as they are now are not in force.
     private func refusal(_ gateway: TestGateway) async throws -> String? {
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
@@ -57,7 +23,7 @@ import Testing
         )
         let file = "\(gateway.folder)/certs/provider-key.public.pem"
         let old = try await gateway.providerToken()
-        #expect(try await self.push(gateway, old) == "200")
+        #expect(try await gateway.push(1, bearer: old) == "200")
 
         try "no key\n".write(toFile: file, atomically: true, encoding: .utf8)
         if byHangup { gateway.sendHangup() }
@@ -65,18 +31,18 @@ import Testing
             byHangup ? try await self.fault(gateway) : try await self.refusal(gateway)
         }
         #expect(refusal.contains(byHangup ? "provider-key.public.pem" : "provider key \(TestGateway.kid)"))
-        #expect(try await self.push(gateway, old) == "200")
+        #expect(try await gateway.push(1, bearer: old) == "200")
 
-        let (key, publicKey) = try await self.makeKey("new", in: gateway.folder)
-        let new = try await self.token(key)
-        #expect(try await self.push(gateway, new) == "InvalidProviderToken")
+        let (key, publicKey) = try await TestGateway.makeKey("new", in: gateway.folder)
+        let new = try await TestGateway.providerToken(key)
+        #expect(try await gateway.push(1, bearer: new) == "InvalidProviderToken")
         try String(contentsOfFile: publicKey, encoding: .utf8).write(toFile: file, atomically: true, encoding: .utf8)
         if byHangup { gateway.sendHangup() }
         _ = try await gateway.eventually("the new key is in force") {
-            try await self.push(gateway, new) == "200" ? true : nil
+            try await gateway.push(1, bearer: new) == "200" ? true : nil
         }
         // Verified before and remembered, but by a key that is gone.
-        #expect(try await self.push(gateway, old) == "InvalidProviderToken")
+        #expect(try await gateway.push(1, bearer: old) == "InvalidProviderToken")
         #expect(try await self.refusal(gateway) == nil)
         await gateway.stop()
     }
@@ -84,10 +50,10 @@ import Testing
     @Test func `a key that the configuration names anew is known after SIGHUP, the old one gone`() async throws {
         let gateway = try await TestGateway.start(appSettings: "    unknownTokens: accept")
         let first = try await gateway.providerToken()
-        let (key, _) = try await self.makeKey("second", in: gateway.folder)
-        let second = try await self.token(key, "SECONDKEY1")
-        #expect(try await self.push(gateway, first) == "200")
-        #expect(try await self.push(gateway, second) == "InvalidProviderToken")
+        let (key, _) = try await TestGateway.makeKey("second", in: gateway.folder)
+        let second = try await TestGateway.providerToken(key, kid: "SECONDKEY1")
+        #expect(try await gateway.push(1, bearer: first) == "200")
+        #expect(try await gateway.push(1, bearer: second) == "InvalidProviderToken")
 
         let file = "\(gateway.folder)/freshet.yaml"
         let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -96,9 +62,9 @@ import Testing
         try text.replacing(line, with: other).write(toFile: file, atomically: true, encoding: .utf8)
         gateway.sendHangup()
         _ = try await gateway.eventually("the second key is in force") {
-            try await self.push(gateway, second) == "200" ? true : nil
+            try await gateway.push(1, bearer: second) == "200" ? true : nil
         }
-        #expect(try await self.push(gateway, first) == "InvalidProviderToken")
+        #expect(try await gateway.push(1, bearer: first) == "InvalidProviderToken")
         await gateway.stop()
     }
 }

@@ -14,18 +14,6 @@ import Testing
         return answer.json
     }
 
-    /// A push to the host of the new app: 200, or APNs' reason.
-    private static func push(_ gateway: TestGateway, _ bearer: String) async throws -> String {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(7))",
-            bearer: bearer,
-            headers: ["apns-topic: \(Self.news).push-type.widgets", "apns-push-type: widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
-        return answer.reason ?? "\(answer.status)"
-    }
-
     private static func register(_ gateway: TestGateway, _ bearer: String, kind: String, revision: Int) async throws
         -> Int
     {
@@ -44,7 +32,7 @@ import Testing
         let gateway = try await TestGateway.start(partitions: 2)
         let bearer = try await gateway.providerToken()
         #expect(try await Self.register(gateway, bearer, kind: "headlines", revision: 1) >= 400)
-        let refused = try await Self.push(gateway, bearer)
+        let refused = try await gateway.push(7, of: Self.news, bearer: bearer)
         #expect(refused != "200")
 
         let app = """
@@ -56,7 +44,7 @@ import Testing
         let added = try await Self.change(gateway) { $0.replacing("apps:\n", with: "apps:\n\(app)") }
         #expect(added["restartNeeded"] as? [String] == [])
         #expect(try await Self.register(gateway, bearer, kind: "headlines", revision: 2) == 200)
-        #expect(try await Self.push(gateway, bearer) == "200")
+        #expect(try await gateway.push(7, of: Self.news, bearer: bearer) == "200")
         // The app that was there before is where it was, though it is the second now.
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
 
@@ -74,11 +62,11 @@ import Testing
             return rest
         }
         #expect(removed["restartNeeded"] as? [String] == [])
-        #expect(try await Self.push(gateway, bearer) == refused)
+        #expect(try await gateway.push(7, of: Self.news, bearer: bearer) == refused)
         #expect(try await Self.register(gateway, bearer, kind: "weather", revision: 4) >= 400)
 
         _ = try await Self.change(gateway) { $0.replacing("apps:\n", with: "apps:\n\(app)") }
-        #expect(try await Self.push(gateway, bearer) == "200")
+        #expect(try await gateway.push(7, of: Self.news, bearer: bearer) == "200")
         let audit = try await gateway.curl("GET", "\(gateway.opsURL)/v1/audit")
         #expect((audit.json["requests"] as? [[String: Any]])?.count == 4)
         await gateway.stop()

@@ -257,15 +257,6 @@ final class TestGateway: Sendable {
 }
 
 extension TestGateway {
-    func providerToken(kid: String = kid) async throws -> String {
-        let result = try await Command.run(
-            Self.program,
-            ["token", "mint", "--key", self.key, "--kid", kid, "--team", Self.team]
-        )
-        try #require(result.status == 0, "\(result.errors)")
-        return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
     func hostCredential(_ pushToken: String, host: String? = nil) async throws -> String {
         let result = try await Command.run(
             Self.program,
@@ -391,5 +382,46 @@ extension TestGateway {
     /// The ids of the reloads that a host has not acknowledged.
     func outstanding(_ number: Int, bearer: String) async throws -> [String] {
         try await self.host(number, bearer).state().outstanding.map(\.id)
+    }
+}
+
+// MARK: - Senders
+
+extension TestGateway {
+    /// A new key pair: the files of its halves.
+    static func makeKey(_ name: String, in folder: String) async throws -> (key: String, publicKey: String) {
+        let (key, publicKey) = ("\(folder)/\(name).p8", "\(folder)/\(name).public.pem")
+        let made = try await Command.run(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key]
+        )
+        try #require(made.status == 0, "\(made.errors)")
+        let half = try await Command.run("openssl", ["pkey", "-in", key, "-pubout", "-out", publicKey])
+        try #require(half.status == 0, "\(half.errors)")
+        return (key, publicKey)
+    }
+
+    /// A provider token that a key signs.
+    static func providerToken(_ key: String, kid: String = kid, team: String = team) async throws -> String {
+        let minted = try await Command.run(
+            self.program,
+            ["token", "mint", "--key", key, "--kid", kid, "--team", team]
+        )
+        try #require(minted.status == 0, "\(minted.errors)")
+        return minted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    func providerToken(kid: String = kid) async throws -> String { try await Self.providerToken(self.key, kid: kid) }
+
+    /// What a push to a host of an app gets: the status, or APNs' reason.
+    func push(_ number: Int, of app: String = app, bearer: String) async throws -> String {
+        let answer = try await self.curl(
+            "POST",
+            "\(self.pushURL)/3/device/\(Self.token(number))",
+            bearer: bearer,
+            headers: ["apns-topic: \(app).push-type.widgets", "apns-push-type: widgets"],
+            body: #"{"aps":{"content-changed":true}}"#
+        )
+        return answer.reason ?? "\(answer.status)"
     }
 }

@@ -42,7 +42,7 @@ extension RandomSchedule {
         switch self.below(24) {
         case 0: return .channel(self.channelCommand())
         case 1: return .trace(self.trace())
-        case 2: return .audit(.answer(number: self.below(100), status: 200))
+        case 2: return Self.note(self.below(100))
         case 3: return self.keepsSettings ? .tick : .settings(self.pick(Self.settings))
         case 4...5: return .push(self.foreignPush())
         case 6: return .push(self.controlPush(host))
@@ -138,6 +138,18 @@ extension RandomSchedule {
             pushType: self.pick(Channel.PushType.allCases)
         )
         return .create(channel, app: Scene.sports, channelsMax: 3)
+    }
+
+    /// What decides nothing.
+    private static func note(_ number: UInt64) -> Record {
+        let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-\(number)")
+        let entry = AmendedEntry.app(BundleID("com.example.\(number % 3)"))
+        switch number % 6 {
+        case 0: return .amend(Amendment(.put("{}"), entry, by: source))
+        case 1: return .amend(Amendment(.end, entry, by: source))
+        case 2: return .amend(Amendment(.revert, entry, by: source))
+        default: return .audit(.answer(number: number, status: 200))
+        }
     }
 
     private mutating func trace() -> PushTrace {

@@ -202,7 +202,8 @@ extension ExtremeScene {
         let provided =
             #""timeline":{"entries":[{"date":"\#(date)",\#(relevance),"content":{"n":1}}],"policy":{"after":"\#(date)"}}"#
         return [
-            "setLogLevels": [#"{"levels":{}}"#], "tryNow": ["{}"],
+            "setLogLevels": [#"{"levels":{}}"#], "tryNow": ["{}"], "putTeam": ["{}"], "putTeamKey": ["{}"],
+            "putApp": ["{}"], "putAppKind": ["{}"],
             "order": [
                 #"{"action":"grant","count":3,"of":{\#(app)}}"#,
                 #"{"action":"pause","until":"\#(date)","of":{\#(app)}}"#,

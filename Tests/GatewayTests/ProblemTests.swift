@@ -18,6 +18,7 @@ import WidgetModel
         405: ["method-not-allowed"],
         409: ["stale-revision", "stale-timeline", "too-many-matched", "too-much-work", "token-bound"],
         410: ["gone"],
+        412: ["precondition-failed"],
         413: ["too-large"],
         415: ["unsupported-media-type"],
         421: ["misdirected"],

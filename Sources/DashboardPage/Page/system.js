@@ -159,8 +159,9 @@ export function open(context) {
       configuration.replaceChildren(facts([
         ["Version", `${version.name} ${version.version}, engine ${version.engine}`],
         ["Read", when(config?.loadedAt)], ["Result", config?.result ?? ""],
-        ["Faults", (config?.faults ?? []).map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")],
+        ["Faults", (config?.faults ?? []).map((one) => `${one.entry ?? `${one.file}:${one.line}`} ${one.key ?? ""}: ${one.reason}`).join("; ")],
         ["A restart is needed for", (config?.restartNeeded ?? []).join(", ")],
+        ["Changed by requests", (config?.amendments ?? []).map((one) => `${one.team ?? one.app} by ${one.by}${one.inForce ? "" : " (ended)"}`).join("; ")],
         ["Provider keys", count(stats.providerKeys.count)], ["Newest keys", stats.providerKeys.refusal ?? "taken"],
         ["Clients' certificates revoked", stats.clientCertificates ? count(stats.clientCertificates.revoked ?? 0) : ""],
         ["Hosts", count(stats.registry.hosts)], ["Widgets", count(stats.registry.instances)], ["Orphaned", count(stats.registry.orphaned)],

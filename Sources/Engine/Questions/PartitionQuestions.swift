@@ -34,23 +34,25 @@ package struct EngineProgress: Hashable, Sendable {
     package let runningHash: UInt64
 }
 
-/// The settings and the pauses in force, which are every partition's.
+/// The settings, the pauses and the amendments in force, which are every partition's.
 package struct InForceQuestion: EngineQuestion {
     package static let coding = Fields(Self.init)
 
     package init() {}
 
     package func answer(from engine: borrowing Engine) -> InForce {
-        InForce(settings: engine.settings, orders: engine.standingOrders)
+        InForce(settings: engine.settings, orders: engine.standingOrders, amendments: engine.amendments)
     }
 }
 
-/// The settings that decisions depend on.
+/// The settings that decisions depend on, and changes of the configuration by requests.
 package struct InForce: Hashable, Sendable {
     /// Nil before the first.
     package let settings: EngineSettings?
     /// The pauses, in the order in which they were given.
     package let orders: [StandingOrder]
+    /// What operators have changed of the configuration, in the order in which that began.
+    package let amendments: [StandingAmendment]
 }
 
 /// Whether the subject of an order exists, see ``Engine/knows(_:)``.

@@ -19,6 +19,8 @@ package enum Record: Hashable, Sendable {
     case order(OperatorOrder)
     /// Any other change by an operator.
     case audit(AuditNote)
+    /// What an operator changed of the configuration.
+    case amend(Amendment)
     case channel(ChannelCommand)
     /// Of the push before it.
     case trace(PushTrace)
@@ -40,6 +42,7 @@ package enum Record: Hashable, Sendable {
         case channel = 16
         case order = 32
         case audit = 33
+        case amend = 34
 
         package var name: String { String(describing: self) }
     }
@@ -87,6 +90,9 @@ package enum Record: Hashable, Sendable {
         case .audit(let note):
             writer.write(byte: Tag.audit.rawValue)
             note.encode(into: &writer)
+        case .amend(let amendment):
+            writer.write(byte: Tag.amend.rawValue)
+            amendment.encode(into: &writer)
         }
     }
 
@@ -109,6 +115,7 @@ package enum Record: Hashable, Sendable {
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))
         case .audit: self = .audit(try AuditNote(from: &reader))
+        case .amend: self = .amend(try Amendment(from: &reader))
         }
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }

@@ -91,6 +91,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case traced
         /// Nothing changed: the record is an operator's action.
         case noted
+        /// The amendment stands, or was taken back; nothing is decided by it.
+        case amended
         case ticked
     }
 }

@@ -355,6 +355,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.standing = self.head.pauses
         for pause in self.head.pauses { engine.applyPause(pause.scope, until: pause.end) }
         engine.channels = self.channels
+        engine.amendments = self.head.amendments
         return engine
     }
 }

@@ -26,6 +26,7 @@ struct SnapshotHead: Sendable {
     var decisionCount: UInt64 = 0
     /// How many rows each table ever had: hosts, instances, rolling days, causes, reloads, pushes.
     var ends = InlineArray<6, UInt32>(repeating: 0)
+    var amendments: [StandingAmendment] = []
 
     init() {}
 
@@ -55,6 +56,7 @@ struct SnapshotHead: Sendable {
         self.ends[3] = UInt32(engine.reloads.causes.nodes.end)
         self.ends[4] = UInt32(engine.reloads.table.end)
         self.ends[5] = UInt32(engine.ledger.pushes.rows.end)
+        self.amendments = engine.amendments
     }
 }
 
@@ -125,8 +127,26 @@ extension SnapshotHead: Coded {
         head.decisionCapacity = try coder.number(self.decisionCapacity)
         head.decisionCount = try coder.number(self.decisionCount)
         head.ends = try coder.counters(self.ends)
+        // Where nothing was amended, a snapshot is as it was before there were amendments.
+        guard coder.goesOn(!self.amendments.isEmpty) else { return head }
+        head.amendments = try coder.list(self.amendments, .blank) { (coder, value) throws(ByteFault) in
+            try coder.value(
+                value,
+                { $0.encode(into: &$1) },
+                { (reader) throws(ByteFault) in try StandingAmendment(from: &reader) }
+            )
+        }
         return head
     }
+}
+
+extension StandingAmendment {
+    fileprivate static let blank = StandingAmendment(
+        entry: .team(TeamID("")),
+        value: nil,
+        since: .epoch,
+        source: OperatorSource(caller: "", address: "", request: "")
+    )
 }
 
 extension Catalogue.App: Coded {

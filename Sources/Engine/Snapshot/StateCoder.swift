@@ -18,6 +18,8 @@ protocol StateCoder {
     ) throws(ByteFault) -> Value
     mutating func text(_ value: String) throws(ByteFault) -> String
     mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration
+    /// Whether a frame goes on: what is behind its end is not in those of earlier programs.
+    func goesOn(_ isWritten: Bool) -> Bool
     /// For a value that was read and cannot stand there.
     func fault() -> ByteFault
 }
@@ -187,6 +189,8 @@ struct StateWriter: StateCoder {
         return value
     }
 
+    func goesOn(_ isWritten: Bool) -> Bool { isWritten }
+
     func fault() -> ByteFault { .invalid(offset: self.writer.bytes.count) }
 
     /// Writes a row behind its length in four bytes, so that whoever looks for another one can step over it.
@@ -212,6 +216,8 @@ struct StateReader: StateCoder {
     }
 
     var isAtEnd: Bool { self.offset == self.bytes.count }
+
+    func goesOn(_ isWritten: Bool) -> Bool { !self.isAtEnd }
 
     @inline(__always)
     mutating func byte() throws(ByteFault) -> UInt8 {

@@ -216,8 +216,14 @@ extension Engine {
         case .channel(let command): self.acceptCommand(command)
         case .trace: .traced
         case .audit: .noted
+        case .amend(let amendment): self.amend(amendment)
         case .tick: .ticked
         }
+    }
+
+    private mutating func amend(_ amendment: Amendment) -> RecordAnswer.Result {
+        self.amendments.take(amendment, at: self.time)
+        return .amended
     }
 
     mutating func answer(_ result: RecordAnswer.Result) {

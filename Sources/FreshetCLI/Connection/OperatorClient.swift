@@ -50,6 +50,8 @@ final class OperatorClient {
         /// As it came.
         let text: String
         let status: Int
+        /// What it is known again by; nil if it says none.
+        let tag: String?
     }
 
     let access: GatewayAccess
@@ -70,15 +72,20 @@ final class OperatorClient {
 
     /// What a route answers, JSON.
     ///
-    /// - Parameter good: Statuses that are no refusal.
+    /// - Parameters:
+    ///   - headers: What else the request says.
+    ///   - good: Statuses that are no refusal.
     func ask(
         _ method: String,
         _ path: String,
         _ body: JSONValue? = nil,
+        headers: HTTPFields = [:],
         good: Set<Int> = [200]
     ) async throws(Fault) -> Answer {
         let bytes = body?.jsonText ?? []
-        let response = try await self.send(method, path, bytes, accept: "application/json", good: good)
+        var headers = headers
+        headers.append("accept", "application/json")
+        let response = try await self.send(method, path, bytes, headers, good: good)
         let limits = JSONLimits(bytesMax: GatewayAccess.answerBytesMax)
         guard let json = try? JSONReader().parse(response.body, limits: limits) else {
             throw Fault(
@@ -87,7 +94,7 @@ final class OperatorClient {
                 isAway: false
             )
         }
-        return Answer(json: json, text: response.text, status: response.status)
+        return Answer(json: json, text: response.text, status: response.status, tag: response.headers["etag"])
     }
 
     /// A whole answer of any type.
@@ -98,7 +105,17 @@ final class OperatorClient {
         accept: String,
         good: Set<Int> = [200]
     ) async throws(Fault) -> HTTPClientResponse {
-        var headers: HTTPFields = ["accept": accept]
+        try await self.send(method, path, body, ["accept": accept], good: good)
+    }
+
+    private func send(
+        _ method: String,
+        _ path: String,
+        _ body: [UInt8],
+        _ headers: HTTPFields,
+        good: Set<Int>
+    ) async throws(Fault) -> HTTPClientResponse {
+        var headers = headers
         if let token { headers.append("authorization", "bearer \(token.text)") }
         if !body.isEmpty { headers.append("content-type", "application/json") }
         let response: HTTPClientResponse

@@ -92,11 +92,17 @@ enum ConfigurationAnswers {
     /// What reading it again would change.
     static func lines(difference: JSONValue) -> [String] {
         let changes = difference["changes"]?.elements ?? []
+        let amendments = difference["amendments"]?.elements ?? []
         var lines = changes.isEmpty ? ["Nothing would change."] : changes.map { self.line(change: $0) }
         if let orphaned = difference["orphaned"]?.whole, orphaned > 0 {
             lines.append(
                 "\(orphaned) instances would no longer fit their kind; their hosts would have to register them anew."
             )
+        }
+        for amendment in amendments where amendment["isAsInFile"]?.isTrue != true {
+            let entry = amendment["team"].map { "The team \($0.words)" } ?? "The app \(amendment["app"]?.words ?? "?")"
+            let (by, since) = (amendment["by"]?.words ?? "?", amendment["since"]?.words ?? "?")
+            lines.append("\(entry) stays as \(by) changed it by a request (\(since)), whatever the file says of it.")
         }
         return lines
     }
@@ -122,7 +128,7 @@ enum ConfigurationAnswers {
     }
 
     private static func line(fault: JSONValue) -> String {
-        let place = ["file", "line", "column"].compactMap { fault[$0]?.words }
+        let place = ["file", "line", "column", "entry"].compactMap { fault[$0]?.words }
         let key = fault["key"]?.words
         return
             ((place.isEmpty ? [] : [place.joined(separator: ":")]) + [key, fault["reason"]?.words].compactMap { $0 })

@@ -99,7 +99,9 @@ final class GatewayReload: Sendable {
                 return ["revoked": "\(list.count)"]
             }
         )
-        let keyFiles: @Sendable () -> [String] = { keyed.value.configuration.teams.flatMap { $0.keys.map(\.file) } }
+        let keyFiles: @Sendable () -> [String] = {
+            keyed.value.configuration.teams.flatMap { $0.keys.compactMap(\.file) }
+        }
         subjects.append(
             FileWatch.Subject(name: "keys of teams", paths: keyFiles) {
                 try senders.replaceKeys(keyed.value.configuration, keyed.value.numbers)

@@ -95,15 +95,4 @@ package enum GatewayCheck {
         _ = try ListenerPlans(configuration)
         _ = try DeliveryPlans(configuration)
     }
-
-    /// Reads a configuration, and the files that it names.
-    package static func source(
-        _ source: @escaping @Sendable () throws -> GatewayConfiguration
-    ) -> @Sendable () throws -> GatewayConfiguration {
-        {
-            let fresh = try source()
-            try Self.files(of: fresh)
-            return fresh
-        }
-    }
 }

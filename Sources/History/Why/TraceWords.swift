@@ -81,6 +81,7 @@ enum TraceWords {
             case .grant(let count): "an operator granted \(count) reloads"
             }
         case .audit: return "an operator asked for something"
+        case .amend: return "an operator changed the configuration"
         case .channel: return "a channel changed"
         case .trace(let trace): return "push \(trace.push) is traced as \(trace.context.traceID)"
         case .tick: return "time passed"

@@ -18,6 +18,7 @@ extension OperatorRoutes {
         let usages = self.traffic.registry?.view.apps ?? []
         let orders = try await self.standingOrders()
         let board = try await self.behind()
+        let amendments = try await self.settings.reloading?.amendments() ?? []
         return try await self.answer([
             self.survey(survey),
             (
@@ -45,6 +46,7 @@ extension OperatorRoutes {
                             ("exhausted", counted.map { .count($0.exhausted) }),
                             ("freshness", Views.behind(board[app.bundle], board)),
                             ("paused", orders.holding(.app(app.bundle)).map { Views.order($0) }),
+                            ("amendment", amendments[.app(app.bundle)].map { Views.author($0) }),
                         ])
                     }
                 )

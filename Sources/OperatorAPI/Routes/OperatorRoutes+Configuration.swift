@@ -10,11 +10,13 @@ extension OperatorRoutes {
         guard let reloading = self.settings.reloading, case .object(let members) = Views.report(reloading.report) else {
             throw Problem(.notSupported, "this gateway has no configuration to show")
         }
-        let configuration = JSONValue.Member(
-            name: "configuration",
-            value: ConfigurationFile.json(of: reloading.inForce)
-        )
-        return HTTPResponse(json: .object(members + [configuration]))
+        let file = reloading.file
+        let amendments = try await reloading.amendments().map { AmendmentView($0, file).json }
+        let more: [JSONValue.Member] = [
+            .init(name: "amendments", value: .array(amendments)),
+            .init(name: "configuration", value: ConfigurationFile.json(of: reloading.inForce)),
+        ]
+        return HTTPResponse(json: .object(members + more))
     }
 
     /// `GET /v1/config/diff`: what reading it again would change, orphan and refuse.

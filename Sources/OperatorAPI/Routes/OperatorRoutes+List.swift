@@ -13,12 +13,45 @@ extension OperatorRoutes {
         Route(.get, "/v1/config", .asks(.read, Self.configuration))
         Route(.get, "/v1/config/diff", .asks(.read, Self.configurationDifference))
         Route(.post, "/v1/config/reload", .changes(.admin, Self.reloadConfiguration))
+        Route(.get, "/v1/config/amendments", .asks(.read, Self.amendmentList))
+        Route(
+            .delete,
+            "/v1/config/amendments/teams/{team}",
+            query: ["dryRun"],
+            .changes(.admin, Self.revertTeam)
+        )
+        Route(.delete, "/v1/config/amendments/apps/{app}", query: ["dryRun"], .changes(.admin, Self.revertApp))
+        Route(.get, "/v1/teams", .asks(.read, Self.teamList))
+        Route(.get, "/v1/teams/{team}", .asks(.read, Self.team))
+        Route(.put, "/v1/teams/{team}", query: ["dryRun"], body: .ordinary, .changes(.admin, Self.putTeam))
+        Route(.delete, "/v1/teams/{team}", query: ["dryRun"], .changes(.admin, Self.endTeam))
+        Route(.get, "/v1/teams/{team}/keys/{key}", .asks(.read, Self.teamKey))
+        Route(
+            .put,
+            "/v1/teams/{team}/keys/{key}",
+            query: ["dryRun"],
+            body: .ordinary,
+            .changes(.admin, Self.putTeamKey)
+        )
+        Route(.delete, "/v1/teams/{team}/keys/{key}", query: ["dryRun"], .changes(.admin, Self.endTeamKey))
         Route(.get, "/v1/log-levels", .asks(.read, Self.logLevels))
         Route(.put, "/v1/log-levels", body: .ordinary, .changes(.admin, Self.setLogLevels))
         Route(.get, "/v1/stats", .asks(.read, Self.stats))
         Route(.get, "/v1/history", query: ["step", "after", "limit"], .asks(.read, Self.samples))
         Route(.get, "/v1/events", query: ["types", "cursor"], isStream: true, .asks(.read, Self.events))
         Route(.get, "/v1/apps", .asks(.read, Self.appList))
+        Route(.get, "/v1/apps/{app}", .asks(.read, Self.app))
+        Route(.put, "/v1/apps/{app}", query: ["dryRun"], body: .ordinary, .changes(.admin, Self.putApp))
+        Route(.delete, "/v1/apps/{app}", query: ["dryRun"], .changes(.admin, Self.endApp))
+        Route(.get, "/v1/apps/{app}/kinds/{kind}", .asks(.read, Self.appKind))
+        Route(
+            .put,
+            "/v1/apps/{app}/kinds/{kind}",
+            query: ["dryRun"],
+            body: .ordinary,
+            .changes(.admin, Self.putAppKind)
+        )
+        Route(.delete, "/v1/apps/{app}/kinds/{kind}", query: ["dryRun"], .changes(.admin, Self.endAppKind))
         Route(.post, "/v1/apps/{app}/dry-runs", body: .ordinary, .asks(.read, Self.dryRun))
         Route(.delete, "/v1/apps/{app}/hosts", query: ["history"], .changes(.admin, Self.eraseHosts))
         Route(.get, "/v1/kinds", .asks(.read, Self.kindList))

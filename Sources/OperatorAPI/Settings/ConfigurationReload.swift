@@ -11,7 +11,8 @@ package import WidgetModel
 /// Reads the configuration again when somebody asks, and refuses it whole if anything is wrong with it.
 ///
 /// What the engines decide by (apps and kinds, budget policies, limits of the engine) becomes a record in the log; all else that
-/// changed is in force by ``LiveSettings``. What takes a restart (``StartSetting``) is named.
+/// changed is in force by ``LiveSettings``. What takes a restart (``StartSetting``) is named. Teams and apps that operators have
+/// changed by requests stay as they are, whatever the file says of them: `ConfigurationReload+Amending.swift`.
 package final class ConfigurationReload: Sendable {
     /// What came of reading it last.
     package struct Report: Hashable, Sendable {
@@ -33,23 +34,28 @@ package final class ConfigurationReload: Sendable {
     private struct State {
         var report: Report
         var isReading = false
+        /// What the file says, as far as it can be in force without a restart.
+        var file: GatewayConfiguration
     }
 
     private let state: Mutex<State>
     package let settings: LiveSettings
     private let source: (@Sendable () throws -> GatewayConfiguration)?
-    private let log: CommandLog
-    private let clock: LogClock
+    let check: @Sendable (GatewayConfiguration) throws -> Void
+    let log: CommandLog
+    let clock: LogClock
     private let feed: OperatorFeed
-    private let logger: Logger
+    let logger: Logger
     private let instruments: GatewayInstruments?
 
     /// - Parameters:
     ///   - settings: What is in force.
-    ///   - source: Reads the configuration anew, with the files that it names; nil where there is no file.
+    ///   - source: Reads the configuration anew; nil where there is no file.
+    ///   - check: Throws what is wrong with the files that a configuration names.
     package init(
         _ settings: LiveSettings,
         source: (@Sendable () throws -> GatewayConfiguration)?,
+        check: @escaping @Sendable (GatewayConfiguration) throws -> Void = { _ in },
         log: CommandLog,
         clock: LogClock,
         feed: OperatorFeed,
@@ -57,9 +63,10 @@ package final class ConfigurationReload: Sendable {
         instruments: GatewayInstruments? = nil
     ) {
         self.instruments = instruments
-        self.state = Mutex(State(report: Report(at: clock.now())))
+        self.state = Mutex(State(report: Report(at: clock.now()), file: settings.inForce))
         self.settings = settings
         self.source = source
+        self.check = check
         self.log = log
         self.clock = clock
         self.feed = feed
@@ -69,6 +76,23 @@ package final class ConfigurationReload: Sendable {
     /// The configuration that is in force.
     package var inForce: GatewayConfiguration { self.settings.inForce }
     package var report: Report { self.state.withLock { $0.report } }
+    /// What the file says of it, without what operators have changed by requests.
+    package var file: GatewayConfiguration { self.state.withLock { $0.file } }
+
+    /// Begins what only one may do at a time; ``endTurn()`` ends it.
+    ///
+    /// - Throws: `too-many` while another does.
+    func beginTurn() throws(Problem) {
+        let isFirst = self.state.withLock { state in
+            defer { state.isReading = true }
+            return !state.isReading
+        }
+        guard isFirst else {
+            throw Problem(.tooMany, "the configuration is being read or changed already; ask again")
+        }
+    }
+
+    func endTurn() { self.state.withLock { $0.isReading = false } }
 
     /// Reads the configuration again and puts in force what can be without a restart.
     ///
@@ -77,16 +101,16 @@ package final class ConfigurationReload: Sendable {
         guard let source = self.source else {
             throw Problem(.notSupported, "this gateway was started without a configuration file")
         }
-        let isFirst = self.state.withLock { state in
-            defer { state.isReading = true }
-            return !state.isReading
-        }
-        guard isFirst else { throw Problem(.tooMany, "the configuration is being read already") }
-        defer { self.state.withLock { $0.isReading = false } }
+        try self.beginTurn()
+        defer { self.endTurn() }
         var report = Report(at: self.clock.now())
+        let amendments = try await self.amendments()
+        let file: GatewayConfiguration
         let fresh: GatewayConfiguration
         do {
-            fresh = try source()
+            file = try source()
+            fresh = try file.amended(by: amendments)
+            try self.check(fresh)
         } catch let faults as ConfigurationFaults {
             return self.refuse(faults.faults, &report)
         } catch {
@@ -94,13 +118,7 @@ package final class ConfigurationReload: Sendable {
         }
         let before = self.inForce
         let merged = fresh.withStartSettings(of: before)
-        let settings = EngineSettings(merged)
-        if settings != EngineSettings(before) {
-            for case .settings(let orphaned) in try await self.log.appendToAll(.settings(settings)) {
-                report.orphaned += orphaned
-            }
-        }
-        self.settings.replace(merged)
+        report.orphaned = try await self.putInForce(merged, saying: file.withStartSettings(of: before))
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
@@ -108,6 +126,21 @@ package final class ConfigurationReload: Sendable {
         self.state.withLock { $0.report = done }
         self.tell(report)
         return report
+    }
+
+    /// Puts a configuration in force, the engines first.
+    ///
+    /// - Parameter file: What the file says of it.
+    /// - Returns: How many instances no longer fit their kind.
+    func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
+        let settings = EngineSettings(merged)
+        var orphaned = 0
+        if settings != EngineSettings(self.inForce) {
+            for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
+        }
+        self.state.withLock { $0.file = file }
+        self.settings.replace(merged)
+        return orphaned
     }
 
     /// What reading it again would change; nothing is taken.
@@ -127,6 +160,8 @@ package final class ConfigurationReload: Sendable {
         package var changes: [Change] = []
         /// Instances that would no longer fit their kind.
         package var orphaned = 0
+        /// What operators have changed by requests, which stays as it is.
+        package var amendments: [AmendmentView] = []
     }
 
     /// Reads the configuration and compares it with that in force.
@@ -137,9 +172,13 @@ package final class ConfigurationReload: Sendable {
             throw Problem(.notSupported, "this gateway was started without a configuration file")
         }
         var difference = Difference()
+        let amendments = try await self.amendments()
         let fresh: GatewayConfiguration
         do {
-            fresh = try source()
+            let file = try source()
+            difference.amendments = amendments.map { AmendmentView($0, file) }
+            fresh = try file.amended(by: amendments)
+            try self.check(fresh)
         } catch let faults as ConfigurationFaults {
             difference.faults = faults.faults
             return difference
@@ -153,17 +192,24 @@ package final class ConfigurationReload: Sendable {
         difference.changes = Self.differing(old, new).map { key in
             Difference.Change(key: key, old: old[key], new: new[key], takesRestart: live[key] != new[key])
         }
-        let settings = EngineSettings(merged)
-        guard settings != EngineSettings(before) else { return difference }
+        difference.orphaned = try await self.orphans(under: merged)
+        return difference
+    }
+
+    /// How many instances would no longer fit their kind.
+    func orphans(under configuration: GatewayConfiguration) async throws(Problem) -> Int {
+        let settings = EngineSettings(configuration)
+        guard settings != EngineSettings(self.inForce) else { return 0 }
+        var count = 0
         for partition in self.log.partitionIDs {
             var next: InstanceNumber? = InstanceNumber(0)
             while let start = next {
                 let step = try await self.log.ask(partition, OrphansQuestion(under: settings, at: start))
-                difference.orphaned += step.count
+                count += step.count
                 next = step.next
             }
         }
-        return difference
+        return count
     }
 
     private func refuse(_ faults: [SettingFault], _ report: inout Report) -> Report {
@@ -203,7 +249,7 @@ package final class ConfigurationReload: Sendable {
     }
 
     /// The keys with different values, in order.
-    private static func differing(_ old: [String: JSONValue], _ new: [String: JSONValue]) -> [String] {
+    static func differing(_ old: [String: JSONValue], _ new: [String: JSONValue]) -> [String] {
         Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
     }
 }
@@ -216,7 +262,7 @@ extension GatewayConfiguration {
         return keys
     }
 
-    private static func flatten(_ value: JSONValue, _ path: String, into keys: inout [String: JSONValue]) {
+    static func flatten(_ value: JSONValue, _ path: String, into keys: inout [String: JSONValue]) {
         switch value {
         case .object(let members):
             for member in members {
@@ -236,16 +282,10 @@ extension Views {
             ("faults", difference.faults.isEmpty ? nil : .array(difference.faults.map(\.json))),
             (
                 "changes",
-                .array(
-                    difference.changes.map { change in
-                        JSONValue.object(of: [
-                            ("key", .string(change.key)), ("from", change.old), ("to", change.new),
-                            ("takesRestart", .bool(change.takesRestart)),
-                        ])
-                    }
-                )
+                .array(difference.changes.map { Views.change($0) })
             ),
             ("orphaned", .count(difference.orphaned)),
+            ("amendments", .array(difference.amendments.map(\.json))),
         ])
     }
 

@@ -15,7 +15,7 @@ extension Record {
         case .order(let order):
             // A sender takes a push back; what operators order is not asked about at all.
             if case .cancel = order.action { .report } else { .upkeep }
-        case .settings, .tick, .audit: .upkeep
+        case .settings, .tick, .audit, .amend: .upkeep
         }
     }
 }

@@ -78,9 +78,10 @@ extension SenderDirectory {
 }
 
 extension ES256PublicKey {
-    /// Reads a key's file.
+    /// Reads a key, from its file where it has one.
     fileprivate init(of key: GatewayConfiguration.ProviderKey) throws(TLSError) {
-        try self.init(pem: .file(key.file), what: "provider key \(key.id)")
+        let source = key.publicKey.map { PEMSource.text($0) } ?? .file(key.file ?? "")
+        try self.init(pem: source, what: "provider key \(key.id)")
     }
 }
 

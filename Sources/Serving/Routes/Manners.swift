@@ -15,15 +15,17 @@ package enum Manners {
     package static func finished(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
         guard case .bytes(let body) = response.body else { return response }
         var response = response
-        let isCompressible = body.count >= Self.compressedBytesMin && Self.isCompressible(response)
+        // A strong tag of its own is for these bytes and no other coding of them.
+        let own = response.headers["etag"].map { EntityTag($0) }
+        let isCompressible = own == nil && body.count >= Self.compressedBytesMin && Self.isCompressible(response)
         if isCompressible { response.headers.append("vary", "accept-encoding") }
         if response.headers["cache-control"] == nil {
             let isKept = response.status == 200 && (request.method == "GET" || request.method == "HEAD")
             response.headers.append("cache-control", isKept ? "private, no-cache" : "no-store")
             if isKept {
                 // What a client has kept it may show again once it has heard that it is still so.
-                let tag = EntityTag(body, isWeak: true)
-                response.headers.append("etag", tag.description)
+                let tag = own ?? EntityTag(body, isWeak: true)
+                if own == nil { response.headers.append("etag", tag.description) }
                 if let known = request.headers["if-none-match"], tag.isKnown(known) {
                     return HTTPResponse(status: 304, headers: response.headers)
                 }

@@ -211,7 +211,9 @@ package struct TwinRun: ~Copyable, Sendable {
             guard let partner = self.partner(of: reload, counts: false) else { return nil }
             signal.event = .entryShown(partner, date: date)
             return .signal(signal)
-        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel, .trace, .audit: return record
+        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel, .trace, .audit,
+            .amend:
+            return record
         }
     }
 

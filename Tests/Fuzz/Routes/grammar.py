@@ -34,6 +34,10 @@ WEIGHTS = {
 CURSORS = ["0", "0.0", "1.1", "0.0.0"]
 # What takes so much away that little would be left if it were asked for as often as the rest.
 SELDOM = {"eraseHosts", "eraseHost", "unregister"}
+# What changes a team or an app, or shows one: of their own, or the others' would soon be gone.
+ENTRIES = {"/v1/teams/{team}", "/v1/teams/{team}/keys/{key}", "/v1/apps/{app}", "/v1/apps/{app}/kinds/{kind}",
+           "/v1/config/amendments/teams/{team}", "/v1/config/amendments/apps/{app}"}
+ENTRY_TEAM, ENTRY_APP = "FUZZFUZZ01", "com.example.fuzz"
 # Letters of a text that is long, within what a parameter may have.
 LONG = 900
 
@@ -128,8 +132,9 @@ class Grammar:
         self.number = luck.randrange(39)
         self.app = self._app()
         path = operation["path"]
+        own = {"team": ENTRY_TEAM, "app": ENTRY_APP} if path in ENTRIES else {}
         for name in [part.split("}")[0] for part in path.split("{")[1:]]:
-            path = path.replace("{" + name + "}", self._part(name, listener), 1)
+            path = path.replace("{" + name + "}", own.get(name) or self._part(name, listener), 1)
         path += self._query(operation)
         headers = self._headers(operation, listener)
         body, kind = b"", operation["body"].get("content", {})
@@ -361,6 +366,14 @@ class Grammar:
             return value
         if operation == "moveClock":
             return luck.choice([{"advance": self._number(1, 60, 3600, 86_400)}, {"to": self._date()}])
+        if operation == "putTeam":
+            return {"maxHosts": self._number(1, 1000), "keys": []}
+        if operation == "putTeamKey":
+            return {"publicKey": "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n", "rateLimit": {"rate": "500/s"}}
+        if operation == "putApp":
+            return {"team": luck.choice([ENTRY_TEAM, world.RED]), "maxMatched": self._number(1, 1000), "kinds": [{"kind": "scores"}]}
+        if operation == "putAppKind":
+            return {"parameters": [{"name": "team", "type": luck.choice(["string", "int"])}], "usesLocation": luck.random() < 0.5}
         if operation == "setLogLevels":
             return {"levels": {"http": luck.choice(["warning", "error", "info"])}}
         if operation in ("reload", "invalidateRelevance", "invalidateRecommendations"):

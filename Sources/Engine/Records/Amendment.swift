@@ -1,0 +1,126 @@
+package import WidgetModel
+
+/// An entry of the configuration that operators may change by a request: a team with its keys, or an app with its kinds.
+package enum AmendedEntry: Hashable, Sendable, CustomStringConvertible {
+    case team(TeamID)
+    case app(BundleID)
+
+    package var description: String {
+        switch self {
+        case .team(let team): "team \(team)"
+        case .app(let app): "app \(app)"
+        }
+    }
+}
+
+/// An operator changes an entry of the configuration by a request, or takes that back.
+///
+/// Engines keep what stands and decide nothing by it: what they decide by are the settings, a record of their own that follows. It
+/// is in the log of every partition, so that each start finds what has changed since the configuration file was written.
+package struct Amendment: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// The entry is this from now on, in the form that the configuration file has, as JSON.
+        case put(String)
+        /// There is no such entry from now on.
+        case end
+        /// The entry is what the configuration file says, again.
+        case revert
+    }
+
+    package let entry: AmendedEntry
+    package let action: Action
+    /// The operator who asked for it.
+    package let source: OperatorSource
+
+    package init(_ action: Action, _ entry: AmendedEntry, by source: OperatorSource) {
+        self.entry = entry
+        self.action = action
+        self.source = source
+    }
+}
+
+/// An entry that is not what the configuration file says, since when, and by whose request.
+package struct StandingAmendment: FieldCoded, Hashable, Sendable {
+    package static let coding = Fields(Self.init, \.entry, \.value, \.since, \.source)
+
+    package let entry: AmendedEntry
+    /// What it is, in the form that the configuration file has, as JSON; nil where there is no such entry.
+    package let value: String?
+    /// When it was changed, in the log's time.
+    package let since: Instant
+    package let source: OperatorSource
+
+    package init(entry: AmendedEntry, value: String?, since: Instant, source: OperatorSource) {
+        self.entry = entry
+        self.value = value
+        self.since = since
+        self.source = source
+    }
+}
+
+extension [StandingAmendment] {
+    package subscript(entry: AmendedEntry) -> StandingAmendment? { self.first { $0.entry == entry } }
+
+    /// Takes an amendment in the place of an earlier one of the same entry, or behind the others.
+    package mutating func take(_ amendment: Amendment, at now: Instant) {
+        let place = self.firstIndex { $0.entry == amendment.entry }
+        let value: String?
+        switch amendment.action {
+        case .put(let text): value = text
+        case .end: value = nil
+        case .revert:
+            if let place { self.remove(at: place) }
+            return
+        }
+        let standing = StandingAmendment(entry: amendment.entry, value: value, since: now, source: amendment.source)
+        if let place { self[place] = standing } else { self.append(standing) }
+    }
+}
+
+extension AmendedEntry: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .team(let team):
+            writer.write(byte: 0)
+            team.encode(into: &writer)
+        case .app(let app):
+            writer.write(byte: 1)
+            app.encode(into: &writer)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .team(try TeamID(from: &reader))
+        case 1: self = .app(try BundleID(from: &reader))
+        default: throw .invalid(offset: start)
+        }
+    }
+}
+
+extension Amendment {
+    package func encode(into writer: inout ByteWriter) {
+        switch self.action {
+        case .put(let value):
+            writer.write(byte: 0)
+            writer.write(value)
+        case .end: writer.write(byte: 1)
+        case .revert: writer.write(byte: 2)
+        }
+        self.entry.encode(into: &writer)
+        self.source.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self.action = .put(try reader.readString())
+        case 1: self.action = .end
+        case 2: self.action = .revert
+        default: throw .invalid(offset: start)
+        }
+        self.entry = try AmendedEntry(from: &reader)
+        self.source = try OperatorSource(from: &reader)
+    }
+}

@@ -1,0 +1,275 @@
+import APNSWire
+package import Engine
+import HTTPTransport
+import Logging
+package import WidgetModel
+
+/// A team or an app that operators have changed by a request, beside what the file says of it.
+package struct AmendmentView: Hashable, Sendable {
+    package let standing: StandingAmendment
+    /// What the file says; nil if it has no such entry.
+    package let file: JSONValue?
+    /// What is in force; nil if the entry has ended.
+    package let inForce: JSONValue?
+
+    package init(_ standing: StandingAmendment, _ file: GatewayConfiguration) {
+        self.standing = standing
+        self.file = file.json(of: standing.entry)
+        self.inForce = standing.value.flatMap { try? JSONReader().parse(Array($0.utf8)) }
+    }
+
+    package var json: JSONValue {
+        let (team, app): (String?, String?) =
+            switch self.standing.entry {
+            case .team(let team): (team.rawValue, nil)
+            case .app(let app): (nil, app.rawValue)
+            }
+        return JSONValue.object(of: [
+            ("team", team.map { .string($0) }), ("app", app.map { .string($0) }),
+            ("since", .instant(self.standing.since)), ("by", .string(self.standing.source.caller)),
+            ("address", .string(self.standing.source.address)), ("request", .string(self.standing.source.request)),
+            ("isAsInFile", .bool(self.inForce == self.file)), ("inForce", self.inForce), ("file", self.file),
+        ])
+    }
+}
+
+/// Changes that operators make by requests: they are in the log of every partition, win over the file until they are taken back,
+/// and are put in force as a reading of the file is.
+extension ConfigurationReload {
+    /// What a request asks for.
+    package enum Edit: Hashable, Sendable {
+        /// The entry, whole.
+        case put(JSONValue)
+        case end
+        /// What the file says, again.
+        case revert
+        /// One part of the entry: a key of a team, a kind of an app.
+        case putPart(String, JSONValue)
+        case endPart(String)
+
+        fileprivate var part: String? {
+            switch self {
+            case .put, .end, .revert: nil
+            case .putPart(let name, _), .endPart(let name): name
+            }
+        }
+    }
+
+    /// What the client says that it knows of what it changes.
+    package struct Condition: Hashable, Sendable {
+        package var ifMatch: String?
+        package var ifNoneMatch: String?
+
+        package init(ifMatch: String? = nil, ifNoneMatch: String? = nil) {
+            (self.ifMatch, self.ifNoneMatch) = (ifMatch, ifNoneMatch)
+        }
+    }
+
+    /// What came of a request for a change.
+    package struct Amended: Sendable {
+        /// By paths in the entry; its faults say why nothing was taken.
+        package var difference = Difference()
+        /// Whether the faults are the entry's alone, whatever else is configured.
+        package var isMalformed = false
+        /// What it has now, or would have; nil if there is no such thing.
+        package var value: JSONValue?
+    }
+
+    /// What operators have changed, in the order in which that began.
+    package func amendments() async throws(Problem) -> [StandingAmendment] {
+        try await self.log.ask(PartitionID(0), InForceQuestion()).amendments
+    }
+
+    /// An entry that is in force, or a part of it; nil if there is none.
+    package func value(of entry: AmendedEntry, part: String? = nil) -> JSONValue? {
+        Self.value(self.inForce.json(of: entry), part, entry)
+    }
+
+    /// Changes an entry, or a part of it.
+    ///
+    /// - Parameters:
+    ///   - source: Who asks for it.
+    ///   - condition: What of it the client knows.
+    ///   - isDryRun: Whether nothing is taken.
+    /// - Throws: ``Problem``: `not-found` if there is nothing to change, `precondition-failed` if it is not what the client knows,
+    ///   `too-large` if there would be too many changes, or the log does not take it.
+    package func amend(
+        _ entry: AmendedEntry,
+        _ edit: Edit,
+        by source: OperatorSource,
+        if condition: Condition = Condition(),
+        isDryRun: Bool = false
+    ) async throws(Problem) -> Amended {
+        try self.beginTurn()
+        defer { self.endTurn() }
+        let (before, file, standing) = (self.inForce, self.file, try await self.amendments())
+        let current = before.json(of: entry)
+        try Self.check(condition, Self.value(current, edit.part, entry))
+        var amended = Amended()
+        let wanted = try Self.edited(current, edit, entry, standing)
+        let action: Amendment.Action
+        let merged: GatewayConfiguration
+        let stands: [StandingAmendment]
+        amended.isMalformed = true
+        do {
+            action = try Self.action(wanted, edit, entry, file, current)
+            amended.isMalformed = false
+            var next = standing
+            next.take(Amendment(action, entry, by: source), at: self.clock.now())
+            merged = try file.amended(by: next)
+            stands = next
+            try self.check(merged)
+        } catch let faults as ConfigurationFaults {
+            amended.difference.faults = faults.faults
+            return amended
+        } catch {
+            amended.difference.faults = [SettingFault(place: .nowhere, path: "", sentence: "\(error)")]
+            return amended
+        }
+        let after = merged.json(of: entry)
+        amended.value = Self.value(after, edit.part, entry)
+        amended.difference.changes = Self.changes(current, after)
+        guard !isDryRun else {
+            amended.difference.orphaned = try await self.orphans(under: merged)
+            return amended
+        }
+        try Self.check(stands, standing, before.limits)
+        // The same again is no news; what is in force is, if it was not yet.
+        if !Self.says(standing[entry], action) {
+            _ = try await self.log.appendToAll(.amend(Amendment(action, entry, by: source)))
+        }
+        if merged != before { amended.difference.orphaned = try await self.putInForce(merged, saying: file) }
+        self.logger.notice(
+            "the configuration was changed by a request",
+            metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]
+        )
+        return amended
+    }
+
+    // MARK: Steps
+
+    private static func check(_ condition: Condition, _ value: JSONValue?) throws(Problem) {
+        let tag = value.map { EntityTag($0.jsonText, isWeak: false) }
+        guard
+            EntityTag.allowsChange(of: tag, ifMatch: condition.ifMatch, ifNoneMatch: condition.ifNoneMatch)
+        else {
+            let now = tag.map { "it has \($0) now" } ?? "there is none now"
+            throw Problem(.preconditionFailed, "it was changed since it was read: \(now); read it again")
+        }
+    }
+
+    /// Refuses more than there may be, unless it is less than before.
+    private static func check(
+        _ stands: [StandingAmendment],
+        _ standing: [StandingAmendment],
+        _ limits: GatewayConfiguration.Limits
+    ) throws(Problem) {
+        func bytes(_ all: [StandingAmendment]) -> Int { all.reduce(0) { $0 + ($1.value?.utf8.count ?? 0) } }
+        if stands.count > max(limits.amendmentsMax, standing.count) {
+            throw Problem(
+                .tooLarge,
+                "there are \(standing.count) changed teams and apps, as many as there may be (limits.maxAmendments); take some "
+                    + "into the configuration file and revert them"
+            )
+        }
+        if bytes(stands) > max(limits.amendmentBytesMax, bytes(standing)) {
+            throw Problem(
+                .tooLarge,
+                "changed teams and apps would have \(bytes(stands)) bytes (limits.maxAmendmentBytes); take some into the "
+                    + "configuration file and revert them"
+            )
+        }
+    }
+
+    /// What the entry is to be; nil for none.
+    ///
+    /// - Throws: `not-found` if there is nothing to end, to revert, or to put a part into.
+    private static func edited(
+        _ current: JSONValue?,
+        _ edit: Edit,
+        _ entry: AmendedEntry,
+        _ standing: [StandingAmendment]
+    ) throws(Problem) -> JSONValue? {
+        switch edit {
+        case .put(let value): return entry.named(value)
+        case .revert:
+            guard standing[entry] != nil else {
+                throw Problem(.notFound, "the \(entry) is what the configuration file says")
+            }
+            return nil
+        case .end, .putPart, .endPart: break
+        }
+        guard let current else { throw Problem(.notFound, "there is no \(entry)") }
+        guard let part = edit.part else { return nil }
+        let (list, nameKey) = entry.parts
+        var parts = current.elements(list)
+        let place = parts.firstIndex { $0[nameKey] == .string(part) }
+        if case .putPart(_, let value) = edit {
+            let named = value.named(nameKey, part)
+            guard named[nameKey] == .string(part) else {
+                throw Problem(.badRequest, "is another name than the path's", path: nameKey)
+            }
+            if let place { parts[place] = named } else { parts.append(named) }
+        } else {
+            guard let place else { throw Problem(.notFound, "there is no \"\(part)\" of the \(entry)") }
+            parts.remove(at: place)
+        }
+        return current.with(list, .array(parts))
+    }
+
+    /// What is logged of it.
+    private static func action(
+        _ wanted: JSONValue?,
+        _ edit: Edit,
+        _ entry: AmendedEntry,
+        _ file: GatewayConfiguration,
+        _ current: JSONValue?
+    ) throws(ConfigurationFaults) -> Amendment.Action {
+        if edit == .revert { return .revert }
+        guard let wanted else { return file.json(of: entry) == nil ? .revert : .end }
+        let read = try file.reading(wanted, as: entry, keeping: current)
+        return .put(String(decoding: read.jsonText, as: UTF8.self))
+    }
+
+    /// Whether an action changes nothing of what stands.
+    private static func says(_ standing: StandingAmendment?, _ action: Amendment.Action) -> Bool {
+        switch action {
+        case .put(let value): standing?.value == value
+        case .end: standing.map { $0.value == nil } ?? false
+        case .revert: standing == nil
+        }
+    }
+
+    private static func value(_ whole: JSONValue?, _ part: String?, _ entry: AmendedEntry) -> JSONValue? {
+        guard let part else { return whole }
+        let (list, nameKey) = entry.parts
+        return whole?.elements(list).first { $0[nameKey] == .string(part) }
+    }
+
+    /// What differs, by paths in the entry.
+    private static func changes(_ old: JSONValue?, _ new: JSONValue?) -> [Difference.Change] {
+        func flat(_ value: JSONValue?) -> [String: JSONValue] {
+            var keys: [String: JSONValue] = [:]
+            if let value { GatewayConfiguration.flatten(value, "", into: &keys) }
+            return keys
+        }
+        let (old, new) = (flat(old), flat(new))
+        return Self.differing(old, new).map { key in
+            Difference.Change(key: key, old: old[key], new: new[key], takesRestart: false)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The elements of a member that is an array.
+    fileprivate func elements(_ name: String) -> [JSONValue] {
+        guard case .array(let elements) = self[name] else { return [] }
+        return elements
+    }
+
+    /// An object with another value of a member.
+    fileprivate func with(_ name: String, _ value: JSONValue) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.map { $0.name == name ? Member(name: name, value: value) : $0 })
+    }
+}
