@@ -72,6 +72,7 @@ struct Serve: AsyncParsableCommand {
             archive: try self.archive("timelines.sqlite", configuration, logger),
             auditArchive: try self.archive("audit.sqlite", configuration, logger),
             samplesArchive: try self.archive("samples.sqlite", configuration, logger),
+            receiptArchive: try self.archive("receipts.sqlite", configuration, logger),
             decisionArchive: self.decisions(configuration, logger),
             operatorToken: operatorToken,
             history: self.history(configuration),

@@ -55,7 +55,7 @@ extension Gateway {
         let directory = self.directory
         let partitions = self.configuration.partitions
         let streams = self.streams
-        let followers = self.followers
+        let (followers, receiptWakes) = (self.followers, self.receiptWakes)
         let feed = self.feed
         let audit = self.audit
         let readiness = self.readiness
@@ -79,7 +79,10 @@ extension Gateway {
             },
             audit: { audit.take($0, $1, $2, at: $3) },
             usage: { registry.publish($1, of: $0) },
-            applied: { followers.wake(.applied) },
+            applied: {
+                followers.wake(.applied)
+                receiptWakes.wake(.applied)
+            },
             failed: { partition, _ in
                 readiness.set(.partitions, met: false)
                 let note = JSONValue.object(of: [

@@ -38,6 +38,9 @@ package final class Gateway: Service {
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
+    /// Wakes those who tell senders what became of their pushes.
+    let receiptWakes = PushFollowers(max: 1)
+    let receiptArchive: any RecordArchive
     /// What is in force of the configuration.
     let settings: LiveSettings
     let archive: any RecordArchive
@@ -96,6 +99,7 @@ package final class Gateway: Service {
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
     ///   - samplesArchive: Where minutes and hours for charts are kept; by default nowhere but in memory.
+    ///   - receiptArchive: Where it is kept how far senders were told what became of their pushes; by default nowhere but in memory.
     ///   - decisionArchive: Where decisions are kept that engines have no room for any more; nil for nowhere.
     ///   - clock: Stamps the log's entries.
     ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
@@ -115,6 +119,7 @@ package final class Gateway: Service {
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
         samplesArchive: any RecordArchive = MemoryArchive(),
+        receiptArchive: any RecordArchive = MemoryArchive(),
         decisionArchive: (any RecordArchive)? = nil,
         operatorToken: OperatorTokenFile? = nil,
         history: HistoryQuestions.Opening? = nil,
@@ -158,6 +163,7 @@ package final class Gateway: Service {
         self.snapshots = snapshots
         self.archive = archive
         self.samplesArchive = samplesArchive
+        self.receiptArchive = receiptArchive
         self.decisionArchive = decisionArchive
         self.operatorToken = operatorToken
         let opening = history ?? { journal.history }
@@ -279,6 +285,7 @@ package final class Gateway: Service {
         let outgoing = Outgoing(
             plans: deliveries,
             deliverer: deliverer,
+            receipts: self.makeReceipts(deliveries, client, log),
             client: client,
             delivers: self.delivers,
             timeout: self.configuration.deliveries.request
@@ -287,6 +294,7 @@ package final class Gateway: Service {
         self.settings.follow(\.limits.outputCommitBytesMax) { bytes in
             for owner in owners { owner.setOutputBytesPerCommit(bytes) }
         }
+        await outgoing.receipts.begin()
         let certificates = ServerCertificates(
             plans.certificates.compactMap { plan in
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
@@ -329,6 +337,7 @@ package final class Gateway: Service {
         let filing = Task { if let filer { await filer.run() } }
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
+        let receipting = Task { [wakes = self.receiptWakes] in await outgoing.receipts.run(wakes) }
         self.readiness.set(.listeners, met: true)
         let credentials = GatewayReload(
             configuration: self.configuration,
@@ -343,11 +352,11 @@ package final class Gateway: Service {
                 access: access,
                 gate: gate,
                 retry: .init(
-                    deliveries: { changed in Task { await deliverer.usePlans(changed: changed) } },
+                    deliveries: { outgoing.usePlans(changed: $0) },
                     providers: { kinds in Task { await providers.tryNow(kinds) } },
                     failing: {
                         Task {
-                            await deliverer.tryFailing()
+                            await outgoing.tryFailing()
                             await providers.tryNow()
                         }
                     }
@@ -390,6 +399,8 @@ package final class Gateway: Service {
         await connections.close()
         self.streams.close()
         self.followers.close()
+        receipting.cancel()
+        await receipting.value
         self.feed.close()
         self.audit.close()
         await servers.drain(within: .milliseconds(self.settings.inForce.timeouts.drain.milliseconds))
