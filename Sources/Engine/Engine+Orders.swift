@@ -12,9 +12,13 @@ extension Engine {
             let pause = StandingOrder(scope: order.scope, since: self.time, until: until, source: order.source)
             self.setPause(order.scope, pause)
         case .resume: self.setPause(order.scope, nil)
-        case .cancel, .grant: break
+        case .cancel, .grant, .reload: break
         }
         guard let audience = self.audience(of: order) else { return .order(matched: 0) }
+        if order.action == .reload {
+            self.work.push(.appReload(self.reloadWork(audience)))
+            return nil
+        }
         self.work.push(.order(OrderWork(order, audience, instancesBelow: self.registry.instanceEnd)))
         return nil
     }
@@ -33,6 +37,17 @@ extension Engine {
         case .instance(let address):
             return order.action.isPause ? nil : self.registry.liveInstance(address).map { .these([$0]) }
         }
+    }
+
+    /// Reloads that an operator asks for: decided and charged as the app's own requests are.
+    private func reloadWork(_ audience: OrderWork.Audience) -> AppReloadWork {
+        var work = AppReloadWork(by: .anOperator(audience))
+        if case .these(let instances) = audience {
+            work.add(instances)
+        } else {
+            work.scan = TableScan(below: self.registry.instanceEnd)
+        }
+        return work
     }
 
     // MARK: Pausing
@@ -119,7 +134,7 @@ extension OperatorOrder.Action {
     fileprivate var isPause: Bool {
         switch self {
         case .pause, .resume: true
-        case .cancel, .grant: false
+        case .cancel, .grant, .reload: false
         }
     }
 }

@@ -61,7 +61,8 @@ extension Engine {
             repeats: Int(row.repeats),
             isForApp: row.isForApp,
             isApplied: !row.isOpen,
-            failure: row.failure
+            failure: row.failure,
+            completedAt: row.isComplete ? row.completedAt : nil
         )
     }
 

@@ -96,7 +96,7 @@ extension Engine {
             kind = found
         }
         let digest = request.digest.map { ContentDigest(team: self.catalogue[app].team, bytes: $0) }
-        var work = AppReloadWork(request, app: app, kind: kind, digest)
+        var work = AppReloadWork(by: .app(request, app, kind), digest)
         if let id = request.host {
             guard let host = self.registry.findHost(HostKey(app: request.app, id: id)), self.registry[host].isRegistered
             else {
@@ -116,14 +116,15 @@ extension Engine {
         return nil
     }
 
-    /// Whether a request is for this instance: controls and widgets are asked for apart, and what is reached through
+    /// Whether a request is for this instance: an app asks for controls and widgets apart, and what is reached through
     /// pushes alone cannot be asked if it is not push-enabled.
-    func isMeant(_ instance: InstanceNumber, by request: AppReloadRequest) -> Bool {
+    func isMeant(_ instance: InstanceNumber, by asker: AppReloadWork.Asker) -> Bool {
         let row = self.registry[instance]
-        return row.isControl == request.isForControls && (row.pushEnabled || !row.isHostDriven)
+        if case .app(let request, _, _) = asker, row.isControl != request.isForControls { return false }
+        return row.pushEnabled || !row.isHostDriven
     }
 
-    /// Adds the app's wish to what waits for an instance.
+    /// Adds the app's wish, or an operator's in its place, to what waits for an instance.
     ///
     /// - Returns: False if the system has just reloaded it by itself.
     mutating func addRequest(_ instance: InstanceNumber, _ digest: ContentDigest?) -> Bool {

@@ -37,8 +37,8 @@ struct Freshet: AsyncParsableCommand {
             CommandGroup(
                 name: "Gateway Order",
                 subcommands: [
-                    Orders.self, Pause.self, Resume.self, Cancel.self, Grant.self, TryNow.self, Reload.self,
-                    LogLevel.self,
+                    Orders.self, Pause.self, Resume.self, Cancel.self, Grant.self, ReloadWidgets.self, TryNow.self,
+                    Reload.self, LogLevel.self,
                 ]
             ),
         ]

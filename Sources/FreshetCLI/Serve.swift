@@ -73,6 +73,7 @@ struct Serve: AsyncParsableCommand {
         stores.timelines = try self.archive("timelines.sqlite", configuration, logger)
         stores.audit = try self.archive("audit.sqlite", configuration, logger)
         stores.samples = try self.archive("samples.sqlite", configuration, logger)
+        stores.receipts = try self.archive("receipts.sqlite", configuration, logger)
         stores.decisions = self.decisions(configuration, logger)
         stores.history = self.history(configuration)
         var process = GatewayProcess(clock: clock, logs: logs)

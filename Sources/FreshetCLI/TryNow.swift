@@ -6,7 +6,7 @@ import WidgetModel
 struct TryNow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try-now",
-        abstract: "Try at once what waits for an upstream, a webhook or a timeline provider.",
+        abstract: "Try at once what waits for an upstream, a webhook, receipts or a timeline provider.",
         discussion: """
             For when what was wrong with it is mended: it is held back no longer. Without --app, all that have failed last are \
             tried. freshet upstreams says what came of it.

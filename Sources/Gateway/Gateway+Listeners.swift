@@ -39,7 +39,8 @@ extension Gateway {
                     PushHandler(
                         loop: loop,
                         services: services,
-                        others: Self.handler(of: hosts, on: loop)
+                        others: Self.handler(of: hosts, on: loop),
+                        role: self.configuration.listeners.isMerged ? .everything : .pushes
                     )
                 }
             }

@@ -90,7 +90,7 @@ extension Gateway {
 
     /// What reads files again while the gateway runs.
     func makeReload(_ files: Files, _ parts: Parts) -> GatewayReload {
-        let (deliverer, providers) = (parts.delivering.outgoing.deliverer, parts.delivering.providers)
+        let (outgoing, providers) = (parts.delivering.outgoing, parts.delivering.providers)
         return GatewayReload(
             configuration: self.configuration,
             plans: files.plans,
@@ -104,11 +104,11 @@ extension Gateway {
                 access: parts.access,
                 gate: parts.gate,
                 retry: .init(
-                    deliveries: { changed in Task { await deliverer.usePlans(changed: changed) } },
+                    deliveries: { outgoing.usePlans(changed: $0) },
                     providers: { kinds in Task { await providers.tryNow(kinds) } },
                     failing: {
                         Task {
-                            await deliverer.tryFailing()
+                            await outgoing.tryFailing()
                             await providers.tryNow(nil)
                         }
                     }

@@ -37,6 +37,7 @@ extension Gateway {
         self.settings.follow(\.limits.outputCommitBytesMax) { [owners = self.owners] bytes in
             for owner in owners { owner.setOutputBytesPerCommit(bytes) }
         }
+        await outgoing.receipts.begin()
         return Delivering(outgoing: outgoing, providers: providers)
     }
 
@@ -54,6 +55,7 @@ extension Gateway {
         return Outgoing(
             plans: plans,
             deliverer: deliverer,
+            receipts: self.makeReceipts(plans, client),
             client: client,
             delivers: self.delivers,
             timeout: self.configuration.deliveries.request

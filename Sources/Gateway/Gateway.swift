@@ -39,6 +39,8 @@ package final class Gateway: Service {
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
+    /// Wakes those who tell senders what became of their pushes.
+    let receiptWakes: PushFollowers
     /// What is in force of the configuration.
     let settings: LiveSettings
     let audit: OperatorAudit
@@ -124,6 +126,7 @@ package final class Gateway: Service {
         let directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         let streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         let followers = PushFollowers(max: configuration.streams.followedPushesMax)
+        let receiptWakes = PushFollowers(max: 1)
         let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         let audit = OperatorAudit(archive: stores.audit, history: opening, feed: feed, logger: logs.logger(.audit))
         let spans = SpanQueue(max: configuration.tracing.spansMax)
@@ -159,7 +162,10 @@ package final class Gateway: Service {
                 },
                 audit: { audit.take($0, $1, $2, at: $3) },
                 usage: { registry.publish($1, of: $0) },
-                applied: { followers.wake(.applied) },
+                applied: {
+                    followers.wake(.applied)
+                    receiptWakes.wake(.applied)
+                },
                 failed: { partition, _ in
                     readiness.set(.partitions, met: false)
                     let note = JSONValue.object(of: [
@@ -194,6 +200,7 @@ package final class Gateway: Service {
         self.directory = directory
         self.streams = streams
         self.followers = followers
+        self.receiptWakes = receiptWakes
         self.feed = feed
         self.audit = audit
         self.delivers = delivers
@@ -309,6 +316,7 @@ package final class Gateway: Service {
             Task { await parts.watch.run() },
             Task { await self.audit.run(self.log) },
             Task { await parts.delivering.providers.run() },
+            Task { await parts.delivering.outgoing.receipts.run(self.receiptWakes) },
             Task { if let filer = parts.filer { await filer.run() } },
             Task { await self.logs.run() },
             Task { await credentials.run() },

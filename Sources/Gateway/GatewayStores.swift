@@ -15,6 +15,8 @@ package struct GatewayStores: Sendable {
     package var audit: any RecordArchive = MemoryArchive()
     /// Where minutes and hours for charts are kept; by default nowhere but in memory.
     package var samples: any RecordArchive = MemoryArchive()
+    /// Where it is kept how far senders were told what became of their pushes; by default nowhere but in memory.
+    package var receipts: any RecordArchive = MemoryArchive()
     /// Where decisions are kept that engines have no room for any more; nil for nowhere.
     package var decisions: (any RecordArchive)?
     /// Opens the log for one question about the past; nil where the journal itself is read.

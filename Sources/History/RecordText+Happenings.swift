@@ -88,6 +88,7 @@ extension OperatorOrder {
             case .resume: [("action", .string("resume"))]
             case .cancel: [("action", .string("cancel"))]
             case .grant(let count): [("action", .string("grant")), ("count", .number(count))]
+            case .reload: [("action", .string("reload"))]
             }
         let scope: [(String, JSONValue?)] =
             switch self.scope {

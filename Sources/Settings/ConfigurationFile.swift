@@ -132,7 +132,7 @@ package enum ConfigurationFile {
 extension ConfigurationFile.NamedFile {
     /// Certificates of a listener that is off are not looked for.
     fileprivate func unneeded(in configuration: GatewayConfiguration) -> Self {
-        let listeners = configuration.listeners
+        let listeners = configuration.listeners.opened
         let withTLS = [
             ("push", listeners.push), ("manage", listeners.manage), ("host", listeners.host), ("ops", listeners.ops),
         ]

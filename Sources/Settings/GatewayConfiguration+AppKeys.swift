@@ -41,6 +41,7 @@ extension GatewayConfiguration.App {
         self.budget = budget.policy(named: policies) ?? .widgetkit
         visitor.optionalSection("upstream", &self.upstream, empty: .init()) { $0.visit(&$1) }
         visitor.optionalSection("webhook", &self.webhook, empty: .init()) { $0.visit(&$1) }
+        visitor.optionalSection("receipts", &self.receipts, empty: .init()) { $0.visit(&$1) }
         self.visitKinds(&visitor, policies: policies)
     }
 

@@ -34,7 +34,7 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// Where an app's reloads go as signed POSTs.
+    /// Where an app's reloads, or the receipts of its senders, go as signed POSTs.
     package struct Webhook: Hashable, Sendable {
         package var url = ""
         /// A file that holds the secret of the signatures, 16 bytes or more; white space around it does not count.
@@ -85,6 +85,10 @@ extension GatewayConfiguration {
         package var afterServerError = Interval.minutes(15)
         /// How long the gateway's own provider token is used. Default 50 min.
         package var tokenAge = Interval.minutes(50)
+        /// Receipts in one request. Default 500.
+        package var receiptsMax = 500
+        /// How long receipts are gathered for one request. Default 1 s.
+        package var receiptInterval = Interval.seconds(1)
         /// Networks that webhooks may reach although they are not public. Default none.
         package var allowedNetworks: [String] = []
 
@@ -145,6 +149,8 @@ extension GatewayConfiguration.Deliveries {
         visitor.scalar("maxRetry", &self.retryMax, .duration(long))
         visitor.scalar("afterServerError", &self.afterServerError, .duration(long))
         visitor.scalar("tokenAge", &self.tokenAge, .duration(.minutes(20) ... .minutes(59)))
+        visitor.scalar("maxReceipts", &self.receiptsMax, .integer(1...10_000))
+        visitor.scalar("receiptInterval", &self.receiptInterval, .duration(short))
         visitor.scalars("allowedNetworks", &self.allowedNetworks, .network)
     }
 
@@ -175,11 +181,27 @@ extension GatewayConfiguration.Deliveries {
         var settings = DeliveryMachine.Settings()
         settings.limits.inWorkMax = self.inWorkMax
         settings.limits.knownMax = self.knownMax
-        settings.retries.first = self.retryMin
-        settings.retries.max = self.retryMax
-        settings.retries.afterServerError = self.afterServerError
+        settings.retries = self.retries
         settings.requestTimeout = self.request
         return settings
+    }
+
+    /// What decides on receipts.
+    var receipts: ReceiptMachine.Settings {
+        var settings = ReceiptMachine.Settings()
+        settings.batchMax = self.receiptsMax
+        settings.interval = self.receiptInterval
+        settings.retries = self.retries
+        settings.requestTimeout = self.request
+        return settings
+    }
+
+    private var retries: DeliveryRetries {
+        var retries = DeliveryRetries()
+        retries.first = self.retryMin
+        retries.max = self.retryMax
+        retries.afterServerError = self.afterServerError
+        return retries
     }
 }
 

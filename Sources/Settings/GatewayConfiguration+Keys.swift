@@ -28,6 +28,7 @@ extension GatewayConfiguration {
             visitor.optionalFile("revocationList", &self.clientCertificates.revocationList, .revocationList)
         }
         visitor.section("listeners") { visitor in
+            visitor.scalar("merged", &self.listeners.isMerged, .flag)
             visitor.section("push") { visitor in
                 self.listeners.push.visit(&visitor, hasTLS: true)
                 visitor.scalar("priorKnowledge", &self.listeners.push.acceptsPriorKnowledge, .flag)

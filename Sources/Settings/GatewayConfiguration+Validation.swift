@@ -7,15 +7,16 @@ extension GatewayConfiguration {
     ///
     /// The types of single values are checked as they are read; here is what one key says about another.
     package func faults() -> [(path: String, sentence: String)] {
-        self.listenerFaults() + self.limitFaults() + self.senderFaults() + self.certificateFaults() + self.appFaults()
+        self.listenerFaults() + self.mergingFaults() + self.limitFaults() + self.senderFaults()
+            + self.certificateFaults() + self.appFaults()
             + self.policyFaults()
     }
 
     private func listenerFaults() -> [(path: String, sentence: String)] {
         var faults: [(path: String, sentence: String)] = []
         let listeners: [(name: String, listener: Listener)] = [
-            ("push", self.listeners.push), ("manage", self.listeners.manage), ("host", self.listeners.host),
-            ("ops", self.listeners.ops), ("health", self.listeners.health),
+            ("push", self.listeners.opened.push), ("manage", self.listeners.opened.manage),
+            ("host", self.listeners.opened.host), ("ops", self.listeners.ops), ("health", self.listeners.health),
         ]
         let enabled = listeners.filter(\.listener.isEnabled)
         if enabled.isEmpty { faults.append(("listeners", "has no listener that is enabled; enable one")) }
@@ -50,6 +51,35 @@ extension GatewayConfiguration {
             let sentence =
                 "is for client certificates, and the ops listener asks for none; name their authorities in clientCA"
             faults.append(("ops.certificates", sentence))
+        }
+        return faults
+    }
+
+    /// What a listener says that is merged into another, and the other does not.
+    private func mergingFaults() -> [(path: String, sentence: String)] {
+        let listeners = self.listeners
+        guard listeners.isMerged else { return [] }
+        var faults: [(path: String, sentence: String)] = []
+        if !listeners.push.isEnabled {
+            faults.append(("listeners.push.enabled", "is off, and listeners.merged has it take what the others would"))
+        }
+        if !listeners.host.isEnabled {
+            let sentence =
+                "is off, and listeners.merged has the push listener take what hosts ask; leave out one of them"
+            faults.append(("listeners.host.enabled", sentence))
+        }
+        let standard = Listeners()
+        for (name, merged, standard) in [
+            ("manage", listeners.manage, standard.manage), ("host", listeners.host, standard.host),
+        ] {
+            let whole = "the listener is merged into listeners.push (listeners.merged), which has its own; leave it out"
+            if let tls = merged.tls, tls != listeners.push.tls { faults.append(("listeners.\(name).tls", whole)) }
+            if merged.address != standard.address, merged.address != listeners.push.address {
+                faults.append(("listeners.\(name).address", whole))
+            }
+            if merged.port != standard.port, merged.port != listeners.push.port {
+                faults.append(("listeners.\(name).port", whole))
+            }
         }
         return faults
     }

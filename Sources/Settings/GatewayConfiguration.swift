@@ -81,8 +81,18 @@ extension GatewayConfiguration {
         package var ops = Listener(port: 9443)
         /// Probes: plain HTTP/1.1, health routes only. Default off, 127.0.0.1:9080.
         package var health = Listener(port: 9080, isEnabled: false)
+        /// Whether ``push`` takes what ``manage`` and ``host`` would, in HTTP/2 and HTTP/1.1, and those are not opened. Default
+        /// false.
+        package var isMerged = false
 
         package init() {}
+
+        /// Those that are opened: enabled, and not merged into another.
+        package var opened: Listeners {
+            var opened = self
+            if self.isMerged { (opened.manage.isEnabled, opened.host.isEnabled) = (false, false) }
+            return opened
+        }
 
         /// A listener with TLS by its name.
         package subscript(name: String) -> Listener? {

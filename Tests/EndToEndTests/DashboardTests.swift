@@ -474,6 +474,10 @@ import Testing
         #expect(granted.contains { ($0["result"] as? String)?.hasPrefix("Granted to ") == true })
         #expect(try await allowance() == before + 7)
 
+        let asked = try await Self.reports(gateway, ["act", view, "Reload now"])
+        #expect((asked.first?["told"] as? String)?.contains("as if the app had asked for it") == true, "\(asked)")
+        #expect(asked.contains { ($0["result"] as? String)?.hasPrefix("Asked for: ") == true }, "\(asked)")
+
         let levels = try await Self.reports(gateway, ["act", "system", "http", "Level=debug"])
         #expect(levels.contains { $0["result"] as? String == "Set: http writes from debug on." })
         let read = try await Self.reports(gateway, ["act", "system", "Read the configuration"])
@@ -488,7 +492,9 @@ import Testing
         let reports = try await Self.reports(gateway, ["act", "apps?app=\(TestGateway.app)", "Pause"], token: token)
         let refused = reports.compactMap { $0["refused"] as? String }.joined()
         #expect(
-            refused.contains("It takes the scope write to pause, cancel what waits, grant reloads; night has read."),
+            refused.contains(
+                "It takes the scope write to pause, cancel what waits, grant reloads, reload now; night has read."
+            ),
             "\(reports)"
         )
         await gateway.stop()

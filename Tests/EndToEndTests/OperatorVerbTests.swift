@@ -136,18 +136,21 @@ import Testing
         #expect(resumed.output == "Resumed \(TestGateway.app), 6 instances.\n", "\(resumed)")
         let granted = try await Self.run(gateway, ["grant", "5", "--kind", "scores", "--yes"] + app)
         #expect(granted.output == "Granted 5 more reloads to 3 instances.\n", "\(granted)")
+        let reloaded = try await Self.run(gateway, ["reload-widgets", "--kind", "scores", "--yes"] + app)
+        let asked = "Asked 3 instances of \(TestGateway.app) scores to reload, as soon as budgets allow.\n"
+        #expect(reloaded.output == asked, "\(reloaded)")
         let cancelled = try await Self.run(gateway, ["cancel", "--push", push, "--yes", "--json"])
         #expect(cancelled.output == "{\"matched\":0}\n", "\(cancelled)")
         let audit = try await Self.run(gateway, ["audit"])
         #expect(
-            audit.output.split(separator: "\n").count == 5 && audit.output.contains("/v1/orders"),
+            audit.output.split(separator: "\n").count == 6 && audit.output.contains("/v1/orders"),
             "\(audit.output)"
         )
         let none = try await Self.run(gateway, ["pause", "--app", "com.example.none", "--yes"])
         #expect(none.status == 2 && none.errors.contains("there is no app com.example.none"), "\(none.errors)")
         for wrong in [
             ["pause"], ["pause", "--instance", "a/b:c"], ["pause", "--for", "x"] + app, ["grant", "0"] + app,
-            ["grant", "5", "--sender", "T"], ["cancel", "--push", "x"],
+            ["grant", "5", "--sender", "T"], ["reload-widgets", "--sender", "T"], ["cancel", "--push", "x"],
         ] {
             let result = try await Self.run(gateway, wrong + ["--yes"])
             #expect(result.status == 64, "\(wrong): \(result.errors)")

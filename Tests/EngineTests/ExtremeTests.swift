@@ -179,7 +179,7 @@ import WidgetModel
                 OperatorOrder(.resume, .app(Scene.sports)), OperatorOrder(.resume, .sender(Scene.team)),
                 OperatorOrder(.grant(OperatorOrder.grantMax), .instance(address)),
                 OperatorOrder(.grant(OperatorOrder.grantMax), .app(Scene.sports)),
-                OperatorOrder(.cancel, .host(address.host)),
+                OperatorOrder(.cancel, .host(address.host)), OperatorOrder(.reload, .instance(address)),
             ])
         }
 

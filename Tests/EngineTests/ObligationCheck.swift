@@ -274,7 +274,7 @@ struct ObligationCheck: ~Copyable {
         switch order.action {
         case .pause(let until): self.pauses[order.scope] = until?.milliseconds ?? .max
         case .resume: self.pauses[order.scope] = nil
-        case .cancel, .grant: break
+        case .cancel, .grant, .reload: break
         }
     }
 
@@ -377,6 +377,7 @@ struct ObligationCheck: ~Copyable {
                 case .resume: "resume"
                 case .cancel: "cancel"
                 case .grant: "grant"
+                case .reload: "reload"
                 }
             self.coverage.note("orders: \(name)")
         default: break
@@ -388,7 +389,7 @@ extension OperatorOrder {
     fileprivate var isPauseOrResume: Bool {
         switch self.action {
         case .pause, .resume: true
-        case .cancel, .grant: false
+        case .cancel, .grant, .reload: false
         }
     }
 }

@@ -128,6 +128,60 @@ import WidgetModel
         #expect(scene.instance("phone", "w1")?.budget.allowance == 2)
     }
 
+    // MARK: Reloading
+
+    @Test(
+        arguments: [
+            (.app(Scene.sports), 2), (.kind(Scene.sports, Self.scores), 2), (.host(HostKey("phone")), 2),
+            (.instance(Self.address("w1")), 1),
+        ] as [(OrderScope, Int)]
+    )
+    func `what an operator reloads is decided and charged as the app's own wish`(scope: OrderScope, count: Int) {
+        var (scene, twin) = (Self.scene(), Self.scene())
+        for _ in 0..<2 {
+            #expect(scene.order(.reload, scope) == .order(matched: count))
+            twin.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        }
+        #expect(scene.reloads.suffix(count).map(\.causes) == Array(repeating: ReloadCauses(.appRequest), count: count))
+        #expect(scene.instance("phone", "w1")?.budget == twin.instance("phone", "w1")?.budget)
+        #expect(scene.lastDecision("phone", "w1")?.reason == .minimumInterval, "the second one waits")
+        #expect(scene.lastDecision("phone", "w1")?.cause == .appRequest)
+        scene.pass(.minutes(5))
+        twin.pass(.minutes(5))
+        #expect(
+            scene.reloads.filter { $0.instance == InstanceID("w1") }.map(\.issuedAt)
+                == twin.reloads.filter { $0.instance == InstanceID("w1") }.map(\.issuedAt)
+        )
+    }
+
+    @Test func `an operator reloads widgets that no push reaches, and controls`() {
+        var scene = Scene()
+        var control = Scene.scores("c1", team: "mariners")
+        control.controlToken = Scene.token("control")
+        scene.settle("display", [Scene.scores("w1", team: "seahawks", pushEnabled: false), control])
+        scene.settle("phone", delivery: .apns, [Scene.scores("w2", team: "seahawks", pushEnabled: false)])
+        #expect(
+            scene.order(.reload, .app(Scene.sports)) == .order(matched: 2),
+            "but the phone is reached by pushes alone"
+        )
+        #expect(scene.issued.map(\.instance) == [InstanceID("c1"), InstanceID("w1")])
+    }
+
+    @Test func `an operator's reload is not charged in the foreground, waits for a pause, and can be cancelled`() {
+        var scene = Self.scene()
+        scene.signal("phone", .appForeground)
+        scene.order(.reload, .instance(Self.address("w1")))
+        #expect(scene.issued.map(\.isCharged) == [false])
+        scene.pass(.hours(2))
+        scene.order(.pause(until: nil), .app(Scene.sports))
+        #expect(scene.order(.reload, .app(Scene.sports)) == .order(matched: 2))
+        #expect(scene.issued == [])
+        #expect(scene.lastDecision("phone", "w1")?.reason == .paused)
+        scene.order(.cancel, .instance(Self.address("w1")))
+        scene.order(.resume, .app(Scene.sports))
+        #expect(scene.issued.map(\.instance) == [InstanceID("w2")])
+    }
+
     @Test func `who gave an order is told, and decides nothing`() throws {
         let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-1")
         let orders = [
@@ -157,6 +211,7 @@ import WidgetModel
         arguments: [
             OperatorOrder(.pause(until: nil), .host(HostKey("phone"))), OperatorOrder(.grant(0), .app(Scene.sports)),
             OperatorOrder(.grant(10_001), .app(Scene.sports)), OperatorOrder(.grant(1), .sender(Scene.team)),
+            OperatorOrder(.reload, .sender(Scene.team)), OperatorOrder(.reload, .push(PushID(high: 1, low: 1), nil)),
             OperatorOrder(.resume, .instance(InstanceAddress(host: HostKey("h"), instance: InstanceID("i")))),
         ]
     )

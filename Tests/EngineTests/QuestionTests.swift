@@ -27,6 +27,7 @@ import WidgetModel
     /// One of each kind, and of those that leave something out another.
     private static func samples(_ scene: Scene) -> [any EngineQuestion] {
         let reloads = scene.reloads.map(\.id)
+        let completed = CompletedPushesQuestion(for: Scene.sports, after: nil, limit: 9).answer(in: scene)
         let pattern = Scene.pattern(team: "seahawks")
         let registration = HostRegistration(
             host: Self.phone,
@@ -58,6 +59,8 @@ import WidgetModel
             PageQuestion(PushFilter(app: Scene.sports, after: .epoch, before: scene.now), limit: 9),
             PageQuestion(DecisionList(about: scene.lastID), limit: 9),
             FiledDecisionsQuestion(from: 1, atLeast: 1, limit: 9), KeptDecisionsQuestion(),
+            CompletedPushesQuestion(for: Scene.sports, after: nil, limit: 9),
+            CompletedPushesQuestion(for: Scene.sports, after: completed.next, limit: 1),
             KeptDecisionsQuestion(about: scene.lastID),
             PageQuestion(DecisionList(about: scene.lastID, outcome: .issued), from: 0, limit: 9),
         ]

@@ -175,7 +175,7 @@ extension RandomSchedule {
     private mutating func wideOrder(_ host: HostKey) -> OperatorOrder {
         let kind = OrderScope.kind(Scene.sports, WidgetKind("scores"))
         let until = self.scene.now + .seconds(Int64(self.below(4000)))
-        return switch self.below(9) {
+        return switch self.below(12) {
         case 0: OperatorOrder(.cancel, .app(Scene.sports))
         case 1: OperatorOrder(.cancel, kind)
         case 2: OperatorOrder(.cancel, .sender(self.random.chance(1, in: 2) ? Scene.team : Self.otherTeam))
@@ -183,6 +183,9 @@ extension RandomSchedule {
         case 4: OperatorOrder(.grant(2), .host(host))
         case 5: OperatorOrder(.pause(until: until), .sender(Scene.team))
         case 6: OperatorOrder(.pause(until: until), .app(Scene.sports))
+        case 7: OperatorOrder(.reload, .app(Scene.sports))
+        case 8: OperatorOrder(.reload, .host(host))
+        case 9: OperatorOrder(.reload, kind)
         default: OperatorOrder(.resume, self.pick([.app(Scene.sports), kind, .sender(Scene.team)]))
         }
     }

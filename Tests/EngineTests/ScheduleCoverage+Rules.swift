@@ -18,7 +18,7 @@ extension ScheduleCoverage {
         .delivery: [.deferred, .issued, .reloaded, .exempt, .failed],
         .appReload: [.deferred, .issued, .coalesced, .unchanged],
         .tick: [.deferred, .issued, .expired, .removed, .failed],
-        .order: [.deferred, .issued, .cancelled],
+        .order: [.deferred, .issued, .coalesced, .cancelled],
     ]
 
     /// Why a cell is never met; nil if it can be.
@@ -64,6 +64,8 @@ extension ScheduleCoverage {
         case (.signal, .issued): cell.delivery == .apns && !cell.phase.isWaiting
         // What the system has just reloaded is acknowledged, or waits for more, before the app asks.
         case (.appReload, .coalesced): cell.delivery != .apns && !cell.phase.isOutstanding
+        // Few orders are for reloads.
+        case (.order, .coalesced): true
         default: false
         }
     }

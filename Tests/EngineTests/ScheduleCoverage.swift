@@ -33,7 +33,7 @@ struct ScheduleCoverage {
         "pushes to tokens", "pushes to a control's token", "invalidations", "leases that ended",
         "policies that changed",
         "records with tombstones", "records under a standing pause", "records with channels", "snapshots read back",
-        "orders: pause", "orders: resume", "orders: cancel", "orders: grant",
+        "orders: pause", "orders: resume", "orders: cancel", "orders: grant", "orders: reload",
     ]
 
     static func standings(_ engine: borrowing Engine) -> [Standing] {

@@ -187,6 +187,7 @@ import WidgetModel
         scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
         scene.apply(.invalidate(InvalidationRequest(.relevance, app: Scene.sports)))
         scene.apply(.order(OperatorOrder(.grant(2), .kind(Scene.sports, WidgetKind("scores")))))
+        scene.apply(.order(OperatorOrder(.reload, .kind(Scene.sports, WidgetKind("scores")))))
         scene.apply(.order(OperatorOrder(.cancel, .sender(Scene.team))))
         scene.apply(.settings(Scene.settings(budget: .widgetkit)))
         scene.jump(by: .days(40))

@@ -393,6 +393,25 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                     + "give each listener its own"
             ),
             (
+                "listeners: {merged: true, push: {enabled: false}}\n",
+                "f.yaml:1:43: listeners.push.enabled: is off, and listeners.merged has it take what the others would"
+            ),
+            (
+                "listeners: {merged: true, host: {enabled: false}}\n",
+                "f.yaml:1:43: listeners.host.enabled: is off, and listeners.merged has the push listener take what "
+                    + "hosts ask; leave out one of them"
+            ),
+            (
+                "listeners: {merged: true, manage: {port: 9000}}\n",
+                "f.yaml:1:42: listeners.manage.port: the listener is merged into listeners.push (listeners.merged), "
+                    + "which has its own; leave it out"
+            ),
+            (
+                "listeners: {merged: true, host: {tls: {certificate: a, key: b}}}\n",
+                "f.yaml:1:39: listeners.host.tls: the listener is merged into listeners.push (listeners.merged), "
+                    + "which has its own; leave it out"
+            ),
+            (
                 "http2: {maxHeaderBytesReset: 4096}\n",
                 "f.yaml:1:30: http2.maxHeaderBytesReset: is less than limits.maxHeaderBytes; "
                     + "a request above that is answered, one above this is not"

@@ -44,6 +44,10 @@ import WidgetModel
                 )
             ),
             (
+                #"{"action":"reload","of":{"app":"com.example.scores","kind":"scores"}}"#,
+                OperatorOrder(.reload, .kind(Self.app, WidgetKind("scores")))
+            ),
+            (
                 #"{"action":"cancel","of":{"app":"com.example.scores","host":"phone-17"}}"#,
                 OperatorOrder(.cancel, .host(HostKey("phone-17")))
             ),
@@ -71,6 +75,7 @@ import WidgetModel
             (#"{"action":"grant","count":0,"of":{"app":"a"}}"#, Place(.badRequest, "count")),
             (#"{"action":"grant","count":10001,"of":{"app":"a"}}"#, Place(.badRequest, "count")),
             (#"{"action":"grant","count":1,"of":{"sender":"a"}}"#, Place(.badRequest, "of")),
+            (#"{"action":"reload","of":{"sender":"a"}}"#, Place(.badRequest, "of")),
             (#"{"action":"cancel","of":{"push":"x"}}"#, Place(.badRequest, "of.push")),
             (#"{"action":"cancel","of":{"instance":"x"}}"#, Place(.badRequest, "of.instance")),
             (#"{"action":"cancel","of":{"instance":"h:i"}}"#, Place(.badRequest, "of.instance")),

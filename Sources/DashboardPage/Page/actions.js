@@ -128,8 +128,17 @@ export function grant(of, known) {
   };
 }
 
+export const reloadNow = (of, known) => ({
+  label: "Reload now…", yes: "Reload", title: `Reload ${scopeText(of)} now`,
+  will: () => [
+    `${known === undefined ? "Each of its widgets" : `Each of ${widgets(known)}`} reloads at once if its budget allows, else as soon as it does, as if the app had asked for it.`,
+    "What is reloaded is charged, unless something exempts it.",
+  ],
+  request: () => order("reload", of), done: (answer) => `Asked for: ${widgets(answer.matched)}.`,
+});
+
 /// What can be ordered of an app, a kind or a sender.
-export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? resume(of) : pause(of, known), cancel(of, waiting), ...(of.sender ? [] : [grant(of, known)])];
+export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? resume(of) : pause(of, known), cancel(of, waiting), ...(of.sender ? [] : [grant(of, known), reloadNow(of, known)])];
 
 // MARK: Other changes
 

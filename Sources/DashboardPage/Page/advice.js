@@ -99,7 +99,7 @@ export function pauseText(order) {
   return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
 
-/// What the health of an upstream, a webhook or a timeline provider comes to, as a sentence.
+/// What the health of an upstream, a webhook, a receiver of receipts or a timeline provider comes to, as a sentence.
 export function healthText(health) {
   if (health.state === "untried") return "not asked since the start";
   const last = health.lastAnswer;
@@ -108,11 +108,12 @@ export function healthText(health) {
   return `${answer} at ${moment(last.at)}${held}`;
 }
 
-/// Upstreams, webhooks and timeline providers that have only failed for a while: `{ name, since, health }`.
+/// Upstreams, webhooks, receivers of receipts and timeline providers that have only failed for a while: `{ name, since, health }`.
 export function targetsInTrouble(places, providers) {
   return [
     ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
     ...(places?.webhooks ?? []).map((one) => [`The webhook of ${one.app}`, one.health]),
+    ...(places?.receipts ?? []).map((one) => [`The receiver of receipts of ${one.app}`, one.health]),
     ...(providers ?? []).map((one) => [`The timeline provider of ${one.kind} of ${one.app}`, one.health]),
   ].filter(([, health]) => health?.state === "inTrouble").map(([name, health]) => ({ name, since: health.troubleSince, health }));
 }

@@ -187,7 +187,7 @@ export function marksOf({ startedAt, audited, config, targets = [] }, samples, s
   return marks.sort((left, right) => ms(left.at) - ms(right.at));
 }
 
-const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled what waits for", grant: "Granted reloads to" };
+const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled what waits for", grant: "Granted reloads to", reload: "Asked for reloads of" };
 
 /// A request of the audit, in words.
 export function changeText(entry) {

@@ -1,6 +1,6 @@
 // One host: how it is reached, what it shows, what is on its way to it.
 
-import { actions, cancel, grant, removeHost } from "./actions.js";
+import { actions, cancel, grant, reloadNow, removeHost } from "./actions.js";
 import { card, facts, gone, h, link, table, tile, tiles, to, when } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { condition, connection } from "./hosts.js";
@@ -48,7 +48,7 @@ export function one(context, app, host) {
       ]));
       if (offered) return;
       offered = true;
-      change.replaceChildren(actions(context, "write", [grant({ app, host }, rows.length), cancel({ app, host })]), actions(context, "admin", [removeHost(app, host, rows.length)]));
+      change.replaceChildren(actions(context, "write", [reloadNow({ app, host }, rows.length), grant({ app, host }, rows.length), cancel({ app, host })]), actions(context, "admin", [removeHost(app, host, rows.length)]));
     },
   };
 }

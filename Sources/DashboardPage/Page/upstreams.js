@@ -37,9 +37,9 @@ export function open(context) {
     ...health,
   ], "No kind has a timeline provider; hosts make their timelines themselves.");
   const upstreams = table("Upstreams", [
-    { title: "App", wide: true, cell: (row) => h("b", {}, row.app) },
+    { title: "App", wide: true, cell: (row) => h("span", {}, h("b", {}, row.app), row.kindOf === "receipts" ? h("span", { class: "soft block" }, "receipts for senders") : "") },
     { title: "Where", wide: true, cell: (row) => h("span", { class: "id" }, row.origin) },
-    { title: "Key", cell: (row) => h("span", {}, row.keyID ?? (row.kindOf === "webhook" ? "signed" : ""),
+    { title: "Key", cell: (row) => h("span", {}, row.keyID ?? (row.kindOf ? "signed" : ""),
       row.tokenAgeSeconds === undefined ? "" : h("span", { class: "soft block" }, `token of ${duration(row.tokenAgeSeconds * 1000)}`)) },
     { title: "State", cell: (row) => state(row.health) },
     ...health,
@@ -76,10 +76,10 @@ export function open(context) {
     },
     show({ stats, known, places }) {
       providers.set(known?.providers ?? []);
-      upstreams.set([...(places?.upstreams ?? []), ...(places?.webhooks ?? []).map((one) => ({ ...one, kindOf: "webhook" }))]);
+      upstreams.set([...(places?.upstreams ?? []), ...["webhooks", "receipts"].flatMap((kindOf) => (places?.[kindOf] ?? []).map((one) => ({ ...one, kindOf })))]);
       const failing = [
         ...(known?.providers ?? []).map((one) => [{ app: one.app, kind: one.kind }, `the provider of ${one.kind} of ${one.app}`, one.health]),
-        ...[...(places?.upstreams ?? []), ...(places?.webhooks ?? [])].map((one) => [{ app: one.app }, `what goes out for ${one.app}`, one.health]),
+        ...[...(places?.upstreams ?? []), ...(places?.webhooks ?? []), ...(places?.receipts ?? [])].map((one) => [{ app: one.app }, `what goes out for ${one.app}`, one.health]),
       ].filter(([, , one]) => one?.state === "inTrouble" || one?.state === "failing");
       const names = JSON.stringify(failing.map(([body]) => body));
       if (names !== offered) {

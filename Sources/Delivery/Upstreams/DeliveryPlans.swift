@@ -17,7 +17,7 @@ package struct DeliveryPlans: Sendable {
         package let number: Int
     }
 
-    /// An app's webhook.
+    /// An app's webhook for reloads, or for receipts.
     package struct Webhook: Sendable {
         package let target: HTTPTarget
         package let path: String
@@ -26,6 +26,8 @@ package struct DeliveryPlans: Sendable {
 
     package private(set) var upstreams: [BundleID: Upstream] = [:]
     package private(set) var webhooks: [BundleID: Webhook] = [:]
+    /// Where senders are told what became of their pushes, by app.
+    package private(set) var receipts: [BundleID: Webhook] = [:]
     /// Every signing key once, by team and id, in the order of the configuration.
     package private(set) var tokens: [(team: TeamID, keyID: KeyID, digest: [UInt8], tokens: UpstreamTokens)] = []
 
@@ -62,6 +64,9 @@ package struct DeliveryPlans: Sendable {
             }
             if let webhook = app.webhook {
                 self.webhooks[app.bundleID] = try self.plan(webhook, networks, before)
+            }
+            if let receipts = app.receipts {
+                self.receipts[app.bundleID] = try self.plan(receipts, networks, before)
             }
         }
     }

@@ -57,8 +57,33 @@ package enum DeliveryRequests {
         let body = JSONValue.object(of: [
             ("type", .string("reload")),
             ("reloads", .array(reloads.map { Views.reload($0) })),
-        ]).jsonText
-        return HTTPClientRequest(
+        ])
+        return Self.signed(body.jsonText, to: webhook, id: id, at: now, timeout: timeout)
+    }
+
+    /// A signed POST that tells an app's senders what became of pushes.
+    package static func receipts(
+        _ receiver: DeliveryPlans.Webhook,
+        _ request: ReceiptRequest,
+        at now: Instant
+    ) -> HTTPClientRequest {
+        let body = JSONValue.object(of: [
+            ("type", .string("receipts")),
+            ("app", .string(request.app.rawValue)),
+            ("receipts", .array(request.receipts.map { Views.receipt($0) })),
+            ("mayMiss", request.mayMiss ? .bool(true) : nil),
+        ])
+        return Self.signed(body.jsonText, to: receiver, id: request.id, at: now, timeout: request.timeout)
+    }
+
+    private static func signed(
+        _ body: [UInt8],
+        to webhook: DeliveryPlans.Webhook,
+        id: PushID,
+        at now: Instant,
+        timeout: Interval
+    ) -> HTTPClientRequest {
+        HTTPClientRequest(
             method: "POST",
             path: webhook.path,
             headers: [

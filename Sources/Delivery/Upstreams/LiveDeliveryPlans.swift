@@ -33,7 +33,7 @@ extension GatewayConfiguration {
         self.apps.flatMap { app in
             [
                 app.upstream?.key, app.upstream?.certificate, app.upstream?.certificateKey, app.upstream?.authorities,
-                app.webhook?.secretFile, app.webhook?.authorities,
+                app.webhook?.secretFile, app.webhook?.authorities, app.receipts?.secretFile, app.receipts?.authorities,
             ].compactMap { $0 }
         }
     }

@@ -1,4 +1,5 @@
 package import HTTPTransport
+import Ownership
 import Partitions
 package import Settings
 import Synchronization
@@ -9,6 +10,7 @@ package struct Outgoing: Sendable {
     package let live: LiveDeliveryPlans
     package var plans: DeliveryPlans { self.live.current }
     package let deliverer: ReloadDeliverer
+    package let receipts: ReceiptSender
     package let client: HTTPClient
     /// Whether anything goes out at all.
     package let delivers: Bool
@@ -20,6 +22,7 @@ package struct Outgoing: Sendable {
     package init(
         plans: LiveDeliveryPlans,
         deliverer: ReloadDeliverer,
+        receipts: ReceiptSender,
         client: HTTPClient,
         delivers: Bool = true,
         timeout: Interval
@@ -27,14 +30,32 @@ package struct Outgoing: Sendable {
         self.delivers = delivers
         self.live = plans
         self.deliverer = deliverer
+        self.receipts = receipts
         self.client = client
         self.timeout = Shared(timeout)
+    }
+
+    /// What waits goes by other plans from now on.
+    func usePlans(changed: Set<Destination>) {
+        Task {
+            await self.deliverer.usePlans(changed: changed)
+            await self.receipts.usePlans()
+        }
+    }
+
+    /// Tries at once what waits for those that have failed last.
+    func tryFailing() async {
+        await self.deliverer.tryFailing()
+        await self.receipts.tryFailing()
     }
 
     /// Keeps to other settings from now on.
     package func use(_ settings: GatewayConfiguration.Deliveries) {
         self.timeout.set(settings.request)
-        Task { await self.deliverer.use(settings) }
+        Task {
+            await self.deliverer.use(settings)
+            await self.receipts.use(settings)
+        }
     }
 }
 

@@ -18,8 +18,7 @@ package actor ReloadDeliverer {
     private let clock: @Sendable () -> Instant
     private let telemetry: DeliveryTelemetry
     private var machine: DeliveryMachine
-    private var timer: Task<Void, Never>?
-    private var timerDue = Instant.distantFuture
+    private var timer = DueTimer()
 
     /// - Parameters:
     ///   - delivers: False for one that sends nothing, ever: what it is given waits.
@@ -70,7 +69,7 @@ package actor ReloadDeliverer {
     /// Starts nothing any more. What is in work is given up; the log has it.
     package func stop() async {
         self.machine.stop()
-        self.timer?.cancel()
+        self.timer.cancel()
         await self.client.close()
     }
 
@@ -108,19 +107,11 @@ extension ReloadDeliverer {
     private func run() {
         let now = self.clock()
         while let action = self.machine.next(now: now) { self.perform(action) }
-        guard let due = self.machine.nextDue, due < self.timerDue else { return }
-        self.timer?.cancel()
-        self.timerDue = due
-        let wait = max(0, min((due - now).milliseconds, Interval.day.milliseconds))
-        self.timer = Task {
-            guard (try? await Task.sleep(for: .milliseconds(wait))) != nil else { return }
-            self.wake()
-        }
+        self.timer.set(self.machine.nextDue, now: now) { await self.wake() }
     }
 
     private func wake() {
-        self.timer = nil
-        self.timerDue = .distantFuture
+        self.timer.fired()
         self.run()
     }
 

@@ -144,6 +144,14 @@ extension Ledger {
         self.pushes.evict(above: max, completedBefore: instant, atMost: &units)
     }
 
+    /// The pushes that completed first and last of those that are kept, and how many there are.
+    var completed: (first: PushNumber, last: PushNumber, count: Int) {
+        (self.pushes.complete.first, self.pushes.complete.last, self.pushes.completeCount)
+    }
+
+    /// A push that has completed and is kept; nil if there is no such row.
+    func complete(_ push: PushNumber) -> Push? { self.pushes.keptComplete(push) }
+
     /// The collapse id of a push, empty if it has none.
     func collapseID(of push: PushNumber) -> [UInt8] { self.pushes.collapseID(of: push) }
 

@@ -217,6 +217,13 @@ struct PushTable: ~Copyable, Sendable {
         }
     }
 
+    /// A row whose push has completed and is kept; nil if it is no such row, or was never given out.
+    func keptComplete(_ push: PushNumber) -> Row? {
+        guard !push.isNone, push.index < self.rows.end else { return nil }
+        let row = self.rows[push]
+        return row.isComplete && row.completedAt != Self.evicted ? row : nil
+    }
+
     /// The push that was accepted as the `number`th, if it is listed and still kept.
     func listed(_ number: UInt64) -> PushNumber? {
         guard let entry = self.recent[number] else { return nil }

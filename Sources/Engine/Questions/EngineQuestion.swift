@@ -53,7 +53,7 @@ package enum ReceivedQuestion: Sendable {
         ReloadQuestion<ShownDigest>.self, ReloadsQuestion.self, TotalsQuestion.self, ProgressQuestion.self,
         InForceQuestion.self, ExistenceQuestion.self, SendersQuestion.self, BehindQuestion.self,
         ChannelsQuestion.self, SurveyQuestion.self, OrphansQuestion.self, HostSummaryQuestion.self,
-        FiledDecisionsQuestion.self, KeptDecisionsQuestion.self,
+        FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self,
     ]
     private static let searchTag = UInt8.max
 

@@ -22,6 +22,8 @@ package struct OperatorOrder: Hashable, Sendable {
         case cancel
         /// So many more charged reloads in the present window of each instance: an app, a kind, a host or an instance.
         case grant(Int)
+        /// Reloads, as the app itself may ask for them: an app, a kind, a host or an instance.
+        case reload
     }
 
     /// The most that one order may grant.
@@ -55,7 +57,8 @@ package struct OperatorOrder: Hashable, Sendable {
         case (.grant(let count), .app), (.grant(let count), .kind), (.grant(let count), .host),
             (.grant(let count), .instance):
             (1...Self.grantMax).contains(count)
-        case (.pause, _), (.resume, _), (.grant, _): false
+        case (.reload, .app), (.reload, .kind), (.reload, .host), (.reload, .instance): true
+        case (.pause, _), (.resume, _), (.grant, _), (.reload, _): false
         }
     }
 }
@@ -112,6 +115,7 @@ extension OperatorOrder {
         case .grant(let count):
             writer.write(byte: 3)
             writer.write(count: count)
+        case .reload: writer.write(byte: 4)
         }
         self.scope.encode(into: &writer)
         writer.write(self.source) { $1.encode(into: &$0) }
@@ -127,6 +131,7 @@ extension OperatorOrder {
         case 1: self.action = .resume
         case 2: self.action = .cancel
         case 3: self.action = .grant(Int(truncatingIfNeeded: try reader.readVarint()))
+        case 4: self.action = .reload
         default: throw .invalid(offset: start)
         }
         self.scope = try OrderScope(from: &reader)

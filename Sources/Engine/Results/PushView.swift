@@ -26,13 +26,13 @@ package struct PushView: Hashable, Sendable {
     package let isApplied: Bool
     /// Why it was decided for no instance here; nil if it was decided.
     package let failure: PushFailure?
+    /// Since when nothing of it can change here any more; nil while something can.
+    package let completedAt: Instant?
     /// Why it waits; nil if it waits for no instance, and in lists.
     package internal(set) var waiting: PushWaiting?
 
     /// Whether nothing of it can change here any more.
-    package var isComplete: Bool {
-        self.isApplied && self.counts[.deferred] == 0 && self.counts[.issued] == 0
-    }
+    package var isComplete: Bool { self.completedAt != nil }
 }
 
 /// How many instances of a push are in each outcome, and why failures failed.

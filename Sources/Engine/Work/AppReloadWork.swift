@@ -1,14 +1,21 @@
 import IntentMatching
 import WidgetModel
 
-/// An app's request for reloads on its way through the instances that match.
+/// A request for reloads, an app's or an operator's, on its way through the instances that it is about.
 ///
 /// All of them want a reload before the first is decided, since one push to a token may serve several. So each phase goes
 /// through all of them before the next begins.
 struct AppReloadWork: Sendable {
+    /// Whose wish it is.
+    enum Asker: Sendable {
+        /// The app's, for those of its instances, or of a kind, that match.
+        case app(AppReloadRequest, AppNumber, KindNumber?)
+        case anOperator(OrderWork.Audience)
+    }
+
     fileprivate enum Phase {
-        /// Instances that are not push-enabled are found: the index does not have them.
-        case silent
+        /// Instances are found that no index has: those that are not push-enabled, and all that an order is about.
+        case unindexed
         /// Those that show the content already are left out.
         case asked
         /// The request is added to the waiting causes.
@@ -19,12 +26,10 @@ struct AppReloadWork: Sendable {
         case done
     }
 
-    let request: AppReloadRequest
-    let app: AppNumber
-    let kind: KindNumber?
+    let asker: Asker
     let digest: ContentDigest?
-    fileprivate var phase = Phase.silent
-    /// What is looked at for instances that are not push-enabled: nothing, if it is asked of one host.
+    fileprivate var phase = Phase.unindexed
+    /// What is looked at for instances that no index has: nothing, if it is asked of one host.
     var scan = TableScan<NumberTag.Instance>(below: 0)
     /// What matches, then what is asked for, then what waits for it.
     fileprivate var instances: [InstanceNumber] = []
@@ -37,10 +42,8 @@ struct AppReloadWork: Sendable {
     /// How many were asked.
     fileprivate var asked = 0
 
-    init(_ request: AppReloadRequest, app: AppNumber, kind: KindNumber?, _ digest: ContentDigest?) {
-        self.request = request
-        self.app = app
-        self.kind = kind
+    init(by asker: Asker, _ digest: ContentDigest? = nil) {
+        self.asker = asker
         self.digest = digest
     }
 
@@ -48,7 +51,12 @@ struct AppReloadWork: Sendable {
     mutating func add(_ matches: [InstanceNumber]) { self.instances += matches }
 
     var isDone: Bool { self.phase == .done }
-    var result: RecordAnswer.Result { .appReload(matched: self.asked) }
+    var result: RecordAnswer.Result {
+        switch self.asker {
+        case .app: .appReload(matched: self.asked)
+        case .anOperator: .order(matched: self.asked)
+        }
+    }
 
     /// Goes on with what the phase kept.
     fileprivate mutating func enter(_ phase: Phase) {
@@ -73,11 +81,11 @@ struct AppReloadWork: Sendable {
 }
 
 extension Engine {
-    /// Does some of an app's request. A unit is an instance in one phase.
+    /// Does some of a request. A unit is an instance in one phase.
     mutating func advance(_ work: inout AppReloadWork, _ units: inout Int) {
         while units > 0, !work.isDone {
             switch work.phase {
-            case .silent: self.findSilent(&work, &units)
+            case .unindexed: self.findUnindexed(&work, &units)
             case .asked: self.ask(&work, &units)
             case .wanting: self.want(&work, &units)
             case .decided:
@@ -93,14 +101,9 @@ extension Engine {
         }
     }
 
-    private mutating func findSilent(_ work: inout AppReloadWork, _ units: inout Int) {
+    private mutating func findUnindexed(_ work: inout AppReloadWork, _ units: inout Int) {
         while units > 0, !work.scan.isDone {
-            for instance in work.scan.takeNext() {
-                let row = self.registry[instance]
-                guard row.isLive, !row.pushEnabled, self.catalogue[row.kind].app == work.app,
-                    work.kind == nil || row.kind == work.kind
-                else { continue }
-                if let pattern = work.request.pattern, !self.matches(instance, pattern) { continue }
+            for instance in work.scan.takeNext() where self.isUnindexed(instance, work.asker) {
                 work.instances.append(instance)
             }
             units -= 1
@@ -108,10 +111,21 @@ extension Engine {
         if units > 0 { work.enterAgain(.asked) }
     }
 
+    private func isUnindexed(_ instance: InstanceNumber, _ asker: AppReloadWork.Asker) -> Bool {
+        switch asker {
+        case .app(let request, let app, let kind):
+            let row = self.registry[instance]
+            return row.isLive && !row.pushEnabled && self.catalogue[row.kind].app == app
+                && (kind == nil || row.kind == kind)
+                && (request.pattern.map { self.matches(instance, $0) } ?? true)
+        case .anOperator(let audience): return self.isIn(audience, instance)
+        }
+    }
+
     private mutating func ask(_ work: inout AppReloadWork, _ units: inout Int) {
         while units > 0, let instance = work.popNext() {
             units -= 1
-            guard self.isMeant(instance, by: work.request) else { continue }
+            guard self.isMeant(instance, by: work.asker) else { continue }
             if let digest = work.digest, self.shows(instance, digest) {
                 self.note(instance, .unchanged, .sameDigest, cause: .appRequest)
             } else {

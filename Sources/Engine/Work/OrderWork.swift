@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// An order on its way through the instances that it is about.
+/// An order on its way through the instances that it is about; one for reloads is an ``AppReloadWork``.
 struct OrderWork: Sendable {
     /// The live instances that an order is about.
     enum Audience: Sendable {
@@ -57,6 +57,7 @@ extension Engine {
             case .pause, .resume: self.decideIfWaiting(instance)
             case .cancel: work.cancelled += self.cancel(work.order.scope, instance)
             case .grant(let count): self.grant(count, instance)
+            case .reload: break
             }
             work.next += 1
             units -= 1 + self.output.effects.count - before

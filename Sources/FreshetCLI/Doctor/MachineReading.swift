@@ -16,7 +16,7 @@ enum MachineReading {
 
     /// The ports that are to be listened on; those that the system chooses are left out.
     static func ports(_ configuration: GatewayConfiguration) async -> [Checkup.PortReading] {
-        let listeners = configuration.listeners
+        let listeners = configuration.listeners.opened
         var readings: [Checkup.PortReading] = []
         for (name, listener) in [
             ("push", listeners.push), ("manage", listeners.manage), ("host", listeners.host), ("ops", listeners.ops),

@@ -44,6 +44,7 @@ struct PeerReading: Sendable {
         for (index, app) in configuration.apps.enumerated() {
             let targets = [
                 ("upstream", plans.upstreams[app.bundleID]?.target), ("webhook", plans.webhooks[app.bundleID]?.target),
+                ("receipts", plans.receipts[app.bundleID]?.target),
             ]
             for (name, target) in targets {
                 if let target { peers.append(Peer("apps[\(index)].\(name)", target)) }

@@ -187,3 +187,33 @@ struct Grant: OrderVerb {
         "Granted \(self.count) more reloads to \(self.matched(answer, "instance"))."
     }
 }
+
+/// `freshet reload-widgets`
+struct ReloadWidgets: OrderVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "reload-widgets",
+        abstract: "Let an app, a kind, a host or an instance reload now, as far as budgets allow.",
+        discussion: """
+            As if the app had called reloadAllTimelines() or reloadTimelines(ofKind:): charged, unless something exempts it. An \
+            instance that may not reload now does so as soon as its budget allows. freshet reload is about the configuration.
+
+              freshet reload-widgets --instance com.example.scores/phone:scores-1
+              freshet reload-widgets --app com.example.scores --kind scores --yes
+
+            Exit codes: 0 asked for, 1 the gateway does not answer, 2 it refused.
+            """
+    )
+    static let action = "reload"
+
+    @OptionGroup var place: OrderPlace
+    @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
+    @OptionGroup var confirmation: ConfirmationOptions
+
+    var members: [(String, JSONValue?)] { [] }
+    var intent: String { "reload \(self.place.words) now, as far as budgets allow" }
+
+    func line(_ answer: JSONValue) -> String {
+        "Asked \(self.matched(answer, "instance")) of \(self.place.words) to reload, as soon as budgets allow."
+    }
+}

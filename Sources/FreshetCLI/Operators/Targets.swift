@@ -5,7 +5,7 @@ import WidgetModel
 struct Upstreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "List upstreams, webhooks and timeline providers: how each does, what waits for it, what it answered last.",
+            "List upstreams, webhooks, receivers of receipts and timeline providers: how each does, what waits for it, what it answered last.",
         discussion: """
             freshet try-now tries at once what waits for one that was mended.
 
@@ -29,7 +29,9 @@ struct Upstreams: AsyncParsableCommand {
             return Output.line(both.words)
         }
         let rows = Target.all(upstreams.json, providers.json)
-        guard !rows.isEmpty else { return Output.line("No app has an upstream, a webhook or a timeline provider.") }
+        guard !rows.isEmpty else {
+            return Output.line("No app has an upstream, a webhook, receipts or a timeline provider.")
+        }
         var table = TextTable([
             .text("TARGET", "target"), .text("APP", "app"), .text("KIND", "kind"), .text("AT", "origin"), .health,
             .count("WAITING", "health.waiting"), .time("LAST SUCCESS", "health.lastSuccess"),
@@ -47,7 +49,7 @@ enum Target {
     static func all(_ upstreams: JSONValue, _ providers: JSONValue) -> [JSONValue] {
         [
             ("upstream", upstreams["upstreams"]), ("webhook", upstreams["webhooks"]),
-            ("timeline provider", providers["providers"]),
+            ("receipts", upstreams["receipts"]), ("timeline provider", providers["providers"]),
         ].flatMap { name, list in
             (list?.elements ?? []).map { .object([.init(name: "target", value: .string(name))] + $0.members) }
         }

@@ -40,7 +40,7 @@ package struct ConfigurationCheck: Sendable {
     // MARK: Certificates
 
     private mutating func checkThatFilesGoTogether(_ configuration: GatewayConfiguration) {
-        let listeners = configuration.listeners
+        let listeners = configuration.listeners.opened
         var seen: Set<String> = []
         for (name, listener) in [
             ("push", listeners.push), ("manage", listeners.manage), ("host", listeners.host), ("ops", listeners.ops),

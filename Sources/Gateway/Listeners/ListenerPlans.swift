@@ -23,7 +23,7 @@ package struct ListenerPlans: Sendable {
     }
 
     package init(_ configuration: GatewayConfiguration) throws {
-        let listeners = configuration.listeners
+        let listeners = configuration.listeners.opened
         let allowance = DescriptorLimit.current?.allowance(open: DescriptorLimit.open) ?? ConnectionAllowance(max: nil)
         let push = try Self.certificate("push", listeners.push, configuration)
         self.push = Self.plan("push", listeners.push, configuration, push, allowance)
@@ -53,7 +53,8 @@ package struct ListenerPlans: Sendable {
             tls: certificate?.context
         )
         plan.allowance = allowance
-        plan.protocols = ["push", "manage"].contains(name) ? .http2 : .http2AndHTTP1
+        let takesHTTP1 = name == "push" ? configuration.listeners.isMerged : name != "manage"
+        plan.protocols = takesHTTP1 ? .http2AndHTTP1 : .http2
         plan.useBounds(of: configuration)
         return plan
     }

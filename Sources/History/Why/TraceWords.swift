@@ -79,6 +79,7 @@ enum TraceWords {
             case .resume: "an operator resumed something"
             case .cancel: "what waits was cancelled"
             case .grant(let count): "an operator granted \(count) reloads"
+            case .reload: "an operator asked for a reload"
             }
         case .audit: return "an operator asked for something"
         case .amend: return "an operator changed the configuration"

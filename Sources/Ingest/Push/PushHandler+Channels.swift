@@ -26,7 +26,7 @@ extension PushHandler {
         let (own, id, text) = self.channelRequestID(push)
         let caller = ChannelCaller(push, id: text)
         do throws(RejectionAnswer) {
-            let judged = try self.intake.judge.judge(own, push, takesBroadcasts: self.role == .pushes)
+            let judged = try self.intake.judge.judge(own, push, takesBroadcasts: self.role != .channelManagement)
             try self.services.senderLimits.admit(
                 judged.sender,
                 judged.app.meter,
@@ -47,7 +47,7 @@ extension PushHandler {
     func judgeChannelRequest(_ push: borrowing PushContext) {
         let (own, _, text) = self.channelRequestID(push)
         do throws(RejectionAnswer) {
-            try self.intake.judge.judgeHead(own, push, takesBroadcasts: self.role == .pushes)
+            try self.intake.judge.judgeHead(own, push, takesBroadcasts: self.role != .channelManagement)
             push.connection.limitBody(of: push.request.streamID, to: ChannelValidation.bodyBytesMax)
         } catch {
             self.answer(.failure(error), ChannelCaller(push, id: text))

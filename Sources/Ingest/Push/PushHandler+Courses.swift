@@ -8,8 +8,10 @@ import WidgetModel
 extension PushHandler {
     /// What a listener is for.
     package enum Role: Hashable, Sendable {
-        /// Everything.
+        /// Pushes and channels, and beside them what hosts ask.
         case pushes
+        /// The same where web pages are hosts, too: none of them is a sender.
+        case everything
         /// Managing channels, and nothing else: APNs has hosts and ports of their own for that.
         case channelManagement
         /// Targeted pushes beside what hosts ask, for senders that speak HTTP/1.1 only. All else is for others, and what a
@@ -33,6 +35,7 @@ extension PushHandler {
 
     func course(of push: borrowing PushContext) -> Course {
         if self.role == .targetedPushes, !Self.isTargetedPush(push) { return .others }
+        if self.role == .everything, Self.isOfWebPage(push) { return .others }
         // One by one: across targets a set that is written as a literal is made of an array, each time.
         if push.request.flags.contains(.headersTooLarge) || push.request.flags.contains(.timedOut) { return .unread }
         let path = push.request.path.wire
@@ -41,6 +44,7 @@ extension PushHandler {
         case .channels: return .channels
         case _ where self.role == .channelManagement: return .nowhere
         case .other: return .others
+        case .unknown where self.role == .everything && !Self.isOfPushes(push): return .others
         case .bulk(let path): return .bulk(path: path)
         case .device, .missingDeviceToken, .targeted, .unknown: return .push
         }
@@ -55,9 +59,19 @@ extension PushHandler {
         case .unknown where push.text(push.request.path).hasPrefix("/v1/apps/"): break
         case .device, .missingDeviceToken, .channels, .other, .unknown: return false
         }
+        return !Self.isOfWebPage(push)
+    }
+
+    /// Whether a path that is none of pushes is meant for one, so that it is refused as APNs does.
+    private static func isOfPushes(_ push: borrowing PushContext) -> Bool {
+        let path = push.text(push.request.path)
+        return ["/1/", "/3/", "/4/", "/v1/apps/"].contains { path.hasPrefix($0) }
+    }
+
+    private static func isOfWebPage(_ push: borrowing PushContext) -> Bool {
         let fields = push.fields
-        for index in fields.indices where push.text(fields[index].name) == "origin" { return false }
-        return true
+        for index in fields.indices where push.text(fields[index].name) == "origin" { return true }
+        return false
     }
 
     func passOn(

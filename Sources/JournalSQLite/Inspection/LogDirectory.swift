@@ -128,7 +128,7 @@ extension LogDirectory {
     }
 
     /// The databases beside the log; each may have more files that begin with its name.
-    static let archives = ["timelines.sqlite", "audit.sqlite", "samples.sqlite"]
+    static let archives = ["timelines.sqlite", "audit.sqlite", "samples.sqlite", "receipts.sqlite"]
     /// What is made again from the log, and not copied with it.
     static let caches = ["decisions.sqlite"]
 

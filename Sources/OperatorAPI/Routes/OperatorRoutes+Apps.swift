@@ -109,7 +109,9 @@ extension OperatorRoutes {
     /// `GET /v1/upstreams`: where reloads go by HTTP, and how that goes.
     func upstreamList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         guard let outgoing = self.targets.outgoing else {
-            return try await self.answer([("upstreams", .array([])), ("webhooks", .array([]))])
+            return try await self.answer([
+                ("upstreams", .array([])), ("webhooks", .array([])), ("receipts", .array([])),
+            ])
         }
         let wall = LogClock.wallTime()
         let now = self.clock.now()
@@ -139,9 +141,20 @@ extension OperatorRoutes {
                 ("health", health(.webhook, app.bundle)),
             ])
         }
+        let receivers = await outgoing.receipts.views()
+        let receipts = self.apps.apps.compactMap { app -> JSONValue? in
+            guard let plan = outgoing.plans.receipts[app.bundle] else { return nil }
+            let view = receivers[app.bundle]
+            return JSONValue.object(of: [
+                ("app", .string(app.bundle.rawValue)), ("origin", .string(plan.target.origin.description)),
+                ("told", .count(view?.counters.told ?? 0)), ("gaps", .count(view?.counters.gaps ?? 0)),
+                ("health", view.map { Views.health($0.target, now: now) }),
+            ])
+        }
         guard case .object(let totals) = await self.deliveries() else { throw Problem(.internal, "no deliveries") }
+        let lists = [("upstreams", upstreams), ("webhooks", webhooks), ("receipts", receipts)]
         return try await self.answer(
-            [("upstreams", .array(upstreams)), ("webhooks", .array(webhooks))] + totals.map { ($0.name, $0.value) }
+            lists.map { ($0.0, .array($0.1)) } + totals.map { ($0.name, $0.value) }
         )
     }
 

@@ -39,7 +39,7 @@ extension OperatorRoutes {
         return try result.get()
     }
 
-    /// `POST /v1/orders`: pause, resume, cancel or grant. The order is the record that says who gave it.
+    /// `POST /v1/orders`: pause, resume, cancel, grant or reload. The order is the record that says who gave it.
     func order(_ call: OperatorCall) throws(Problem) -> Change {
         var order = try OrderBody.order(try call.json())
         order.source = call.asker.source

@@ -8,7 +8,7 @@ import Settings
 import TimelineProviding
 import WidgetModel
 
-/// How upstreams, webhooks and timeline providers do.
+/// How upstreams, webhooks, receivers of receipts and timeline providers do.
 extension OperatorRoutes {
     /// Gauges and counters of each target, by app and, for timeline providers, by kind.
     func addHealth(_ text: inout PrometheusText) async {
@@ -25,6 +25,7 @@ extension OperatorRoutes {
                 views.map { (labels: $0.0, value: $0.1.heldUntil == nil ? 0 : 1) }
             )
         }
+        await self.addReceipts(&text)
         var providers: [(labels: [(String, String)], view: ProviderView)] = []
         for app in self.apps.apps {
             for schema in app.schemas {
@@ -40,6 +41,26 @@ extension OperatorRoutes {
             .gauge,
             "Whether a timeline provider is left alone after failures, or has one request on trial.",
             providers.map { (labels: $0.labels, value: $0.view.isClosed ? 0 : 1) }
+        )
+    }
+
+    private func addReceipts(_ text: inout PrometheusText) async {
+        let receivers = await self.targets.outgoing?.receipts.views() ?? [:]
+        let views = self.apps.apps.compactMap { app in
+            receivers[app.bundle].map { (labels: [("app", app.bundle.rawValue)], view: $0) }
+        }
+        self.addHealth(&text, .receipts, views.map { ($0.labels, $0.view.target) })
+        text.add(
+            "freshet_receipts_told_total",
+            .counter,
+            "Pushes of which the app's receiver of receipts has taken what became of them.",
+            views.map { (labels: $0.labels, value: Double($0.view.counters.told)) }
+        )
+        text.add(
+            "freshet_receipts_gaps_total",
+            .counter,
+            "How often pushes may have been forgotten before the app's receiver of receipts was told of them.",
+            views.map { (labels: $0.labels, value: Double($0.view.counters.gaps)) }
         )
     }
 
@@ -80,7 +101,7 @@ extension OperatorRoutes {
         text.add(
             names.oldestWaiting,
             .gauge,
-            "How long the oldest reload that is for it has waited; 0 if none does.",
+            "How long the oldest that is for it has waited; 0 if nothing does.",
             views.map { labels, view in
                 (labels: labels, value: view.oldest.map { Double(max(0, (now - $0).milliseconds)) / 1000 } ?? 0)
             }
@@ -109,6 +130,13 @@ private struct HealthMetrics {
         requests: "freshet_webhook_requests_total",
         failures: "freshet_webhook_failures_total",
         oldestWaiting: "freshet_webhook_oldest_waiting_seconds"
+    )
+    static let receipts = HealthMetrics(
+        lastSuccess: "freshet_receipts_last_success_timestamp_seconds",
+        inTrouble: "freshet_receipts_in_trouble",
+        requests: "freshet_receipts_requests_total",
+        failures: "freshet_receipts_failures_total",
+        oldestWaiting: "freshet_receipts_oldest_waiting_seconds"
     )
     static let provider = HealthMetrics(
         lastSuccess: "freshet_provider_last_success_timestamp_seconds",

@@ -6,7 +6,7 @@ import Serving
 import Settings
 import WidgetModel
 
-/// `POST /v1/try-now`: what waits for an upstream, a webhook or a timeline provider is tried at once.
+/// `POST /v1/try-now`: what waits for an upstream, a webhook, a receiver of receipts or a timeline provider is tried at once.
 extension OperatorRoutes {
     /// Which targets a request is about.
     private enum Wanted {
@@ -39,7 +39,10 @@ extension OperatorRoutes {
                 switch wanted {
                 case .failing: break
                 case .app(let app):
-                    throw Problem(.notFound, "\(app) has no upstream, webhook or timeline provider, or is no app")
+                    throw Problem(
+                        .notFound,
+                        "\(app) has no upstream, webhook, receipts or timeline provider, or is no app"
+                    )
                 case .kind(let key):
                     throw Problem(
                         .notFound,
@@ -62,6 +65,14 @@ extension OperatorRoutes {
                     guard let view = targets[.init(kind: kind, app: app.bundle)] else { continue }
                     tried.append(Self.tried(kind.rawValue, app.bundle, nil, view))
                 }
+            }
+        }
+        if let receipts = self.targets.outgoing?.receipts {
+            let views = await receipts.views().filter { wanted.includes($0.key, nil, $0.value.target) }
+            await receipts.tryNow(Set(views.keys))
+            for app in self.apps.apps {
+                guard let view = views[app.bundle] else { continue }
+                tried.append(Self.tried("receipts", app.bundle, nil, view.target))
             }
         }
         for app in self.apps.apps {

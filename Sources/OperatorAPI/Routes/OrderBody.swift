@@ -14,12 +14,14 @@ package enum OrderBody {
         case "pause": action = .pause(until: try object.instant("until"))
         case "resume": action = .resume
         case "cancel": action = .cancel
+        case "reload": action = .reload
         case "grant":
             guard let count = try object.int("count", in: 1...Int64(OperatorOrder.grantMax)) else {
                 throw object.problem("count", "is required: how many more reloads, 1 to \(OperatorOrder.grantMax)")
             }
             action = .grant(Int(count))
-        default: throw object.problem("action", "expected \"pause\", \"resume\", \"cancel\" or \"grant\"")
+        default:
+            throw object.problem("action", "expected \"pause\", \"resume\", \"cancel\", \"grant\" or \"reload\"")
         }
         guard var place = try object.object("of") else {
             throw object.problem(
@@ -33,7 +35,8 @@ package enum OrderBody {
         let order = OperatorOrder(action, scope)
         guard order.isPossible else {
             let possible =
-                name == "grant" ? "an app, a kind, a host or an instance" : "an app, a kind or a sender"
+                ["grant", "reload"].contains(name)
+                ? "an app, a kind, a host or an instance" : "an app, a kind or a sender"
             throw object.problem("of", "\(name) is for \(possible)")
         }
         return order

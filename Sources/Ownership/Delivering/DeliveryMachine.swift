@@ -311,20 +311,16 @@ extension DeliveryMachine {
     /// the same, whatever is left of it by then. A webhook may get its reloads in several deliveries, so there it is
     /// the first reload's.
     package static func id(of reload: ReloadEffect, token: DeviceToken?) -> PushID {
-        var low = StableHash()
-        low.combine(UInt64(reload.id.partition.rawValue))
-        low.combine(reload.id.position.rawValue)
-        low.combine(reload.host)
+        var hash = StableHash()
+        hash.combine(UInt64(reload.id.partition.rawValue))
+        hash.combine(reload.id.position.rawValue)
+        hash.combine(reload.host)
         if let token {
-            low.combine(token.bytes.span)
+            hash.combine(token.bytes.span)
         } else {
-            low.combine(UInt64(reload.id.instance.raw) << 32 | UInt64(reload.id.check))
+            hash.combine(UInt64(reload.id.instance.raw) << 32 | UInt64(reload.id.check))
         }
-        var high = low
-        high.combine(1)
-        low.combine(2)
-        // The form of RFC 9562's version 8, which is for ids like this.
-        return PushID(high: high.value & ~0xF000 | 0x8000, low: low.value & ~(0b11 << 62) | 0b10 << 62)
+        return PushID(of: hash)
     }
 }
 

@@ -23,6 +23,16 @@ package struct DeliveryRequest: Hashable, Sendable {
     package var app: BundleID { self.target.app }
 }
 
+extension PushID {
+    /// An id that follows from what was hashed, in the form of RFC 9562's version 8, which is for ids like this.
+    init(of hash: StableHash) {
+        var (high, low) = (hash, hash)
+        high.combine(1)
+        low.combine(2)
+        self.init(high: high.value & ~0xF000 | 0x8000, low: low.value & ~(0b11 << 62) | 0b10 << 62)
+    }
+}
+
 /// Numbers deliveries in the order in which they came.
 package struct DeliveryNumber: Hashable, Comparable, Sendable {
     package let rawValue: UInt64

@@ -47,13 +47,23 @@ extension DeliveryVerdict {
         _ reader: JSONReader
     ) {
         let (tries, seed) = (request.tryNumber, request.id.low)
+        if case .response(let response) = answer, request.target.kind == .upstream {
+            self = .ofUpstream(response, tries: tries, seed: seed, retries: retries, reader: reader)
+        } else {
+            self.init(ofWebhook: answer, tries: tries, seed: seed, retries: retries)
+        }
+    }
+
+    /// What came of a POST to a webhook, or of any request that was not answered.
+    ///
+    /// - Parameters:
+    ///   - tries: How often it was tried, this time included.
+    ///   - seed: Of what is told, for the jitter.
+    package init(ofWebhook answer: DeliveryAnswer, tries: Int, seed: UInt64, retries: DeliveryRetries) {
         self =
-            switch (answer, request.target.kind) {
-            case (.response(let response), .upstream):
-                .ofUpstream(response, tries: tries, seed: seed, retries: retries, reader: reader)
-            case (.response(let response), .webhook):
-                .ofWebhook(response, tries: tries, seed: seed, retries: retries)
-            case (.failure(let failure), _): .ofFailure(failure, tries: tries, seed: seed, retries: retries)
+            switch answer {
+            case .response(let response): .ofWebhook(response, tries: tries, seed: seed, retries: retries)
+            case .failure(let failure): .ofFailure(failure, tries: tries, seed: seed, retries: retries)
             }
     }
 

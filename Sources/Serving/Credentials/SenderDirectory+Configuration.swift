@@ -144,7 +144,8 @@ extension GatewayConfiguration {
     /// The files of those whose client certificates, and revocation lists, are believed: each once, in the order of the
     /// listeners.
     package var clientAuthorities: [String] {
-        let files = [self.listeners.push, self.listeners.manage, self.listeners.host, self.listeners.ops]
+        let listeners = self.listeners.opened
+        let files = [listeners.push, listeners.manage, listeners.host, listeners.ops]
             .filter(\.isEnabled)
             .compactMap { self.tls(for: $0).clientAuthorities }
         return files.enumerated().filter { !files[..<$0.offset].contains($0.element) }.map(\.element)

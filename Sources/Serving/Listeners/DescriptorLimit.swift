@@ -43,7 +43,7 @@ package struct DescriptorLimit: Hashable, Sendable {
 
     /// What is to be said of a configuration that allows more connections than there may be; nil if all fit.
     package func warning(of configuration: GatewayConfiguration) -> String? {
-        let listeners = configuration.listeners
+        let listeners = configuration.listeners.opened
         let open = [listeners.push, listeners.manage, listeners.host, listeners.ops, listeners.health]
         let needed = open.count { $0.isEnabled } * configuration.limits.connectionsMax + Self.reserve
         guard let max, max < needed else { return nil }

@@ -1,6 +1,7 @@
 package import Engine
 import History
 import IntentMatching
+package import Ownership
 import Settings
 package import Timelines
 package import WidgetModel
@@ -138,6 +139,23 @@ package enum Views {
             ("partitions", .count(partitions)),
         ]
         return JSONValue.object(of: head + said + rest)
+    }
+
+    /// What became of a push at last, as its sender is told it.
+    package static func receipt(_ receipt: PushReceipt) -> JSONValue {
+        var counts = OutcomeCounts()
+        for part in receipt.parts { counts += part.counts }
+        let first = receipt.parts[0]
+        return JSONValue.object(of: [
+            ("id", .string(first.id.description)),
+            ("team", .string(first.team.rawValue)),
+            ("acceptedAt", .instant(first.acceptedAt)),
+            ("completedAt", .instant(receipt.completedAt)),
+            ("matched", .count(counts.total)),
+            ("outcomes", Views.outcomes(counts)),
+            ("failures", Views.failures(counts)),
+            ("failure", receipt.parts.lazy.compactMap(\.failure).first.map { .string($0.name) }),
+        ])
     }
 
     /// Everything about one instance: `GET /v1/instances/<app>/<host>:<instance>`.

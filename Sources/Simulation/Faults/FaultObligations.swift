@@ -166,6 +166,7 @@ struct FaultObligations: Sendable {
         case .resume: self.pauses[order.scope] = nil
         case .cancel:
             if isLast { self.take(cancelOf: order.scope, owner) }
+        case .reload: break
         case .grant(let count):
             for (address, budget) in Self.budgets(in: order.scope, owner) {
                 let grant = Grant(

@@ -358,7 +358,7 @@ class Grammar:
         if operation == "order":
             of = luck.choice([{"app": self.app}, {"app": self.app, "kind": "scores"}, {"sender": world.RED}, {"push": self.known("apns-id")},
                               {"app": self.app, "host": self._host()}, {"app": self.app, "instance": f"{self._host()}:{self._instance()}"}])
-            value = {"action": luck.choice(["pause", "resume", "resume", "cancel", "grant"]), "of": of}
+            value = {"action": luck.choice(["pause", "resume", "resume", "cancel", "grant", "reload"]), "of": of}
             if value["action"] == "pause" or luck.random() < 0.05:
                 value["until"] = self._date()
             if value["action"] == "grant" or luck.random() < 0.05:

@@ -2,6 +2,7 @@ import Delivery
 import Engine
 import FoundationEssentials
 import HTTPTransport
+import Journaling
 import NIOCore
 import NIOPosix
 import Ownership
@@ -105,6 +106,8 @@ final class UpstreamScene: Sendable {
         webhook.secretFile = "\(folder)/secret"
         webhook.authorities = "\(folder)/ca.pem"
         app.webhook = webhook
+        webhook.url = "https://localhost:\(port)/receipts"
+        app.receipts = webhook
         var configuration = GatewayConfiguration()
         configuration.apps = [app]
         // Virtual time runs ahead of the waits, which are real.
@@ -112,6 +115,7 @@ final class UpstreamScene: Sendable {
         configuration.deliveries.retryMax = .milliseconds(200)
         configuration.deliveries.afterServerError = .milliseconds(200)
         configuration.deliveries.reconnectMin = .milliseconds(10)
+        configuration.deliveries.receiptInterval = .milliseconds(10)
         configuration.deliveries.allowedNetworks = ["127.0.0.0/8", "::1"]
         // Nor is an answer that takes its time a failed try.
         configuration.deliveries.request = .hours(1)
@@ -142,6 +146,19 @@ final class UpstreamScene: Sendable {
             log: scene.log,
             clock: { scene.time.wall },
             telemetry: DeliveryTelemetry(logger: log.logger)
+        )
+    }
+
+    /// What tells senders what became of their pushes; it is not running yet.
+    func makeReceipts(_ archive: MemoryArchive) -> ReceiptSender {
+        ReceiptSender(
+            plans: self.plans,
+            settings: self.configuration.deliveries,
+            client: self.client,
+            log: self.scene.log,
+            archive: archive,
+            clock: { self.scene.time.wall },
+            logger: self.log.logger
         )
     }
 

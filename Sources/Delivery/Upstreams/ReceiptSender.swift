@@ -1,0 +1,179 @@
+import Engine
+package import HTTPTransport
+package import Journaling
+package import Logging
+package import Ownership
+package import WidgetModel
+
+/// Tells senders by webhook what became of their pushes.
+///
+/// What is to be done is said by a `ReceiptMachine`; this has the clock, the HTTP client, the partitions and the file of places.
+package actor ReceiptSender {
+    private let live: LiveDeliveryPlans
+    private let client: HTTPClient
+    private let log: CommandLog
+    private let places: ReceiptPlaces
+    private let delivers: Bool
+    private let clock: @Sendable () -> Instant
+    private let logger: Logger
+    private var machine: ReceiptMachine
+    /// Each time that the plans have become others.
+    private let planned: AsyncStream<Void>
+    private let plan: AsyncStream<Void>.Continuation
+    private var timer = DueTimer()
+
+    /// - Parameters:
+    ///   - archive: Where it is kept how far receivers were told. Blocks.
+    ///   - delivers: False for one that sends nothing, ever: what it would tell stays to be told.
+    ///   - clock: The log's time.
+    package init(
+        plans: LiveDeliveryPlans,
+        settings: GatewayConfiguration.Deliveries,
+        client: HTTPClient,
+        log: CommandLog,
+        archive: any RecordArchive,
+        delivers: Bool = true,
+        clock: @escaping @Sendable () -> Instant,
+        logger: Logger
+    ) {
+        (self.planned, self.plan) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.live = plans
+        self.client = client
+        self.log = log
+        self.places = ReceiptPlaces(archive, logger)
+        self.delivers = delivers
+        self.clock = clock
+        self.logger = logger
+        self.machine = ReceiptMachine(partitions: log.partitions, settings.receipts)
+    }
+
+    /// Goes on where it was before a start. Where senders are told for the first time, they are told of what completes from here on:
+    /// no push is to be taken before.
+    package func begin() async {
+        guard self.delivers else { return }
+        self.machine.setApps(Set(self.live.current.receipts.keys), stored: await self.places.read())
+        while let action = self.machine.next(now: self.clock()) {
+            // A receiver is not waited for.
+            if case .send = action { self.perform(action) } else { await self.carryOut(action) }
+        }
+    }
+
+    /// Looks again each time that something was applied, until the task is cancelled or followers are told to end.
+    package func run(_ applied: PushFollowers) async {
+        guard self.delivers else { return }
+        while !Task.isCancelled {
+            if self.machine.apps.isEmpty {
+                // Who follows is woken for each entry of the log: that is spared where nobody is told.
+                var plans = self.planned.makeAsyncIterator()
+                await plans.next()
+                continue
+            }
+            guard let subscription = try? applied.subscribe() else { break }
+            await self.follow(subscription)
+            applied.cancel(subscription)
+        }
+        self.machine.stop()
+        self.timer.cancel()
+    }
+
+    private func follow(_ subscription: PushFollowers.Subscription) async {
+        self.run()
+        for await _ in subscription.wakes where !self.machine.apps.isEmpty {
+            self.machine.noteApplied()
+            self.run()
+        }
+    }
+
+    /// Keeps to other settings from now on.
+    package func use(_ settings: GatewayConfiguration.Deliveries) {
+        self.machine.settings = settings.receipts
+        self.run()
+    }
+
+    /// The plans have become others: what waits is tried at once.
+    package func usePlans() {
+        guard self.delivers else { return }
+        let apps = Set(self.live.current.receipts.keys)
+        self.machine.setApps(apps)
+        self.tryNow(apps)
+        self.plan.yield()
+    }
+
+    /// How the receiver of each app does.
+    package func views() -> [BundleID: ReceiptView] { self.machine.views(now: self.clock()) }
+
+    /// Tries at once what waits for the receivers of some apps.
+    package func tryNow(_ apps: Set<BundleID>) {
+        self.machine.tryNow(apps, now: self.clock())
+        self.run()
+    }
+
+    /// Tries at once what waits for those that have failed last.
+    package func tryFailing() {
+        self.machine.tryFailing(now: self.clock())
+        self.run()
+    }
+}
+
+// MARK: - Doing what is to be done
+
+extension ReceiptSender {
+    /// Does what is due, and sleeps until the next thing is.
+    private func run() {
+        let now = self.clock()
+        while let action = self.machine.next(now: now) { self.perform(action) }
+        self.timer.set(self.machine.nextDue, now: now) { await self.wake() }
+    }
+
+    private func wake() {
+        self.timer.fired()
+        self.run()
+    }
+
+    private func perform(_ action: ReceiptAction) {
+        Task {
+            await self.carryOut(action)
+            self.run()
+        }
+    }
+
+    private func carryOut(_ action: ReceiptAction) async {
+        switch action {
+        case .find(let app, let partition, let place, let limit):
+            let question = CompletedPushesQuestion(for: app, after: place, limit: limit)
+            let page = try? await self.log.ask(partition, question)
+            self.machine.takePage(page, of: partition, for: app, now: self.clock())
+        case .findParts(let app, let ids):
+            let parts = try? await self.log.askAll(PushesQuestion(ids))
+            self.machine.takeParts(parts, for: app, now: self.clock())
+        case .send(let request):
+            let answer = await self.send(request)
+            self.machine.takeAnswer(answer, to: request, now: self.clock())
+        case .store(let places):
+            await self.places.write(places)
+            self.machine.stored(now: self.clock())
+        case .tellHealth(let change, let app):
+            var metadata: Logger.Metadata = ["apps": "\(app)"]
+            metadata["origin"] = self.live.current.receipts[app].map { "\($0.target.origin)" }
+            change.tell("a receiver of receipts", metadata, heldUntil: nil, self.logger)
+        case .tellGap(let app, let partition):
+            self.logger.error(
+                "pushes may have been forgotten before their sender was told what became of them",
+                metadata: ["app": "\(app)", "partition": "\(partition)"]
+            )
+        }
+    }
+
+    private func send(_ request: ReceiptRequest) async -> DeliveryAnswer {
+        guard let receiver = self.live.current.receipts[request.app] else {
+            let detail = "\(request.app) has no receipts any more"
+            return .failure(DeliveryFailure(isFinal: false, reason: "not configured", detail: detail))
+        }
+        let post = DeliveryRequests.receipts(receiver, request, at: self.clock())
+        do {
+            return .response(DeliveryResponse(try await self.client.send(post, to: receiver.target)))
+        } catch {
+            return .failure(DeliveryFailure(error))
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import HTTPTransport
+import WidgetModel
+
+extension Gateway {
+    /// What tells senders what became of their pushes.
+    func makeReceipts(_ plans: LiveDeliveryPlans, _ client: HTTPClient) -> ReceiptSender {
+        ReceiptSender(
+            plans: plans,
+            settings: self.configuration.deliveries,
+            client: client,
+            log: self.log,
+            archive: self.stores.receipts,
+            delivers: self.delivers,
+            clock: { [clock = self.clock] in clock.now() },
+            logger: self.logs.logger(.deliveries)
+        )
+    }
+}
