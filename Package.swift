@@ -29,6 +29,9 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let containers: Target.Dependency = .product(name: "BasicContainers", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+/// Only with the trait: whoever does without needs no libnats.
+let cNATS: Target.Dependency = .target(name: "CNATS", condition: .when(traits: ["JetStream"]))
+let journalJetStream: Target.Dependency = .target(name: "JournalJetStream", condition: .when(traits: ["JetStream"]))
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 /// A target of the product: its sources are in `Sources/<name>`.
@@ -54,6 +57,10 @@ let package = Package(
     products: [
         .executable(name: "freshet", targets: ["FreshetCLI"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
+    ],
+    traits: [
+        .trait(name: "JetStream", description: "The log may be on NATS JetStream. Needs libnats."),
+        .default(enabledTraits: ["JetStream"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -99,7 +106,7 @@ let package = Package(
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("WorkerThreads", ["Journaling"]),
-        product("JournalJetStream", ["CNATS", "Journaling", "WidgetModel", "WorkerThreads"]),
+        product("JournalJetStream", ["Journaling", "WidgetModel", "WorkerThreads", cNATS]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -151,6 +158,7 @@ let package = Package(
                 "Journaling",
                 "LoadGenerator", "ReportPages", "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel",
                 argumentParser,
+                journalJetStream,
                 lifecycle,
                 logging,
                 metrics,
@@ -179,6 +187,12 @@ let package = Package(
             name: "TransportSupport",
             dependencies: ["HTTP2", "HTTPTransport", logging],
             path: "Tests/TransportSupport",
+            swiftSettings: settings
+        ),
+        // Processes of nats-server.
+        .target(
+            name: "BrokerSupport",
+            path: "Tests/BrokerSupport",
             swiftSettings: settings
         ),
         // What every journal must do, for the suites of those that there are.
@@ -227,7 +241,7 @@ let package = Package(
         ),
         suite(
             "JournalJetStreamTests",
-            ["JournalContract", "JournalJetStream", "Journaling", "WidgetModel"]
+            ["BrokerSupport", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel", journalJetStream]
         ),
         suite(
             "JournalSQLiteTests",
@@ -323,8 +337,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport", "Scoreboard",
-                "ScriptedServer", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
+                "BrokerSupport", "ClientDriver", "FreshetCLI", "FreshetClient", "Gateway", "HTTPTransport",
+                "Scoreboard", "ScriptedServer", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

@@ -1,7 +1,10 @@
 package import WidgetModel
 
-/// What the data directory takes, and what its file system has, in bytes; and when it was last copied.
+/// What the data directory takes, and what its file system has, in bytes; and when it was last copied. Of a log that is
+/// elsewhere, the same of the part of it that has the least room.
 package struct StorageSizes: Hashable, Sendable {
+    /// What was measured, in words.
+    package var subject = "the data directory"
     /// The log's files.
     package var log = 0
     /// What SQLite keeps beside them: write-ahead logs and their indexes.
