@@ -8,7 +8,7 @@ extension GatewayConfiguration {
     /// The types of single values are checked as they are read; here is what one key says about another.
     package func faults() -> [(path: String, sentence: String)] {
         self.listenerFaults() + self.limitFaults() + self.senderFaults() + self.certificateFaults() + self.appFaults()
-            + self.policyFaults()
+            + self.policyFaults() + self.journalFaults()
     }
 
     private func listenerFaults() -> [(path: String, sentence: String)] {

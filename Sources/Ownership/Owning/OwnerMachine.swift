@@ -155,6 +155,9 @@ extension OwnerMachine {
         }
     }
 
+    /// The entries that were asked for could not be read for now: they are asked for again.
+    package mutating func retryRead() { self.isReading = false }
+
     /// The journal has called back about the output that it was given.
     ///
     /// - Throws: What the journal says, if it will not take any output from this owner: the machine has stopped.
