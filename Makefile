@@ -34,8 +34,8 @@ asan: setup ## The suites that call C or have unsafe code under the address sani
 coverage: setup ## Which lines of Sources a test runs, by target, in .build-coverage; end-to-end tests run another program and are left out
 	@FILTER="$(FILTER)" Tests/checked.sh coverage
 
-demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
-	@KEEP="$(KEEP)" deploy/demo/run.sh
+demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running, JOURNAL=jetstream has the log on a NATS broker
+	@KEEP="$(KEEP)" JOURNAL="$(JOURNAL)" deploy/demo/run.sh
 
 pictures: setup ## Renew the README's pictures, of a gateway under the demo's load
 	@PICTURES=docs/pictures HOSTS="$(or $(HOSTS),2000)" deploy/demo/run.sh

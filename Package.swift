@@ -29,6 +29,9 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let containers: Target.Dependency = .product(name: "BasicContainers", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+/// Only with the trait: whoever does without needs no libnats.
+let cNATS: Target.Dependency = .target(name: "CNATS", condition: .when(traits: ["JetStream"]))
+let journalJetStream: Target.Dependency = .target(name: "JournalJetStream", condition: .when(traits: ["JetStream"]))
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 /// A target of the product: its sources are in `Sources/<name>`.
@@ -54,6 +57,10 @@ let package = Package(
     products: [
         .executable(name: "freshet", targets: ["FreshetCLI"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
+    ],
+    traits: [
+        .trait(name: "JetStream", description: "The log may be on NATS JetStream. Needs libnats."),
+        .default(enabledTraits: ["JetStream"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -99,7 +106,7 @@ let package = Package(
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("WorkerThreads", ["Journaling"]),
-        product("JournalJetStream", ["CNATS", "Journaling", "WidgetModel", "WorkerThreads"]),
+        product("JournalJetStream", ["Journaling", "WidgetModel", "WorkerThreads", cNATS]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -203,8 +210,9 @@ let package = Package(
             dependencies: [
                 "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
                 "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
-                "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry", "WidgetModel",
-                argumentParser, lifecycle, logging, metrics, nioCore, nioPosix, unixSignals,
+                "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
+                "WidgetModel",
+                argumentParser, journalJetStream, lifecycle, logging, metrics, nioCore, nioPosix, unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -229,6 +237,12 @@ let package = Package(
             name: "TransportSupport",
             dependencies: ["HTTP2", "HTTPTransport", logging],
             path: "Tests/TransportSupport",
+            swiftSettings: settings
+        ),
+        // Processes of nats-server.
+        .target(
+            name: "BrokerSupport",
+            path: "Tests/BrokerSupport",
             swiftSettings: settings
         ),
         // What every journal must do, for the suites of those that there are.
@@ -277,7 +291,7 @@ let package = Package(
         ),
         suite(
             "JournalJetStreamTests",
-            ["JournalContract", "JournalJetStream", "Journaling", "WidgetModel"]
+            ["BrokerSupport", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel", journalJetStream]
         ),
         suite(
             "JournalSQLiteTests",
@@ -379,7 +393,7 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "RulesRewriter",
+                "BrokerSupport", "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "RulesRewriter",
                 "Scoreboard", "ScriptedServer", "Settings", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
             ],
             exclude: ["Clients"]

@@ -16,13 +16,11 @@ enum {
     freshet_expect_last_of_stream = 2,
 };
 
-static inline natsStatus freshet_nats_connect(
-    natsConnection **connection, const char **servers, int count, const char *name
-) {
+// What every connection has in common.
+static inline natsStatus freshet_nats_options(natsOptions **made) {
     natsOptions *options = NULL;
     natsStatus status = natsOptions_Create(&options);
-    if (status == NATS_OK) status = natsOptions_SetServers(options, servers, count);
-    if (status == NATS_OK) status = natsOptions_SetName(options, name);
+    if (status == NATS_OK) status = natsOptions_SetName(options, "freshet");
     if (status == NATS_OK) status = natsOptions_SetTimeout(options, 2000);
     // For ever: who gives up is the caller.
     if (status == NATS_OK) status = natsOptions_SetMaxReconnect(options, -1);
@@ -30,8 +28,7 @@ static inline natsStatus freshet_nats_connect(
     if (status == NATS_OK) status = natsOptions_SetReconnectJitter(options, 50, 50);
     // A request on a connection that is lost is known to be lost at once.
     if (status == NATS_OK) status = natsOptions_SetFailRequestsOnDisconnect(options, true);
-    if (status == NATS_OK) status = natsConnection_Connect(connection, options);
-    natsOptions_Destroy(options);
+    *made = options;
     return status;
 }
 

@@ -62,20 +62,20 @@ struct Serve: AsyncParsableCommand {
         MetricsSystem.bootstrap(metrics)
         let movable = self.movableClock ? MovableClock() : nil
         let clock = movable?.makeLogClock() ?? LogClock()
-        let journal = try self.journal(configuration, clock, logger)
+        let chosen = try self.journal(configuration, clock, logger)
         if self.inMemory { logger.warning("the log is in memory: what is accepted now is gone with this process") }
         if self.noDeliveries { logger.warning("nothing is delivered: this is a drill (--no-deliveries)") }
         let operatorToken = self.operatorToken(configuration)
         defer { if self.inMemory { operatorToken.removeFolder() } }
-        var stores = GatewayStores(journal: journal)
-        stores.snapshots = journal as? SQLiteJournal
-        stores.measure = self.storage(configuration)
+        var stores = GatewayStores(journal: chosen.journal)
+        stores.snapshots = chosen.snapshots
+        stores.measure = chosen.storage
         stores.timelines = try self.archive("timelines.sqlite", configuration, logger)
         stores.audit = try self.archive("audit.sqlite", configuration, logger)
         stores.samples = try self.archive("samples.sqlite", configuration, logger)
         stores.receipts = try self.archive("receipts.sqlite", configuration, logger)
         stores.decisions = self.decisions(configuration, logger)
-        stores.history = self.history(configuration)
+        stores.history = chosen.history
         var process = GatewayProcess(clock: clock, logs: logs)
         process.movableClock = movable
         process.metrics = metrics
@@ -110,17 +110,10 @@ struct Serve: AsyncParsableCommand {
         _ configuration: GatewayConfiguration,
         _ clock: LogClock,
         _ logger: Logger
-    ) throws -> any Journal {
-        if self.inMemory {
-            var limits = JournalLimits()
-            limits.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
-            limits.outputBytesPerCommit = configuration.limits.outputCommitBytesMax
-            return MemoryJournal(partitions: configuration.partitions, limits: limits) { clock.now() }
-        }
-        do {
-            let journal = try SQLiteJournal(configuration: SQLiteJournal.Configuration(configuration)) { clock.now() }
-            if let cut = journal.cut { logger.warning("\(cut)") }
-            return journal
+    ) throws -> ChosenJournal {
+        if self.inMemory { return ChosenJournal(inMemory: configuration, clock) }
+        do throws(JournalError) {
+            return try ChosenJournal(configuration, clock, logger)
         } catch {
             logger.critical("\(error)")
             throw ExitCode.failure
@@ -161,20 +154,6 @@ struct Serve: AsyncParsableCommand {
         return OperatorTokenFile(inDirectory: "\(folder)/freshet-\(UUID().uuidString)")
     }
 
-    /// Measures the data directory; nil where nothing is written to it.
-    private func storage(_ configuration: GatewayConfiguration) -> StorageWatch.Measure? {
-        guard !self.inMemory else { return nil }
-        let directory = configuration.dataDirectory
-        return { () throws(JournalError) in try LogDirectory.sizes(of: directory) }
-    }
-
-    /// How the log is opened for a question about the past: beside the journal, so that neither waits for the other.
-    private func history(_ configuration: GatewayConfiguration) -> HistoryQuestions.Opening? {
-        guard !self.inMemory else { return nil }
-        let directory = configuration.dataDirectory
-        return { try LogDirectory(path: directory) }
-    }
-
     private static func logs(_ settings: GatewayConfiguration.Log) -> GatewayLogs {
         let isForJournal = SystemJournal.takes(STDERR_FILENO, ProcessInfo.processInfo.environment)
         return GatewayLogs(settings) { label in
@@ -195,13 +174,5 @@ private struct Hangup: Service {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             await self.gateway.reload()
         }
-    }
-}
-
-extension SQLiteJournal.Configuration {
-    init(_ configuration: GatewayConfiguration) {
-        self.init(directory: configuration.dataDirectory, partitions: configuration.partitions)
-        self.limits.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
-        self.limits.outputBytesPerCommit = configuration.limits.outputCommitBytesMax
     }
 }

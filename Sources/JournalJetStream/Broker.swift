@@ -1,3 +1,4 @@
+#if JetStream
 import CNATS
 import Journaling
 import WidgetModel
@@ -10,12 +11,15 @@ struct StoredMessage: Sendable {
     let bytes: [UInt8]
 }
 
-/// Where a stream begins and ends.
+/// Where a stream begins and ends, and how full it is.
 struct StreamEnds: Hashable, Sendable {
     /// The first message that is there, or that the next one will be.
     let first: UInt64
     /// The newest message there ever was.
     let last: UInt64
+    let bytes: Int
+    /// The most bytes that it takes; nil for any number.
+    let bytesMax: Int?
     let description: String
 }
 
@@ -41,15 +45,9 @@ final class Broker: @unchecked Sendable {
     private let connection: OpaquePointer
     private let jetStream: OpaquePointer
 
-    /// - Throws: `.unavailable` if no broker answers.
-    init(servers: [String]) throws(JournalError) {
-        var connection: OpaquePointer?
-        let status = unsafe Self.withStrings(servers) { pointers, count in
-            unsafe freshet_nats_connect(&connection, pointers, count, "freshet")
-        }
-        guard status == NATS_OK, let made = unsafe connection else {
-            throw JournalError(.unavailable, "connection to the brokers: \(Self.text(status))")
-        }
+    /// - Throws: As ``BrokerAccess/connect()``.
+    init(_ access: BrokerAccess) throws(JournalError) {
+        let made = try unsafe access.connect()
         var jetStream: OpaquePointer?
         guard unsafe natsConnection_JetStream(&jetStream, made, nil) == NATS_OK, let context = unsafe jetStream else {
             unsafe natsConnection_Destroy(made)
@@ -62,17 +60,6 @@ final class Broker: @unchecked Sendable {
     deinit {
         unsafe jsCtx_Destroy(self.jetStream)
         unsafe natsConnection_Destroy(self.connection)
-    }
-
-    private static func withStrings(
-        _ strings: [String],
-        _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?, Int32) -> natsStatus
-    ) -> natsStatus {
-        let copies = unsafe strings.map { unsafe strdup($0) }
-        defer { unsafe copies.forEach { unsafe free($0) } }
-        var pointers = unsafe copies.map { unsafe UnsafePointer($0) }
-        let count = Int32(strings.count)
-        return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress, count) }
     }
 
     static func text(_ status: natsStatus, _ error: jsErrCode = jsErrCode(rawValue: 0)) -> String {
@@ -132,9 +119,12 @@ extension Broker {
         defer { unsafe jsStreamInfo_Destroy(info) }
         let state = unsafe info.pointee.State
         let description = unsafe info.pointee.Config.pointee.Description.map { unsafe String(cString: $0) }
+        let bytesMax = unsafe Int(info.pointee.Config.pointee.MaxBytes)
         return unsafe StreamEnds(
             first: max(1, state.FirstSeq),
             last: state.LastSeq,
+            bytes: Int(clamping: state.Bytes),
+            bytesMax: bytesMax > 0 ? bytesMax : nil,
             description: description ?? ""
         )
     }
@@ -266,6 +256,17 @@ extension Broker {
         return unsafe Following(subscription, of: self)
     }
 
+    /// Ends a subscription.
+    ///
+    /// The thread of libnats 3.4 that reads from the brokers goes on with one that is destroyed while a message for it comes in
+    /// (issue 637 of nats.c). Once brokers have answered behind the end of it, none comes any more.
+    fileprivate func end(_ subscription: OpaquePointer) {
+        unsafe natsSubscription_Unsubscribe(subscription)
+        // Without an answer a message may be on its way: what stays in memory harms less than what is gone.
+        guard unsafe natsConnection_FlushTimeout(self.connection, 5_000) == NATS_OK else { return }
+        unsafe natsSubscription_Destroy(subscription)
+    }
+
     /// Asks all brokers something, and gives back what they answered within a while.
     func askAll(_ subject: String, waitMilliseconds: Int) throws(JournalError) -> [[UInt8]] {
         var subscription: OpaquePointer?
@@ -277,7 +278,7 @@ extension Broker {
         guard status == NATS_OK, let subscription = unsafe subscription else {
             throw JournalError(.unavailable, "question \(subject): \(Self.text(status))")
         }
-        defer { unsafe natsSubscription_Destroy(subscription) }
+        defer { unsafe self.end(subscription) }
         var answers: [[UInt8]] = []
         var message: OpaquePointer?
         while unsafe natsSubscription_NextMsg(&message, subscription, Int64(waitMilliseconds)) == NATS_OK,
@@ -301,7 +302,7 @@ extension Broker {
             case lost(String)
         }
 
-        // Sound: destroyed with this; the connection lives at least as long.
+        // Sound: ended with this; the connection lives at least as long.
         private let subscription: OpaquePointer
         private let broker: Broker
 
@@ -310,7 +311,7 @@ extension Broker {
             self.broker = broker
         }
 
-        deinit { unsafe natsSubscription_Destroy(self.subscription) }
+        deinit { unsafe self.broker.end(self.subscription) }
 
         func next(waitMilliseconds: Int) -> Next {
             var message: OpaquePointer?
@@ -331,3 +332,4 @@ extension Broker {
         }
     }
 }
+#endif

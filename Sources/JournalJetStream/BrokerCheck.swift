@@ -1,3 +1,4 @@
+#if JetStream
 import FoundationEssentials
 import Journaling
 
@@ -25,17 +26,11 @@ enum BrokerCheck {
 
     /// Asks every broker that answers how it is configured.
     ///
-    /// - Parameter servers: Addresses with a user of the system account: brokers tell no other user.
-    /// - Throws: `.formatMismatch` with the broker and what to change, `.unavailable` if none answers.
-    static func check(_ servers: [String]) throws(JournalError) {
-        guard !servers.isEmpty else {
-            throw JournalError(
-                .formatMismatch,
-                "no user of the brokers' system account is named, who could read whether they write to the disk before they "
-                    + "answer: name one"
-            )
-        }
-        let broker = try Broker(servers: servers)
+    /// - Parameter access: With a user of the system account: brokers tell no other user.
+    /// - Throws: `.formatMismatch` with the broker and what to change, `.unavailable` if none answers; else as
+    ///   ``BrokerAccess/connect()``.
+    static func check(_ access: BrokerAccess) throws(JournalError) {
+        let broker = try Broker(access)
         let answers = try broker.askAll("$SYS.REQ.SERVER.PING.JSZ", waitMilliseconds: Self.waitMilliseconds)
         guard !answers.isEmpty else {
             throw JournalError(
@@ -72,3 +67,4 @@ enum BrokerCheck {
         }
     }
 }
+#endif

@@ -1,12 +1,12 @@
+#if JetStream
 package import Journaling
 
 extension JetStreamJournal {
     /// Where the log is, and how it is kept.
     package struct Configuration: Hashable, Sendable {
-        /// Addresses of brokers, as in `nats://user:password@127.0.0.1:4222`; one is enough, the others are found by it.
-        package var servers: [String]
-        /// The same with a user of the system account, who may ask brokers how they are configured.
-        package var systemServers: [String]
+        package var access: BrokerAccess
+        /// A user of the system account, who may ask brokers how they are configured.
+        package var systemCredentials: BrokerAccess.Credentials
         /// The cluster's name, part of the names of its streams: letters, digits and hyphens, at most 32.
         package var cluster: String
         /// How many partitions the log has, if it is created; `1...JournalFormat.partitionsMax`.
@@ -22,12 +22,17 @@ extension JetStreamJournal {
         /// How many bytes of newest entries are kept in memory over all partitions. Default 67,108,864.
         package var cacheBytesMax: Int
         /// How long something is tried again while brokers do not answer, in milliseconds. Default 10,000: longer than they
-        /// take to elect a new leader.
+        /// take to elect a new leader. Outputs are tried for as long as the journal is open.
         package var patienceMilliseconds: Int
 
+        /// The same brokers, by that user.
+        var systemAccess: BrokerAccess {
+            BrokerAccess(servers: self.access.servers, credentials: self.systemCredentials, tls: self.access.tls)
+        }
+
         package init(
-            servers: [String],
-            systemServers: [String],
+            access: BrokerAccess,
+            systemCredentials: BrokerAccess.Credentials,
             cluster: String,
             partitions: Int,
             replicas: Int = 3,
@@ -38,8 +43,8 @@ extension JetStreamJournal {
             patienceMilliseconds: Int = 10_000
         ) {
             precondition((1...JournalFormat.partitionsMax).contains(partitions) && replicas > 0)
-            self.servers = servers
-            self.systemServers = systemServers
+            self.access = access
+            self.systemCredentials = systemCredentials
             self.cluster = cluster
             self.partitions = partitions
             self.replicas = replicas
@@ -51,3 +56,4 @@ extension JetStreamJournal {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import WidgetModel
 
 /// The time of entries, from the clocks of those who wrote them and of the brokers that stored them: every reader comes to the
@@ -35,3 +36,4 @@ struct EntryTime: Hashable, Sendable {
         return self.last
     }
 }
+#endif

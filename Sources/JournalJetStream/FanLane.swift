@@ -1,8 +1,13 @@
+#if JetStream
+import Dispatch
 import Journaling
 import Synchronization
 import WidgetModel
 
 /// Takes what is for all partitions: it is durable when the stream for that has it, and ``FanRelay`` copies it to each.
+///
+/// Who appended it is told when the first partition has its copy, so that an owner that is asked next knows of it. Partitions
+/// that are slow delay that for no longer than brokers are waited for.
 final class FanLane: Sendable {
     struct Work: Sendable {
         let submission: SubmissionToAll
@@ -10,11 +15,18 @@ final class FanLane: Sendable {
         let whenPlaced: @Sendable (AppendReceipt) -> Void
     }
 
+    /// What is stored, and has not been copied to every partition that this process knows of.
+    private struct Placing {
+        let work: Work
+        /// Until when a first copy is waited for; nil once it is told.
+        var toldBy: DispatchTime?
+        var left: Int
+    }
+
     let box = WorkBox<Work>()
     private let core: OpenLog
     private let publisher: Publisher
-    /// Who is to be told of copies, and of how many.
-    private let placing = Mutex<[MessageID: (whenPlaced: @Sendable (AppendReceipt) -> Void, left: Int)]>([:])
+    private let placing = Mutex<[MessageID: Placing]>([:])
 
     init(_ core: OpenLog) {
         self.core = core
@@ -31,17 +43,20 @@ final class FanLane: Sendable {
 
     private func send(_ work: Work) {
         let now = self.core.clock()
+        let toldBy = DispatchTime.now() + .milliseconds(self.core.configuration.patienceMilliseconds)
         var sent: MessageID?
         self.publisher.send { id in
             sent = id
-            // Before it can be seen.
-            self.placing.withLock { $0[id] = (work.whenPlaced, self.core.format.partitions) }
+            // Before a copy can be seen.
+            let placing = Placing(work: work, toldBy: toldBy, left: self.core.format.partitions)
+            self.placing.withLock { $0[id] = placing }
             return FanMessage(id: id, writtenAt: now, submission: work.submission)
                 .bytes(self.core.journalID, in: self.core.names.fan)
         } settled: { result in
-            if case .failure = result, let sent { self.placing.withLock { _ = $0.removeValue(forKey: sent) } }
+            guard case .failure(let error) = result else { return }
+            if let sent { self.placing.withLock { _ = $0.removeValue(forKey: sent) } }
             self.core.finish(appendBytes: work.submission.byteCount)
-            work.whenDurable(result.map { _ in () })
+            work.whenDurable(.failure(error))
         }
     }
 
@@ -49,11 +64,39 @@ final class FanLane: Sendable {
     func placed(_ id: MessageID, _ partition: PartitionID, at position: LogPosition) {
         guard self.placing.withLock({ $0[id] != nil }) else { return }
         self.publisher.waitUntilSettled(id)
-        let whenPlaced = self.placing.withLock { placing -> (@Sendable (AppendReceipt) -> Void)? in
-            guard let (whenPlaced, left) = placing[id] else { return nil }
-            placing[id] = left > 1 ? (whenPlaced, left - 1) : nil
-            return whenPlaced
+        let work = self.placing.withLock { placing -> Work? in
+            guard var known = placing[id] else { return nil }
+            known.left -= 1
+            // Before another copy can be told of.
+            self.tell(&known)
+            placing[id] = known.left > 0 ? known : nil
+            return known.work
         }
-        whenPlaced?(AppendReceipt(partition: partition, position: position, firstRecordIndex: 0))
+        work?.whenPlaced(AppendReceipt(partition: partition, position: position, firstRecordIndex: 0))
+    }
+
+    /// Tells of what is stored and waits for a partition that is slow.
+    ///
+    /// - Parameter isOver: Whether nothing is waited for any more.
+    func tellOverdue(isOver: Bool = false) {
+        let now = DispatchTime.now()
+        self.placing.withLock { placing in
+            for (id, known) in placing {
+                guard let toldBy = known.toldBy, isOver || toldBy <= now, !self.publisher.isUnderWay(id) else {
+                    continue
+                }
+                var known = known
+                self.tell(&known)
+                placing[id] = known
+            }
+        }
+    }
+
+    private func tell(_ known: inout Placing) {
+        guard known.toldBy != nil else { return }
+        known.toldBy = nil
+        self.core.finish(appendBytes: known.work.submission.byteCount)
+        known.work.whenDurable(.success(()))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -16,8 +17,12 @@ final class FanRelay: Sendable {
     }
 
     private let core: OpenLog
+    private let lane: FanLane
 
-    init(_ core: OpenLog) { self.core = core }
+    init(_ core: OpenLog, _ lane: FanLane) {
+        self.core = core
+        self.lane = lane
+    }
 
     /// The thread's body: until the journal is closed.
     func run() {
@@ -28,6 +33,7 @@ final class FanRelay: Sendable {
                 // Damage is found by those who read, and says so there.
                 Patience(milliseconds: 0).pause()
             }
+            self.lane.tellOverdue()
         }
     }
 
@@ -38,6 +44,7 @@ final class FanRelay: Sendable {
         var next = (all.map(\.fan).min() ?? 0) + 1
         let following = try self.core.broker.follow(stream, self.core.names.allFan, from: next)
         while !self.core.isClosed {
+            self.lane.tellOverdue()
             switch following.next(waitMilliseconds: Self.waitMilliseconds) {
             case .nothing:
                 guard let ends = try self.core.broker.ends(of: stream), ends.last >= next else { continue }
@@ -56,6 +63,7 @@ final class FanRelay: Sendable {
                 for partition in self.core.partitions {
                     let index = Int(partition.rawValue)
                     while all[index].fan < message.sequence {
+                        self.lane.tellOverdue()
                         guard !self.core.isClosed else { return }
                         all[index] = try self.copy(fan, message.sequence, to: partition, behind: all[index])
                     }
@@ -100,3 +108,4 @@ final class FanRelay: Sendable {
         }
     }
 }
+#endif

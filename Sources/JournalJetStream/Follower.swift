@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import Synchronization
 import WidgetModel
@@ -132,3 +133,4 @@ final class Follower: Sendable {
         for observer in observers { observer(entry.position) }
     }
 }
+#endif

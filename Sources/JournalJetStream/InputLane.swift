@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -62,3 +63,4 @@ final class InputLane: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 package import Journaling
 import Synchronization
 package import WidgetModel
@@ -264,3 +265,4 @@ extension JetStreamJournal {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Dispatch
 import Glibc
 package import Journaling
@@ -31,17 +32,10 @@ package final class JetStreamJournal: Journal {
     ///   - clock: The wall clock; read for each message.
     /// - Throws: `.formatMismatch` with what to change if brokers are too old, or answer before they have written to the disk, or
     ///   if the log is another cluster's or has another number of partitions; `.corrupt` if a stream is missing; `.unavailable`
-    ///   if brokers do not answer.
+    ///   if brokers do not answer; `.invalid` if they do not believe this one, or this one does not believe them.
     package init(configuration: Configuration, clock: @escaping @Sendable () -> Instant) throws(JournalError) {
-        guard let names = StreamNames(cluster: configuration.cluster) else {
-            throw JournalError(
-                .invalid,
-                "the cluster's name \"\(configuration.cluster)\" is not 1 to 32 letters, digits and hyphens"
-            )
-        }
-        try BrokerCheck.check(configuration.systemServers)
-        let broker = try Broker(servers: configuration.servers)
-        let format = try Streams(broker, names, configuration).open(now: clock())
+        let names = try StreamNames(of: configuration)
+        let (broker, format) = try Self.open(names, configuration, now: clock())
         let core = OpenLog(broker: broker, names: names, format: format, configuration: configuration, clock: clock)
         let fan = FanLane(core)
         let inputs = core.partitions.map { InputLane(core, $0) }
@@ -49,10 +43,7 @@ package final class JetStreamJournal: Journal {
         let readers = core.partitions.map { Reader(core, $0) }
         var followers: [Follower] = []
         for (index, reader) in readers.enumerated() {
-            guard let ends = try broker.ends(of: names.input(reader.partition)) else {
-                throw JournalError(.corrupt, "the stream \(names.input(reader.partition)) is missing; restore it")
-            }
-            let first = LogPosition(ends.last + 1)
+            let first = LogPosition(try core.ends(of: names.input(reader.partition)).last + 1)
             followers.append(Follower(core, reader, inputs[index], outputs[index], fan, from: first))
         }
         self.format = format
@@ -63,7 +54,7 @@ package final class JetStreamJournal: Journal {
         self.readers = readers
         self.followers = followers
         let reads = self.reads
-        let relay = FanRelay(core)
+        let relay = FanRelay(core, fan)
         var lanes: [WorkerThread] = []
         var others: [WorkerThread] = []
         do throws(JournalError) {
@@ -89,6 +80,52 @@ package final class JetStreamJournal: Journal {
         self.others = others
     }
 
+    /// Connects and opens the log; brokers that are starting are waited for.
+    private static func open(_ names: StreamNames, _ configuration: Configuration, now: Instant) throws(JournalError)
+        -> (Broker, JournalFormat)
+    {
+        let patience = Patience(milliseconds: configuration.patienceMilliseconds)
+        return try patience.persist { () throws(JournalError) in
+            try BrokerCheck.check(configuration.systemAccess)
+            let broker = try Broker(configuration.access)
+            return (broker, try Streams(broker, names, configuration).open(now: now))
+        }
+    }
+
+    /// Whether brokers can have a log, without opening it. Waits for them.
+    ///
+    /// - Throws: As ``init(configuration:clock:)`` does of brokers that it refuses, at once.
+    package static func check(_ configuration: Configuration) throws(JournalError) {
+        let names = try StreamNames(of: configuration)
+        try BrokerCheck.check(configuration.systemAccess)
+        _ = try Broker(configuration.access).ends(of: names.notes)
+    }
+
+    /// How full the stream is that has the least room: each has a limit of its own. Waits for the brokers, but not for any that
+    /// are away.
+    package func sizes() throws(JournalError) -> StorageSizes {
+        let names = self.core.names
+        let logs = self.core.partitions.flatMap { [names.input($0), names.output($0)] } + [names.fan]
+        var fullest: (stream: String, ends: StreamEnds, free: Int)?
+        for stream in logs + [names.chunks] {
+            guard let ends = try self.core.broker.ends(of: stream), let bytesMax = ends.bytesMax else { continue }
+            let free = max(0, bytesMax - ends.bytes)
+            if free < fullest?.free ?? .max { fullest = (stream, ends, free) }
+        }
+        var sizes = StorageSizes()
+        guard let (stream, ends, free) = fullest else {
+            // No stream has a limit: the brokers' disks are theirs to watch.
+            sizes.fileSystem = StorageBudget.bytesMax
+            sizes.free = StorageBudget.bytesMax
+            return sizes
+        }
+        sizes.subject = "the stream \(stream)"
+        if stream == names.chunks { sizes.snapshots = ends.bytes } else { sizes.log = ends.bytes }
+        sizes.fileSystem = ends.bytes + free
+        sizes.free = free
+        return sizes
+    }
+
     deinit { self.letGo() }
 
     private func letGo() {
@@ -107,6 +144,7 @@ package final class JetStreamJournal: Journal {
         self.isOver.withLock { isOver in
             guard !isOver else { return }
             for thread in threads { thread.join() }
+            self.fan.tellOverdue(isOver: true)
             isOver = true
         }
     }
@@ -241,3 +279,4 @@ struct JetStreamHistory: LogHistory {
         try self.reader(partition).outputs(from: position, outputsMax: outputsMax)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -177,3 +178,4 @@ enum OutputMessage {
         }
     }
 }
+#endif

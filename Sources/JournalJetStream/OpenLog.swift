@@ -1,3 +1,4 @@
+#if JetStream
 import Dispatch
 import Glibc
 import Journaling
@@ -89,14 +90,21 @@ final class OpenLog: Sendable {
     /// Tries something that asks brokers until one answers, for as long as the configuration says.
     func persist<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
         let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
-        while true {
+        return try patience.persist { () throws(JournalError) in
             do throws(JournalError) {
                 return try body()
             } catch {
-                guard error.code == .unavailable, !patience.isOver else { throw error }
-                patience.pause()
+                guard error.code == .unavailable, self.isClosed else { throw error }
+                throw JournalError(.closed, error.message)
             }
         }
+    }
+
+    /// Where a stream begins and ends that has to be there.
+    func ends(of stream: String) throws(JournalError) -> StreamEnds {
+        let ends = try self.persist { () throws(JournalError) in try self.broker.ends(of: stream) }
+        guard let ends else { throw JournalError(.corrupt, "the stream \(stream) is gone; restore it") }
+        return ends
     }
 }
 
@@ -110,5 +118,18 @@ struct Patience {
 
     var isOver: Bool { .now() >= self.end }
 
+    /// Tries something that asks brokers until one answers, or this is over.
+    func persist<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
+        while true {
+            do throws(JournalError) {
+                return try body()
+            } catch {
+                guard error.code == .unavailable, !self.isOver else { throw error }
+                self.pause()
+            }
+        }
+    }
+
     func pause() { _ = usleep(Self.pauseMilliseconds * 1000) }
 }
+#endif

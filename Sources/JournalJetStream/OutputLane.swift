@@ -1,8 +1,12 @@
+#if JetStream
 import Journaling
 import Synchronization
 import WidgetModel
 
 /// Commits the outputs of one partition, one after the other: each only behind the one that its owner knows as the newest.
+///
+/// An owner can do nothing before it knows what became of its output, and the same one again does no harm: it is tried until
+/// that is known, however long brokers are away, or until the journal is closed.
 final class OutputLane: Sendable {
     private static let waitMilliseconds = 2000
 
@@ -39,10 +43,7 @@ final class OutputLane: Sendable {
     private func commit(_ work: Work) -> Result<OutputPosition, JournalError> {
         if work.record.through > self.tail.withLock({ $0 }) {
             do throws(JournalError) {
-                let ends = try self.core.persist { () throws(JournalError) in
-                    try self.core.broker.ends(of: self.core.names.input(self.partition))
-                }
-                self.noteTail(LogPosition(ends?.last ?? 0))
+                self.noteTail(LogPosition(try self.core.ends(of: self.core.names.input(self.partition)).last))
             } catch {
                 return .failure(error)
             }
@@ -64,7 +65,6 @@ final class OutputLane: Sendable {
     private func store(_ work: Work) -> Result<OutputPosition, JournalError> {
         let stream = self.core.names.output(self.partition)
         let bytes = OutputMessage.bytes(work.record, self.core.journalID, in: stream)
-        let patience = Patience(milliseconds: self.core.configuration.patienceMilliseconds)
         var isOpen = false
         var why = "no broker answers"
         repeat {
@@ -87,7 +87,7 @@ final class OutputLane: Sendable {
                             .fenced,
                             "output for partition \(self.partition) expected "
                                 + "\(work.expected.map(\.description) ?? "none") as the newest one, but it is "
-                                + "\(newest.map { String($0.sequence) } ?? "none")"
+                                + "\(newest.map { String($0.sequence) } ?? "none"): another gateway decides it"
                         )
                     )
                 } catch {
@@ -99,9 +99,10 @@ final class OutputLane: Sendable {
             case .notTaken(let text): why = text
             case .unknown(let text): (isOpen, why) = (true, text)
             }
-            patience.pause()
-        } while !patience.isOver
-        let code: JournalError.Code = isOpen ? .unknownOutcome : .unavailable
+            Patience(milliseconds: 0).pause()
+        } while !self.core.isClosed
+        let code: JournalError.Code = isOpen ? .unknownOutcome : .closed
         return .failure(JournalError(code, "output for partition \(self.partition): \(why)"))
     }
 }
+#endif

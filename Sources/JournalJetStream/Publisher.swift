@@ -1,3 +1,4 @@
+#if JetStream
 import Dispatch
 import Journaling
 import Synchronization
@@ -61,6 +62,9 @@ final class Publisher: Sendable {
         isSettled.leave()
     }
 
+    /// Whether a message is one that may or may not be stored yet.
+    func isUnderWay(_ id: MessageID) -> Bool { self.writer.withLock { $0.underWay?.id == id } }
+
     /// Waits, if a message is one of this process that is not settled yet.
     func waitUntilSettled(_ id: MessageID) {
         let isSettled = self.writer.withLock { writer in
@@ -103,8 +107,8 @@ final class Publisher: Sendable {
             case .unknown(let text): (isOpen, why) = (true, text)
             }
             patience.pause()
-        } while !patience.isOver
-        let code: JournalError.Code = isOpen ? .unknownOutcome : .unavailable
+        } while !patience.isOver && !self.core.isClosed
+        let code: JournalError.Code = isOpen ? .unknownOutcome : .failing
         return (.failure(JournalError(code, "append to \(self.stream): \(why)")), isOpen)
     }
 
@@ -131,3 +135,4 @@ final class Publisher: Sendable {
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -17,20 +18,14 @@ final class Reader: Sendable {
 
     private var input: String { self.core.names.input(self.partition) }
 
-    private func ends(of stream: String) throws(JournalError) -> StreamEnds {
-        let ends = try self.core.persist { () throws(JournalError) in try self.core.broker.ends(of: stream) }
-        guard let ends else { throw JournalError(.corrupt, "the stream \(stream) is gone; restore it") }
-        return ends
-    }
-
-    func head() throws(JournalError) -> LogPosition { LogPosition(try self.ends(of: self.input).first) }
+    func head() throws(JournalError) -> LogPosition { LogPosition(try self.core.ends(of: self.input).first) }
 
     // MARK: Entries
 
     /// Entries from a position on, and none that is missing.
     func entries(from position: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry] {
         let first = max(position, LogPosition.start.next)
-        let ends = try self.ends(of: self.input)
+        let ends = try self.core.ends(of: self.input)
         guard entriesMax > 0, first.rawValue <= ends.last else { return [] }
         guard first.rawValue >= ends.first else {
             throw JournalError(
@@ -134,7 +129,7 @@ final class Reader: Sendable {
     func outputs(from position: OutputPosition, outputsMax: Int) throws(JournalError) -> [OutputEntry] {
         let stream = self.core.names.output(self.partition)
         var next = max(position, .first)
-        let ends = try self.ends(of: stream)
+        let ends = try self.core.ends(of: stream)
         guard outputsMax > 0, next.rawValue <= ends.last else { return [] }
         let following = try self.core.persist { () throws(JournalError) in
             try self.core.broker.follow(stream, self.core.names.outputs(self.partition), from: next.rawValue)
@@ -179,3 +174,4 @@ final class Reader: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -57,3 +58,4 @@ struct SnapshotNotes: Hashable, Sendable {
         try core.writeNote(bytes, to: subject)
     }
 }
+#endif

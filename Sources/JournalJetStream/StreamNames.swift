@@ -1,8 +1,21 @@
+#if JetStream
+import Journaling
 import WidgetModel
 
 /// The names of a cluster's streams, and of what is in them.
 struct StreamNames: Hashable, Sendable {
     let cluster: String
+
+    /// - Throws: `.invalid` for a name that no cluster can have.
+    init(of configuration: JetStreamJournal.Configuration) throws(JournalError) {
+        guard let names = StreamNames(cluster: configuration.cluster) else {
+            throw JournalError(
+                .invalid,
+                "the cluster's name \"\(configuration.cluster)\" is not 1 to 32 letters, digits and hyphens"
+            )
+        }
+        self = names
+    }
 
     /// - Parameter cluster: Letters, digits and hyphens, 1 to 32 of them; nil for any other name.
     init?(cluster: String) {
@@ -51,3 +64,4 @@ struct StreamNames: Hashable, Sendable {
     func snapshots(_ partition: PartitionID) -> String { "\(self.root).meta.snap.\(partition)" }
     func damaged(_ partition: PartitionID) -> String { "\(self.root).meta.damaged.\(partition)" }
 }
+#endif

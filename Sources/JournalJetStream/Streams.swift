@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -159,3 +160,4 @@ struct Streams {
         return parts.joined(separator: "-")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import Synchronization
 import WidgetModel
@@ -24,3 +25,4 @@ final class Times: Sendable {
         }
     }
 }
+#endif

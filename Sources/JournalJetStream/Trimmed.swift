@@ -1,3 +1,4 @@
+#if JetStream
 import Journaling
 import WidgetModel
 
@@ -57,3 +58,4 @@ extension OpenLog {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if JetStream
 import Dispatch
 import Synchronization
 
@@ -43,3 +44,4 @@ final class WorkBox<Work: Sendable>: Sendable {
         self.wake.signal()
     }
 }
+#endif

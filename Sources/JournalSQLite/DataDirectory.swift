@@ -50,6 +50,12 @@ final class DataDirectory: Sendable {
     func openFormat(partitions: Int, now: Instant) throws(JournalError) -> JournalFormat {
         let names = try self.fileNames()
         try EarlierBuild.refuse(self.path, with: names)
+        if let found = try ElsewhereFile.read(in: self.path) {
+            throw JournalError(
+                .formatMismatch,
+                "\(self.path) holds what is kept beside a log on \(found.place); name another data directory, or that log"
+            )
+        }
         let path = "\(self.path)/\(FormatFile.name)"
         if names.contains(FormatFile.name) {
             let bytes = try PosixFile(path: path, flags: O_RDONLY).readAll()

@@ -1,7 +1,10 @@
 package import WidgetModel
 
-/// The size of the data directory and of its file system, in bytes; and the time of the last backup.
+/// The size of the data directory and of its file system, in bytes; and the time of the last backup. For a log that is elsewhere,
+/// the same of its part with the least room.
 package struct StorageSizes: Hashable, Sendable {
+    /// What was measured, in words.
+    package var subject = "the data directory"
     /// The log's files.
     package var log = 0
     /// SQLite's files beside them: write-ahead logs and their indexes.

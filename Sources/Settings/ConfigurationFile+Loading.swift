@@ -161,6 +161,9 @@ extension FilePurpose {
         case .bearerToken:
             return GatewayConfiguration.TimelineProvider.token(in: text) == nil
                 ? "has no token on its first line: printable ASCII without spaces" : nil
+        case .brokerSecret:
+            return text.prefix { !$0.isNewline }.isEmpty
+                ? "has nothing in its first line; a password stands there, the seed of a key, or a JWT" : nil
         case .revocationList, .operatorTokens, .folder: return nil
         }
         let headers = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("-----BEGIN ") }

@@ -8,6 +8,9 @@ extension GatewayConfiguration {
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         visitor.file("dataDirectory", &self.dataDirectory, .folder)
         visitor.scalar("partitions", &self.partitions, .integer(1...64))
+        visitor.section("journal") { visitor in
+            visitor.optionalSection("jetstream", &self.journal.jetStream, empty: JetStream()) { $0.visit(&$1) }
+        }
         visitor.section("snapshots") { visitor in
             visitor.scalar("interval", &self.snapshots.interval, .duration(.seconds(1) ... .days(1)))
             visitor.scalar("maxLogBytes", &self.snapshots.logBytesMax, .bytes(65_536...1_099_511_627_776))

@@ -9,7 +9,7 @@ extension GatewayConfiguration {
     package func faults() -> [(path: String, sentence: String)] {
         self.listenerFaults() + self.mergingFaults() + self.limitFaults() + self.senderFaults()
             + self.certificateFaults() + self.appFaults()
-            + self.policyFaults()
+            + self.policyFaults() + self.journalFaults()
     }
 
     private func listenerFaults() -> [(path: String, sentence: String)] {

@@ -13,6 +13,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     /// Into how many partitions hosts are divided. Default 1, at most 64. Fixed when the log is created: a host's
     /// partition is computed from this number.
     package var partitions = 1
+    /// Where the log is. Default the data directory.
+    package var journal = JournalPlace()
     /// When the state is written down beside the log, and how much of the log is kept.
     package var snapshots = Snapshots()
     package var decisions = Decisions()

@@ -16,6 +16,8 @@ package enum FilePurpose: Hashable, Sendable {
     case operatorTokens
     /// A token on the first line that the gateway shows to another server.
     case bearerToken
+    /// The secret of a user of NATS brokers.
+    case brokerSecret
     /// A folder that is made if it is not there.
     case folder
 }

@@ -13,6 +13,7 @@ package struct StartSetting: Sendable {
     package static let all: [StartSetting] = [
         StartSetting("dataDirectory", \.dataDirectory),
         StartSetting("partitions", \.partitions),
+        StartSetting("journal", \.journal),
         StartSetting("listeners.merged", \.listeners.isMerged),
         StartSetting("listeners.push.enabled", \.listeners.push.isEnabled),
         StartSetting("listeners.push.address", \.listeners.push.address),

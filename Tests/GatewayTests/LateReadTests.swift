@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import Ownership
 import Partitions
+import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
@@ -17,6 +18,8 @@ import WidgetModel
     /// A journal that calls back about what was read later, and on a thread of its own.
     private final class LateJournal: Journal {
         let memory: MemoryJournal
+        /// How many reads are refused that come next, as by brokers that elect a leader.
+        let refusals = Atomic<Int>(0)
         private let thread = DispatchQueue(label: "late reads")
 
         init(_ memory: MemoryJournal) { self.memory = memory }
@@ -48,8 +51,13 @@ import WidgetModel
             entriesMax: Int,
             whenRead: @escaping @Sendable (Result<[LogEntry], JournalError>) -> Void
         ) {
-            let memory = self.memory
-            self.thread.async { memory.read(partition, from: position, entriesMax: entriesMax, whenRead: whenRead) }
+            self.thread.async {
+                guard self.refusals.load(ordering: .relaxed) > 0 else {
+                    return self.memory.read(partition, from: position, entriesMax: entriesMax, whenRead: whenRead)
+                }
+                self.refusals.wrappingSubtract(1, ordering: .relaxed)
+                whenRead(.failure(JournalError(.unavailable, "no broker answers")))
+            }
         }
 
         func readNewestOutput(
@@ -115,6 +123,22 @@ import WidgetModel
         let stopped = Self.owner(LateJournal(journal.memory.reopened()), time)
         stopped.stop()
         await #expect(throws: OwnerError.shutDown(partition: Self.partition)) { try await stopped.start { _, _ in } }
+    }
+
+    @Test func `a store that is away for a while stops no partition`() async throws {
+        let time = FakeTime()
+        let journal = LateJournal(MemoryJournal(partitions: 1, clock: { time.wall }))
+        let owner = Self.owner(journal, time)
+        #expect(try await owner.start { _, _ in } == 0)
+        let log = CommandLog(journal: journal, owners: [owner])
+        _ = try await log.appendToAll(.settings(Sports.settings))
+        journal.refusals.store(3, ordering: .relaxed)
+        let answer = try await log.append(
+            .register(Sports.registration("host-1", [Sports.instance("a")])),
+            for: HostKey("host-1")
+        )
+        #expect(answer == .registered(RegistrationCounts(added: 1)))
+        #expect(journal.refusals.load(ordering: .relaxed) == 0)
     }
 
     @Test func `a log that cannot be read keeps it from starting`() async throws {

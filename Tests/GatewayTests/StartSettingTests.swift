@@ -14,11 +14,22 @@ import WidgetModel
         "connection", "key", "gateway",
     ]
 
+    private static let brokers = """
+        journal:
+          jetstream:
+            servers: ["nats://127.0.0.1"]
+            credentials: {file: a}
+            systemCredentials: {file: a}
+            tls: {certificate: a, key: a}
+        """
+
     /// A configuration in which that key has another value; nil where none of the texts fits.
     private static func changed(_ key: String) throws -> GatewayConfiguration? {
-        let unchanged = GatewayConfiguration().flatKeys
+        // Brokers are all there or not at all.
+        let least = key.hasPrefix("journal.") ? Self.brokers : ""
+        let unchanged = try ConfigurationFile.parse(least).configuration.flatKeys
         for text in Self.texts {
-            let parsed = try? ConfigurationFile.parse("", options: [(path: key, text: text)])
+            let parsed = try? ConfigurationFile.parse(least, options: [(path: key, text: text)])
             guard let configuration = parsed?.configuration else { continue }
             if configuration.flatKeys[key] != unchanged[key] { return configuration }
         }

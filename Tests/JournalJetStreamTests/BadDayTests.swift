@@ -1,3 +1,5 @@
+#if JetStream
+import BrokerSupport
 import Dispatch
 import Foundation
 import JournalContract
@@ -247,3 +249,4 @@ struct BadDayTests {
         #expect(throws: MessageFault.self) { try InputMessage([], "log", in: "stream") }
     }
 }
+#endif

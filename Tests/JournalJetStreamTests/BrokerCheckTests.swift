@@ -1,3 +1,5 @@
+#if JetStream
+import BrokerSupport
 import Journaling
 import Testing
 
@@ -36,37 +38,27 @@ import Testing
 
     @Test(.enabled(if: Brokers.isThere, "make setup installs nats-server"))
     func `real ones are read back`() throws {
-        func error(_ brokers: Brokers, system: [String]? = nil) -> JournalError? {
-            let configuration = JetStreamJournal.Configuration(
-                servers: brokers.servers,
-                systemServers: system ?? brokers.systemServers,
-                cluster: "check",
-                partitions: 1,
-                replicas: 1,
-                streamBytesMax: 1_000_000
-            )
+        func error(_ brokers: Brokers, cluster: String = "check", system: BrokerAccess.Credentials? = nil) throws
+            -> JournalError?
+        {
+            var configuration = try Harness.configuration(brokers, cluster: cluster, partitions: 1)
+            if let system { configuration.systemCredentials = system }
             do {
                 try Harness.open(configuration).close()
                 return nil
-            } catch {
-                return error as? JournalError
+            } catch let error as JournalError {
+                return error
             }
         }
         let lax = try Brokers(sync: "")
-        #expect(error(lax)?.message.contains("broker n0 answers before it has written") == true)
+        #expect(try error(lax)?.message.contains("broker n0 answers before it has written") == true)
         let bare = try Brokers(jetStream: false)
-        #expect(error(bare)?.message.contains("broker n0 has no JetStream") == true)
+        #expect(try error(bare)?.message.contains("broker n0 has no JetStream") == true)
         let good = try Brokers()
-        #expect(error(good) == nil)
-        #expect(error(good, system: [])?.message.contains("system account is named") == true)
-        var configuration = JetStreamJournal.Configuration(
-            servers: good.servers,
-            systemServers: good.systemServers,
-            cluster: "a b",
-            partitions: 1
-        )
-        #expect(throws: JournalError.self) { try JetStreamJournal(configuration: configuration, clock: Harness.now) }
-        configuration.cluster = ""
-        #expect(throws: JournalError.self) { try JetStreamJournal(configuration: configuration, clock: Harness.now) }
+        #expect(try error(good) == nil)
+        #expect(try error(good, system: BrokerAccess.Credentials.none)?.code == .invalid)
+        #expect(try error(good, cluster: "a b")?.code == .invalid)
+        #expect(try error(good, cluster: "")?.code == .invalid)
     }
 }
+#endif

@@ -1,3 +1,5 @@
+#if JetStream
+import BrokerSupport
 import JournalContract
 import JournalJetStream
 import Journaling
@@ -29,3 +31,4 @@ struct ContractTests {
         }
     }
 }
+#endif

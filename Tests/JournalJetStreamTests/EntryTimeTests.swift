@@ -1,3 +1,4 @@
+#if JetStream
 import Testing
 import WidgetModel
 
@@ -41,3 +42,4 @@ import WidgetModel
         #expect(clocks[2...].map { rest.next(stamp: Self.at($0), writtenAt: Self.at($1)) } == Array(all[2...]))
     }
 }
+#endif

@@ -1,3 +1,5 @@
+#if JetStream
+import BrokerSupport
 import Foundation
 import JournalContract
 import JournalJetStream
@@ -17,7 +19,7 @@ final class Harness: JournalBench {
     private static let number = Mutex(0)
 
     /// - Parameter patienceMilliseconds: By default so long that no busy machine uses it up.
-    init(
+    convenience init(
         _ brokers: Brokers,
         partitions: Int = 1,
         replicas: Int = 1,
@@ -29,19 +31,37 @@ final class Harness: JournalBench {
             number += 1
             return number
         }
+        var configuration = try Self.configuration(brokers, cluster: "test-\(number)", partitions: partitions)
+        configuration.replicas = replicas
+        configuration.limits = limits
+        configuration.streamBytesMax = streamBytesMax
+        configuration.cacheBytesMax = 8_000 * partitions
+        configuration.patienceMilliseconds = patienceMilliseconds
+        try self.init(brokers, configuration)
+    }
+
+    init(_ brokers: Brokers, _ configuration: JetStreamJournal.Configuration) throws {
         self.brokers = brokers
-        self.configuration = JetStreamJournal.Configuration(
-            servers: brokers.servers,
-            systemServers: brokers.systemServers,
-            cluster: "test-\(number)",
+        self.configuration = configuration
+        self.own = try Self.open(configuration)
+    }
+
+    /// A log on one broker, by the users that brokers of tests have.
+    static func configuration(_ brokers: Brokers, cluster: String, partitions: Int) throws
+        -> JetStreamJournal.Configuration
+    {
+        let files = try brokers.passwordFiles()
+        return JetStreamJournal.Configuration(
+            access: BrokerAccess(
+                servers: brokers.servers,
+                credentials: .password(user: Brokers.user.name, file: files.user)
+            ),
+            systemCredentials: .password(user: Brokers.systemUser.name, file: files.systemUser),
+            cluster: cluster,
             partitions: partitions,
-            replicas: replicas,
-            limits: limits,
-            streamBytesMax: streamBytesMax,
-            cacheBytesMax: 8_000 * partitions,
-            patienceMilliseconds: patienceMilliseconds
+            replicas: 1,
+            streamBytesMax: 40_000_000
         )
-        self.own = try Self.open(self.configuration)
     }
 
     deinit { self.own.close() }
@@ -65,3 +85,4 @@ final class Harness: JournalBench {
         self.own = try Self.open(self.configuration)
     }
 }
+#endif

@@ -37,6 +37,15 @@ import WidgetModel
         #expect(record.through == LogPosition(4))
     }
 
+    @Test func `what could not be read for now is asked for again`() throws {
+        var log = try Self.started()
+        log.machine.announce(LogPosition(3))
+        let position = try Self.wantedRead(&log)
+        log.machine.retryRead()
+        let again = try Self.wantedRead(&log)
+        #expect(again == position && position != nil)
+    }
+
     @Test func `outputs are published while entries are read`() throws {
         var log = try Self.started()
         let (record, _) = try #require(try log.nextOutput())

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The demo: builds the program, makes certificates, starts a gateway and lets demo.py play a day with it.
-# KEEP=1 leaves the gateway running afterwards; HOSTS sets how many hosts there are (10000). PICTURES=folder takes the README's
-# pictures instead. PROGRAM is a program that is built already.
+# KEEP=1 leaves the gateway running afterwards; HOSTS sets how many hosts there are (10000). JOURNAL=jetstream has the log on a NATS
+# broker of its own. PICTURES=folder takes the README's pictures instead. PROGRAM is a program that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . deploy/step.sh
@@ -33,15 +33,56 @@ page=${PAGE_PORT:-$(free_port)}
 provider=${PROVIDER_PORT:-$(free_port)}
 sed -e "s/@PUSH@/$push/" -e "s/@HOST@/$host/" -e "s/@OPS@/$ops/" -e "s/@PAGE@/$page/" -e "s/@PROVIDER@/$provider/" "$root/deploy/demo/demo.yaml" > "$demo/freshet.yaml"
 
-"$program" serve --config "$demo/freshet.yaml" 2> "$demo/gateway.log" &
-pid=$!
-echo "$pid" > "$demo/pid"
+pid=
+broker_pid=
 stop() {
-    kill "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
+    # The gateway first: it writes to the log until it has ended.
+    for process in $pid $broker_pid; do
+        kill "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+    done
     rm -f "$demo/pid"
 }
 trap stop EXIT
+
+case "${JOURNAL:-sqlite}" in
+    sqlite) ;;
+    jetstream)
+        # The port is the system's choice, and the gateway waits for a broker that is starting.
+        broker=$(free_port)
+        (
+            umask 077
+            for user in freshet system; do openssl rand -hex 24 > "$demo/$user-password"; done
+            cat > "$demo/broker.conf" <<BROKER
+listen: 127.0.0.1:$broker
+jetstream { store_dir: "$demo/broker", sync_interval: always }
+accounts {
+  SYS: { users: [ { user: system, password: "$(cat "$demo/system-password")" } ] }
+  FRESHET: { jetstream: enabled, users: [ { user: freshet, password: "$(cat "$demo/freshet-password")" } ] }
+}
+system_account: SYS
+BROKER
+        )
+        cat >> "$demo/freshet.yaml" <<GATEWAY
+journal:
+  jetstream:
+    servers: ["nats://127.0.0.1:$broker"]
+    replicas: 1
+    maxStreamBytes: 512MiB
+    credentials: {user: freshet, file: freshet-password}
+    systemCredentials: {user: system, file: system-password}
+GATEWAY
+        .venv/bin/nats-server -c "$demo/broker.conf" 2> "$demo/broker.log" &
+        broker_pid=$!
+        ;;
+    *)
+        echo "JOURNAL is sqlite or jetstream, not $JOURNAL" >&2
+        exit 1
+        ;;
+esac
+"$program" serve --config "$demo/freshet.yaml" 2> "$demo/gateway.log" &
+pid=$!
+echo "$pid" > "$demo/pid"
 
 # Ready when it says so; a gateway that has died says why in its log.
 until curl --silent --fail --cacert "$demo/certs/ca.pem" "https://localhost:$ops/readyz" >/dev/null 2>&1; do
@@ -91,7 +132,7 @@ fi
 if [ -n "${KEEP:-}" ]; then
     trap - EXIT
     start_page
-    disown "$pid" "$provider_pid" "$page_pid"
+    disown "$pid" $broker_pid "$provider_pid" "$page_pid"
     FRESHET_CONTEXTS="$demo/contexts.yaml" "$program" context set demo --server "https://localhost:$ops" \
         --push-server "https://localhost:$push" --host-server "https://localhost:$host" --ca "$demo/certs/ca.pem" \
         --data "$demo/data" --key "$demo/certs/provider-key.p8" --kid $kid --team $team > /dev/null
@@ -111,6 +152,6 @@ A host to look at, in a browser on this machine (open https://localhost:$host on
 Score: change .demo/state.json, then push:
   freshet send --app com.example.page --kind scores --match '{"team":["seahawks"]}' --priority 10
 
-Stop it with: kill $pid $provider_pid $page_pid
+Stop it with: kill $pid $broker_pid $provider_pid $page_pid
 EOF
 fi

@@ -2,6 +2,7 @@ import APNSWire
 import ArgumentParser
 import Gateway
 import JournalSQLite
+import Journaling
 import Partitions
 import Serving
 import Settings
@@ -54,16 +55,24 @@ struct Doctor: AsyncParsableCommand {
         if worst == .fault { throw ExitCode(78) }
     }
 
+    private static func finding(ofBrokers fault: JournalError?) -> CheckupFinding {
+        let subject = "journal.jetstream"
+        guard let fault else { return CheckupFinding(subject, .good, "the brokers answer, and keep what they store") }
+        return CheckupFinding(subject, .fault, fault.message)
+    }
+
     private func findings(_ parsed: ConfigurationFile.Parsed) async -> [CheckupFinding] {
         let configuration = parsed.configuration
         let check = ConfigurationCheck(parsed, now: LogClock.wallTime())
         var findings = Checkup.findings(of: check, configuration)
         let owner = LogDirectory.lastOwner(of: configuration.dataDirectory)
         findings += await MachineReading.ports(configuration).map { Checkup.finding(of: $0, owner: owner) }
+        let isLogHere = configuration.journal.jetStream == nil
         findings += Checkup.findings(
-            of: MachineReading.directory(configuration, triesFlush: true),
+            of: MachineReading.directory(configuration, triesFlush: isLogHere),
             configuration.storage
         )
+        if !isLogHere { findings.append(Self.finding(ofBrokers: ChosenJournal.fault(of: configuration))) }
         findings.append(Checkup.finding(of: DescriptorLimit.current, configuration))
         findings.append(Checkup.finding(of: MachineReading.clock(configuration)))
         // A file that cannot be read is among the check's faults.

@@ -95,7 +95,7 @@ package struct ConfigurationCheck: Sendable {
     private mutating func checkMode(_ file: ConfigurationFile.NamedFile) {
         let isSecret: Bool
         switch file.purpose {
-        case .privateKey, .secret, .operatorTokens, .bearerToken: isSecret = true
+        case .privateKey, .secret, .operatorTokens, .bearerToken, .brokerSecret: isSecret = true
         case .providerKey:
             let text = (try? String(contentsOfFile: file.path, encoding: .utf8)) ?? ""
             isSecret = text.contains("PRIVATE KEY-----")

@@ -107,6 +107,7 @@ extension LogDirectory {
     /// The format of the log in a directory.
     package static func format(in path: String) throws(JournalError) -> JournalFormat {
         try EarlierBuild.refuse(path, with: try Self.fileNames(in: path))
+        try ElsewhereFile.refuse(path)
         let file = "\(path)/\(FormatFile.name)"
         let format = try FormatFile.format(
             from: try PosixFile(path: file, flags: O_RDONLY).readAll(),

@@ -156,6 +156,9 @@ extension OwnerMachine {
         }
     }
 
+    /// Asks again for entries that could not be read for now.
+    package mutating func retryRead() { self.isReading = false }
+
     /// Takes the journal's result for an output.
     ///
     /// - Throws: The journal's error, if it takes no more output from this owner: the machine has stopped.

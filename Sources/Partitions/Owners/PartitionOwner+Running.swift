@@ -16,7 +16,7 @@ extension PartitionOwner {
     /// How many entries are read at a time.
     private static let entriesPerRead = 64
     /// How long to wait before an output that could not be written is tried again.
-    private static let commitRetryDelay: TimeAmount = .milliseconds(100)
+    private static let retryDelay: TimeAmount = .milliseconds(100)
 
     func announce(_ position: LogPosition) {
         self.loop.assertInEventLoop()
@@ -116,7 +116,7 @@ extension PartitionOwner {
                 self.loop.execute { self.drive { machine in try machine.committed(result) } }
             }
         case .awaitRetry:
-            self.loop.scheduleTask(in: Self.commitRetryDelay) { self.drive { machine in machine.retryCommit() } }
+            self.loop.scheduleTask(in: Self.retryDelay) { self.drive { machine in machine.retryCommit() } }
         case .readNewestOutput(let unknown):
             self.journal.readNewestOutput(self.partition) { result in
                 self.loop.execute { self.drive { machine in try self.settle(unknown, result, &machine) } }
@@ -150,8 +150,14 @@ extension PartitionOwner {
         do {
             try self.state.value.machine.takeEntries(result.get())
         } catch {
-            guard let replay = self.state.value.replay.take() else { return self.fail(error) }
-            return replay.isOver.fail(error)
+            if let replay = self.state.value.replay.take() { return replay.isOver.fail(error) }
+            guard (error as? JournalError)?.code == .unavailable else { return self.fail(error) }
+            // A store that is away, as brokers are during an election, comes back with all that it had.
+            _ = self.loop.scheduleTask(in: Self.retryDelay) {
+                self.state.value.machine.retryRead()
+                self.takeTurn()
+            }
+            return
         }
         if let replay = self.state.value.replay { self.goOn(replay) } else { self.takeTurn() }
     }

@@ -161,7 +161,7 @@ package final class StorageWatch: Sendable {
                 state.growth.add(bytes: writtenBefore, at: now)
                 return state.isMeasureFailing
             }
-            if wasFailing { self.logger.notice("the data directory can be measured again") }
+            if wasFailing { self.logger.notice("\(sizes.subject) can be measured again") }
             self.tell(lastBackup: sizes.lastBackup, at: now)
             self.judge()
         } catch {
@@ -171,7 +171,7 @@ package final class StorageWatch: Sendable {
             }
             guard isNew else { return }
             self.logger.error(
-                "the data directory cannot be measured; what was measured last is taken for the size it has",
+                "\(self.sizes.subject) cannot be measured; what was measured last is taken for the size it has",
                 metadata: ["error": "\(error)"]
             )
         }
@@ -187,7 +187,7 @@ package final class StorageWatch: Sendable {
 
     /// Puts the edges where the last look says, and tells of a change.
     private func judge() {
-        let change = self.state.withLock { state -> (from: StorageBudget.Level, StorageBudget)? in
+        let change = self.state.withLock { state -> (from: StorageBudget.Level, StorageBudget, subject: String)? in
             guard state.isMeasured else { return nil }
             let measured = StorageBudget(state.settings, state.sizes)
             let start = state.writtenBefore
@@ -196,26 +196,26 @@ package final class StorageWatch: Sendable {
             let budget = self.budget(state)
             let told = state.toldLevel
             state.toldLevel = budget.level
-            return told == budget.level ? nil : (told, budget)
+            return told == budget.level ? nil : (told, budget, state.sizes.subject)
         }
-        if let change { self.tell(change.1, before: change.from) }
+        if let change { self.tell(change.1, of: change.subject, before: change.from) }
     }
 
-    private func tell(_ budget: StorageBudget, before: StorageBudget.Level) {
+    private func tell(_ budget: StorageBudget, of subject: String, before: StorageBudget.Level) {
         let metadata: Logger.Metadata = [
             "used": "\(budget.used)", "room": "\(budget.room(for: .traffic))", "reserve": "\(budget.reserve)",
         ]
         if budget.level >= .full, before < .full {
             self.logger.error(
-                "the data directory is full: nothing new is taken until there is room; reports and removals are",
+                "\(subject) is full: nothing new is taken until there is room; reports and removals are",
                 metadata: metadata
             )
         } else if budget.level < .full, before >= .full {
-            self.logger.notice("the data directory has room again", metadata: metadata)
+            self.logger.notice("\(subject) has room again", metadata: metadata)
         } else if budget.level >= .filling, before == .ample {
-            self.logger.warning("the data directory fills up", metadata: metadata)
+            self.logger.warning("\(subject) fills up", metadata: metadata)
         } else if budget.level == .ample {
-            self.logger.notice("the data directory does not fill up any more", metadata: metadata)
+            self.logger.notice("\(subject) does not fill up any more", metadata: metadata)
         }
     }
 }

@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
-import JournalJetStream
 import Synchronization
 
 /// Brokers of a test: processes of nats-server on loopback, on ports that the system chose, ended by their ids.
-final class Brokers: Sendable {
+package final class Brokers: Sendable {
     /// One of them.
     private struct Member {
         let configuration: String
@@ -12,8 +11,8 @@ final class Brokers: Sendable {
         var process: Process?
     }
 
-    struct Trouble: Error, CustomStringConvertible {
-        let description: String
+    package struct Trouble: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private static let executable =
@@ -21,7 +20,7 @@ final class Brokers: Sendable {
         ?? FileManager.default.currentDirectoryPath + "/.venv/bin/nats-server"
 
     /// Whether there is a broker to run: `make setup` installs one.
-    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: Self.executable) }
+    package static var isThere: Bool { FileManager.default.isExecutableFile(atPath: Self.executable) }
 
     private let directory: URL
     private let members: Mutex<[Member]>
@@ -32,7 +31,15 @@ final class Brokers: Sendable {
     ///   - count: How many: one, or a cluster.
     ///   - sync: The line of `sync_interval`, empty for none.
     ///   - jetStream: Whether they have JetStream.
-    init(_ count: Int = 1, sync: String = "sync_interval: always", jetStream: Bool = true) throws {
+    ///   - more: Further lines of the configuration, as for TLS.
+    ///   - users: Further users of the account, as its configuration has them.
+    package init(
+        _ count: Int = 1,
+        sync: String = "sync_interval: always",
+        jetStream: Bool = true,
+        more: String = "",
+        users: String = ""
+    ) throws {
         self.directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("freshet-brokers-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
@@ -51,9 +58,10 @@ final class Brokers: Sendable {
                 server_name: n\(number)
                 \(jetStream ? "jetstream { store_dir: \"\(store)\", \(sync) }" : "")
                 \(cluster)
+                \(more)
                 accounts {
                   SYS: { users: [ { user: system, password: s } ] }
-                  APP: { \(jetStream ? "jetstream: enabled, " : "")users: [ { user: app, password: a } ] }
+                  APP: { \(jetStream ? "jetstream: enabled, " : "")users: [ { user: app, password: a } \(users) ] }
                 }
                 system_account: SYS
                 """
@@ -76,11 +84,26 @@ final class Brokers: Sendable {
         process.waitUntilExit()
     }
 
-    var servers: [String] { self.members.withLock { $0.map { "nats://app:a@127.0.0.1:\($0.port)" } } }
-    var systemServers: [String] { self.members.withLock { $0.map { "nats://system:s@127.0.0.1:\($0.port)" } } }
+    package var servers: [String] { self.members.withLock { $0.map { "nats://127.0.0.1:\($0.port)" } } }
+
+    /// The user of the streams' account, and the one of the system account.
+    package static let user = (name: "app", password: "a")
+    package static let systemUser = (name: "system", password: "s")
+
+    /// A folder that goes with the brokers: for files of a test.
+    package var folder: String { self.directory.path }
+
+    /// The names of files with the passwords of the two users.
+    package func passwordFiles() throws -> (user: String, systemUser: String) {
+        let files = (user: "\(self.folder)/user", systemUser: "\(self.folder)/system-user")
+        for (file, password) in [(files.user, Self.user.password), (files.systemUser, Self.systemUser.password)] {
+            try Data("\(password)\n".utf8).write(to: URL(filePath: file))
+        }
+        return files
+    }
 
     /// Starts a broker that does not run.
-    func start(_ number: Int) throws {
+    package func start(_ number: Int) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.executable)
         process.arguments = ["-c", self.members.withLock { $0[number].configuration }]
@@ -91,11 +114,11 @@ final class Brokers: Sendable {
     }
 
     /// Ends a broker at once, whatever it is doing.
-    func kill(_ number: Int) { Self.end(self.members.withLock { $0[number].process }) }
+    package func kill(_ number: Int) { Self.end(self.members.withLock { $0[number].process }) }
 
     /// Has a broker answer nothing, or answer again.
-    func pause(_ number: Int) { self.signal(number, SIGSTOP) }
-    func resume(_ number: Int) { self.signal(number, SIGCONT) }
+    package func pause(_ number: Int) { self.signal(number, SIGSTOP) }
+    package func resume(_ number: Int) { self.signal(number, SIGCONT) }
 
     private func signal(_ number: Int, _ signal: Int32) {
         guard let process = self.members.withLock({ $0[number].process }) else { return }

@@ -1,0 +1,158 @@
+package import WidgetModel
+
+extension GatewayConfiguration {
+    /// Where the log is.
+    package struct JournalPlace: Hashable, Sendable {
+        /// On NATS brokers. Default nil: in the data directory.
+        package var jetStream: JetStream?
+
+        package init() {}
+    }
+
+    /// A log on NATS JetStream.
+    package struct JetStream: Hashable, Sendable {
+        /// Addresses of brokers; one is enough, the others are found by it. At least one.
+        package var servers: [String] = []
+        /// A part of the names of streams and subjects. Default `freshet`.
+        package var cluster = "freshet"
+        /// On how many brokers each stream is, if it is created: 1, 3 or 5. Default 3.
+        package var replicas = 3
+        /// The most bytes of each stream, if it is created. Default 1 GiB.
+        package var streamBytesMax = 1_073_741_824
+        /// The newest entries of all partitions that memory holds. Default 64 MiB.
+        package var cacheBytesMax = 67_108_864
+        /// How long something is tried again while brokers do not answer. Default 10 s, which is longer than an election.
+        package var patience = Interval.seconds(10)
+        /// As whom the log is written and read.
+        package var credentials = BrokerCredentials()
+        /// As whom brokers are asked how they are configured: a user of their system account.
+        package var systemCredentials = BrokerCredentials()
+        /// Default nil: connections are not encrypted, which brokers on this machine alone are allowed.
+        package var tls: BrokerTLS?
+
+        package init() {}
+
+        /// Whether an address is one of this machine.
+        package static func isLoopback(_ server: String) -> Bool {
+            let host = server.dropFirst(Self.scheme.count).split(separator: ":", maxSplits: 1)[0]
+            return host == "localhost" || host.hasPrefix("127.") || server.hasPrefix("\(Self.scheme)[::1]")
+        }
+
+        fileprivate static let scheme = "nats://"
+    }
+
+    /// A user of brokers, and the file with its secret. Neither for a client certificate alone.
+    package struct BrokerCredentials: Hashable, Sendable {
+        /// A name, or a public key. Nil where the file says it.
+        package var user: String?
+        /// The password in the first line, the key's seed, or a user's JWT with the seed of its key.
+        package var file: String?
+
+        package init() {}
+
+        /// Whether the user is known by its public key.
+        package var isKey: Bool {
+            guard let user = self.user, user.utf8.count == 56, user.hasPrefix("U") else { return false }
+            return user.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x32...0x37).contains($0) }
+        }
+    }
+
+    /// PEM files of encrypted connections to brokers.
+    package struct BrokerTLS: Hashable, Sendable {
+        /// The authorities by which brokers are believed. Default nil: the system's.
+        package var authorities: String?
+        package var certificate: String?
+        /// The private key of ``certificate``.
+        package var key: String?
+
+        package init() {}
+    }
+}
+
+extension GatewayConfiguration {
+    func journalFaults() -> [(path: String, sentence: String)] {
+        (self.journal.jetStream?.faults ?? []).map { ("journal.jetstream.\($0.key)", $0.sentence) }
+    }
+}
+
+extension GatewayConfiguration.JetStream {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        visitor.scalars("servers", &self.servers, .brokerAddress)
+        visitor.scalar("cluster", &self.cluster, .clusterName)
+        visitor.scalar("replicas", &self.replicas, .integer(1...5))
+        visitor.scalar("maxStreamBytes", &self.streamBytesMax, .bytes(134_217_728...1_125_899_906_842_624))
+        visitor.scalar("maxCacheBytes", &self.cacheBytesMax, .bytes(1_048_576...1_099_511_627_776))
+        visitor.scalar("patience", &self.patience, .duration(.seconds(1) ... .minutes(5)))
+        visitor.section("credentials") { self.credentials.visit(&$0) }
+        visitor.section("systemCredentials") { self.systemCredentials.visit(&$0) }
+        visitor.optionalSection("tls", &self.tls, empty: GatewayConfiguration.BrokerTLS()) { tls, visitor in
+            visitor.optionalFile("ca", &tls.authorities, .certificates)
+            visitor.optionalFile("certificate", &tls.certificate, .certificates)
+            visitor.optionalFile("key", &tls.key, .privateKey)
+        }
+    }
+
+    /// What one key says about another.
+    fileprivate var faults: [(key: String, sentence: String)] {
+        var faults: [(key: String, sentence: String)] = []
+        if self.servers.isEmpty { faults.append(("servers", "names no broker; name one, as nats://127.0.0.1:4222")) }
+        if ![1, 3, 5].contains(self.replicas) {
+            faults.append(("replicas", "has to be 1, 3 or 5: more than half of them have to be there at any time"))
+        }
+        if self.tls == nil, let server = self.servers.first(where: { !Self.isLoopback($0) }) {
+            let sentence =
+                "has \(server), which is not this machine, and connections are not encrypted; give the brokers a `tls` block, and "
+                + "name their authority in journal.jetstream.tls.ca"
+            faults.append(("servers", sentence))
+        }
+        if self.systemCredentials == GatewayConfiguration.BrokerCredentials() {
+            let sentence =
+                "names no user; brokers tell only one of their system account whether they write to the disk before they answer"
+            faults.append(("systemCredentials", sentence))
+        }
+        for (key, credentials) in [("credentials", self.credentials), ("systemCredentials", self.systemCredentials)]
+        where credentials.user != nil && credentials.file == nil {
+            faults.append((key, "needs the file with the user's secret: a password, or the seed of its key"))
+        }
+        if let tls = self.tls, (tls.certificate == nil) != (tls.key == nil) {
+            faults.append(("tls", "needs both certificate and key, or neither"))
+        }
+        return faults
+    }
+}
+
+extension GatewayConfiguration.BrokerCredentials {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        visitor.optional("user", &self.user, .label)
+        visitor.optionalFile("file", &self.file, .brokerSecret)
+    }
+}
+
+extension SettingType<String> {
+    /// Without a user: secrets stand in files of their own.
+    static let brokerAddress = SettingType.text(
+        "a broker's address, such as nats://127.0.0.1:4222, without user and TLS"
+    ) {
+        text in
+        let scheme = GatewayConfiguration.JetStream.scheme
+        guard text.hasPrefix(scheme), text.utf8.count <= 300 else { return false }
+        let rest = text.dropFirst(scheme.count)
+        let port: Substring
+        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
+            guard SettingRules.isIPv6(String(rest[rest.index(after: rest.startIndex)..<end])) else { return false }
+            port = rest[rest.index(after: end)...]
+        } else {
+            let host = rest.prefix { $0 != ":" }
+            guard !host.isEmpty,
+                host.utf8.allSatisfy({ SettingRules.isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F })
+            else { return false }
+            port = rest.dropFirst(host.count)
+        }
+        return port.isEmpty || (port.first == ":" && (UInt16(port.dropFirst()) ?? 0) > 0)
+    }
+
+    static let clusterName = SettingType.text("a name of 1 to 32 letters, digits and hyphens") { text in
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { SettingRules.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+    }
+}
