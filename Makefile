@@ -1,4 +1,6 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
+PICTURES := $(or $(FOLDER),.build/pictures)
+
 .PHONY: help setup build test senders lint format check asan tsan coverage demo pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package site clean
 
 help: ## Show the verbs
@@ -37,8 +39,16 @@ coverage: setup ## Which lines of Sources a test runs, by target, in .build-cove
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running, JOURNAL=jetstream has the log on a NATS broker
 	@KEEP="$(KEEP)" JOURNAL="$(JOURNAL)" deploy/demo/run.sh
 
-pictures: setup ## Renew the README's pictures, of a gateway under the demo's load
-	@PICTURES=docs/pictures HOSTS="$(or $(HOSTS),2000)" deploy/demo/run.sh
+# The pictures of the README and of docs/dashboard.md are some of those that `pictures` takes.
+pictures: setup ## Pictures of the dashboard (empty, quiet, a burst, WIDGETS=1000000, each incident of the drill book) in FOLDER=.build/pictures; README=1 renews the README's
+	swift build --build-tests
+	@PICTURES="$(PICTURES)" HOSTS="$(or $(HOSTS),2000)" WIDGETS="$(or $(WIDGETS),100000)" deploy/demo/run.sh
+	FRESHET_TEST_PICTURES="$(abspath $(PICTURES))" swift test --skip-build --disable-xctest --filter IncidentTests
+ifdef README
+	cp "$(PICTURES)/host-page.png" docs/pictures
+	for name in empty quiet burst; do cp "$(PICTURES)/dashboard-$$name-wide-light.png" docs/pictures/dashboard-$$name.png; done
+	cp "$(PICTURES)/dashboard-incident-wide-dark.png" docs/pictures/dashboard-incident.png
+endif
 
 bench-setup: setup ## Install and build the peers that bench compares with (once)
 	@deploy/bench/setup.sh
@@ -76,7 +86,7 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 
 drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says
 	swift build --build-tests
-	FRESHET_DRILLS=1 swift test --skip-build --disable-xctest --filter IncidentTests
+	swift test --skip-build --disable-xctest --filter IncidentTests
 
 attacks: setup ## Known attacks one by one: what each costs, and what another team feels of it, as a table
 	swift build -c release --product freshet

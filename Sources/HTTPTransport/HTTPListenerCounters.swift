@@ -4,6 +4,8 @@ package import HTTP2
 package struct HTTPListenerCounters: Hashable, Sendable {
     /// Connections open now.
     package var connections = 0
+    /// How many it and those that share its descriptors may have open together; nil for no bound.
+    package var allowance: Int?
     /// Those of them whose TLS handshake is not made yet.
     package var handshakes = 0
     /// Bytes that they make the listener hold now.
@@ -34,6 +36,7 @@ package struct HTTPListenerCounters: Hashable, Sendable {
 
     package static func += (sum: inout Self, other: Self) {
         sum.connections += other.connections
+        sum.allowance = other.allowance ?? sum.allowance
         sum.handshakes += other.handshakes
         sum.heldBytes += other.heldBytes
         sum.connectionsAccepted += other.connectionsAccepted

@@ -238,6 +238,7 @@ final class ListenerLoop {
     var currentCounters: HTTPListenerCounters {
         var counters = self.counters
         counters.connections = self.addresses.count
+        counters.allowance = self.configuration.allowance.max
         return counters
     }
 

@@ -6,6 +6,8 @@ struct Incident: Sendable {
     let title: String
     /// The words that stand in code in each row, by the row's name.
     private let rows: [String: [String]]
+    /// What the row of the alerts says, whole.
+    let alertRow: String
 
     /// The rows of each section, in their order.
     static let names = ["To do", "Log", "Alert", "First", "Do", "Over"]
@@ -19,16 +21,18 @@ struct Incident: Sendable {
         return try book.components(separatedBy: "\n### ").dropFirst().map { section in
             let lines = section.split(separator: "\n")
             var rows: [String: [String]] = [:]
+            var alertRow = ""
             for line in lines where line.hasPrefix("| ") && line.hasSuffix(" |") {
                 guard let end = line.dropFirst(2).firstRange(of: " | ") else { continue }
                 let name = String(line[line.index(line.startIndex, offsetBy: 2)..<end.lowerBound])
                 try #require(rows[name] == nil && Self.names.contains(name), "\(lines[0]): \(name)")
+                if name == "Alert" { alertRow = String(line[end.upperBound...]) }
                 rows[name] = line[end.upperBound...].split(separator: "`", omittingEmptySubsequences: false)
                     .enumerated()
                     .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
             }
             try #require(rows.count == Self.names.count, "\(lines[0]) has \(rows.keys.sorted())")
-            return Incident(title: String(lines[0]), rows: rows)
+            return Incident(title: String(lines[0]), rows: rows, alertRow: alertRow)
         }
     }
 
@@ -63,42 +67,54 @@ struct Incident: Sendable {
 /// One incident as it is gone through: it is provoked, seen, ended, and seen to be over, each as the book says.
 struct Drill {
     let incident: Incident
-    private var scrapes: [Alerts.Scrape]
+    private let prometheus: Prometheus
     /// How many lines the log had before.
     private var linesBefore: Int
+    private let begin = ContinuousClock.now
+    /// When each part of it was seen, in seconds since the beginning.
+    private var times: [(part: String, seconds: Double)] = []
 
     /// Begins with a gateway that is well.
-    init(_ title: String, _ gateway: TestGateway) async throws {
+    init(_ title: String, _ gateway: TestGateway, _ prometheus: Prometheus) async throws {
         self.incident = try Incident.of(title)
+        try #require(!self.incident.alerts.isEmpty, "\(title)")
+        self.prometheus = prometheus
         self.linesBefore = gateway.logged.count
-        self.scrapes = [await Alerts.scrape(gateway)]
         #expect(try await !self.isAnswer(of: gateway), "\(title): \(self.incident.command) says so before it is so")
+        let early = prometheus.firing.intersection(self.incident.alerts)
+        #expect(early == [], "\(title): these fire before it is so")
     }
 
-    /// What is provoked is in the log, in To do, in the first command's answer, and in what Prometheus hears.
+    /// What is provoked is in the log, in To do, in the first command's answer, and the alerts fire.
     ///
-    /// - Parameters:
-    ///   - again: Keeps it up, where it would end by itself.
-    ///   - holds: Whether it was still so when it was scraped.
-    mutating func isSeen(
-        by gateway: TestGateway,
-        again: () async throws -> Void = {},
-        holds: (Alerts.Scrape) -> Bool = { $0.metrics != nil }
-    ) async throws {
+    /// - Parameter again: Keeps it up, where it would end by itself.
+    mutating func isSeen(by gateway: TestGateway, again: () async throws -> Void = {}) async throws {
         try await self.isLogged(self.incident.log, by: gateway, again)
+        self.note("log")
         for phrase in self.incident.advice {
-            _ = try await self.eventually("To do: \(phrase)") {
+            _ = try await self.eventually("To do: \(phrase)", of: gateway) {
                 try await again()
                 return try await DashboardRules.said(of: gateway).contains { Incident.has($0, phrase) } ? true : nil
             }
         }
+        self.note("to do")
         try await self.answers(gateway, again)
-        let scrape = try await self.eventually("it is so when it is scraped") {
+        try await self.fires(again)
+        try await Pictures.take(self.incident.title, of: gateway)
+    }
+
+    /// A gateway that answers nothing: only its absence is seen.
+    mutating func isGone(_ gateway: TestGateway) async throws {
+        try await self.answers(gateway)
+        try await self.fires()
+    }
+
+    private mutating func answers(_ gateway: TestGateway, _ again: () async throws -> Void = {}) async throws {
+        _ = try await self.eventually("\(self.incident.command): \(self.incident.answer)", of: gateway) {
             try await again()
-            let scrape = await Alerts.scrape(gateway)
-            return holds(scrape) ? scrape : nil
+            return try await self.isAnswer(of: gateway) ? true : nil
         }
-        self.scrapes.append(scrape)
+        self.note("command")
     }
 
     /// Whether the first command's answer says what is wrong.
@@ -108,39 +124,43 @@ struct Drill {
         return self.incident.answer.allSatisfy { Incident.has(result.output + result.errors, $0) }
     }
 
-    private func answers(_ gateway: TestGateway, _ again: () async throws -> Void = {}) async throws {
-        _ = try await self.eventually("\(self.incident.command): \(self.incident.answer)") {
-            try await again()
-            return try await self.isAnswer(of: gateway) ? true : nil
-        }
+    private mutating func fires(_ again: () async throws -> Void = {}) async throws {
+        try await self.prometheus.waitUntilFiring(self.incident.alerts, again: again)
+        self.note("alert")
     }
 
-    /// A gateway that answers nothing: only its absence is seen.
-    mutating func isGone(_ gateway: TestGateway) async throws {
-        try await self.answers(gateway)
-        self.scrapes.append(await Alerts.scrape(gateway))
-    }
-
-    /// What the book says of its end is in the log, nothing is to do any more, and the alerts fired while it was so, neither
-    /// before nor after.
+    /// What the book says of its end is in the log, nothing is to do any more, and the alerts do not fire any more.
     ///
     /// - Parameters:
     ///   - staysToDo: Whether To do goes by all that was since the start.
     ///   - isAnother: Whether it is another process than before, with another log.
-    mutating func isOver(_ gateway: TestGateway, staysToDo: Bool = false, isAnother: Bool = false) async throws {
+    ///   - again: What ends it, where that takes more than once.
+    mutating func isOver(
+        _ gateway: TestGateway,
+        staysToDo: Bool = false,
+        isAnother: Bool = false,
+        again: () async throws -> Void = {}
+    ) async throws {
         if isAnother { self.linesBefore = 0 }
-        try await self.isLogged(self.incident.end, by: gateway)
+        self.note("mended")
+        try await self.isLogged(self.incident.end, by: gateway, again)
         for phrase in staysToDo ? [] : self.incident.advice {
-            _ = try await self.eventually("no more to do: \(phrase)") {
-                try await DashboardRules.said(of: gateway).contains { Incident.has($0, phrase) } ? nil : true
+            _ = try await self.eventually("no more to do: \(phrase)", of: gateway) {
+                try await again()
+                return try await DashboardRules.said(of: gateway).contains { Incident.has($0, phrase) } ? nil : true
             }
         }
-        self.scrapes.append(await Alerts.scrape(gateway))
-        try #require(!self.incident.alerts.isEmpty, "\(self.incident.title)")
-        for alert in self.incident.alerts {
-            let found = try await Alerts.firing(alert, self.scrapes)
-            #expect(found.map { $0 > 0 } == [false, true, false], "\(self.incident.title): \(alert) fired \(found)")
+        let alerts = self.incident.alerts
+        try await self.prometheus.wait("\(self.incident.title): the end of \(alerts)", again: again) {
+            $0.isDisjoint(with: alerts)
         }
+        self.note("over")
+        let told = self.times.map { "\($0.part) \($0.seconds.formatted(.number.precision(.fractionLength(1)))) s" }
+        print("drill: \(self.incident.title): \(told.joined(separator: ", "))")
+    }
+
+    private mutating func note(_ part: String) {
+        self.times.append((part, (ContinuousClock.now - self.begin) / Duration.seconds(1)))
     }
 
     private func isLogged(
@@ -149,7 +169,7 @@ struct Drill {
         _ again: () async throws -> Void = {}
     ) async throws {
         for phrase in phrases {
-            _ = try await self.eventually("the log: \(phrase)") {
+            _ = try await self.eventually("the log: \(phrase)", of: gateway) {
                 try await again()
                 // To ask it takes longer than to look, and it gets on meanwhile.
                 _ = try await gateway.curl("GET", "\(gateway.opsURL)/livez")
@@ -158,11 +178,16 @@ struct Drill {
         }
     }
 
-    private func eventually<Value>(_ what: String, _ body: () async throws -> Value?) async throws -> Value {
+    private func eventually<Value>(
+        _ what: String,
+        of gateway: TestGateway,
+        _ body: () async throws -> Value?
+    ) async throws -> Value {
         let end = ContinuousClock.now + .seconds(600)
         while ContinuousClock.now < end {
             if let value = try await body() { return value }
         }
-        throw TestGateway.Failure("\(self.incident.title): never happened: \(what)")
+        let log = gateway.logged.dropFirst(self.linesBefore).joined(separator: "\n")
+        throw TestGateway.Failure("\(self.incident.title): never happened: \(what)\n\(log)")
     }
 }

@@ -34,6 +34,7 @@ enum TargetDrills {
             appSettings: "    developerMode: true\n" + settings,
             options: ["--in-memory", "--movable-clock"]
         )
+        let prometheus = try await Prometheus.start(watching: gateway)
         let bearer = try await gateway.providerToken()
         try await Drilling.register(gateway, 1, by: "apns", bearer: bearer)
         try await Drilling.register(gateway, 2, by: "webhook", bearer: bearer)
@@ -65,14 +66,14 @@ enum TargetDrills {
 
         try await push(1)
         try await Drilling.wait(for: ["well"], of: "upstreams", TestGateway.app, gateway)
-        var down = try await Drill("An upstream answers 503", gateway)
+        var down = try await Drill("An upstream answers 503", gateway, prometheus)
         upstream.steps.set(.answer(503, [:], #"{"reason":"ServiceUnavailable"}"#))
         try await fail(1, "upstreams")
         try await down.isSeen(by: gateway)
         upstream.steps.set(.answer(200))
         try await finish(down, "upstreams")
 
-        var refused = try await Drill("An upstream answers 403", gateway)
+        var refused = try await Drill("An upstream answers 403", gateway, prometheus)
         upstream.steps.set(.answer(403, [:], #"{"reason":"InvalidProviderToken"}"#))
         try await push(1)
         try await Drilling.wait(for: ["inTrouble"], of: "upstreams", TestGateway.app, gateway)
@@ -80,18 +81,17 @@ enum TargetDrills {
         upstream.steps.set(.answer(200))
         try await finish(refused, "upstreams")
 
-        var gone = try await Drill("APNs takes push tokens back", gateway)
+        var gone = try await Drill("APNs takes push tokens back", gateway, prometheus)
         let tomorrow = Int(Date().timeIntervalSince1970 + 86_400) * 1000
         upstream.steps.set(.answer(410, [:], #"{"reason":"Unregistered","timestamp":\#(tomorrow)}"#))
         try await push(1)
         try await gone.isSeen(by: gateway)
         upstream.steps.set(.answer(200))
         try await Drilling.register(gateway, 4, by: "apns", bearer: bearer)
-        try await push(4)
-        try await gone.isOver(gateway, staysToDo: true)
+        try await gone.isOver(gateway, staysToDo: true, again: { try await push(4) })
         done.append(gone.incident.title)
 
-        var hook = try await Drill("A webhook's target is down", gateway)
+        var hook = try await Drill("A webhook's target is down", gateway, prometheus)
         webhook.steps.set(.answer(500))
         try await fail(2, "webhooks")
         try await hook.isSeen(by: gateway)
@@ -99,7 +99,7 @@ enum TargetDrills {
         try await finish(hook, "webhooks")
 
         try await Drilling.wait(for: ["well"], of: "providers", Self.provided, gateway)
-        var away = try await Drill("A timeline provider is down", gateway)
+        var away = try await Drill("A timeline provider is down", gateway, prometheus)
         await provider.stop()
         try await fail(3, "providers", Self.provided)
         try await away.isSeen(by: gateway)

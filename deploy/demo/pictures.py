@@ -1,5 +1,5 @@
-"""Renews the pictures of the README and the docs: the dashboard of a gateway that is empty, on a quiet day, in a burst and in an
-incident, and the host page, of a gateway that the demo has played with and goes on using.
+"""Takes pictures of the dashboard of a gateway that is empty, on a quiet day, in a burst, in an incident and with many widgets, and of
+the host page, of a gateway that the demo has played with and goes on using. The dashboard is pictured wide and on a phone, light and dark.
 
 Chromium takes them while pushes come and reloads are acknowledged, so what they show has happened.
 """
@@ -38,7 +38,7 @@ class Night(demo.Demo):
         self.signals: set[asyncio.Task] = set()
 
     async def register(self) -> None:
-        await asyncio.to_thread(self.picture_dashboard, "empty", "light")
+        await asyncio.to_thread(self.picture_dashboard, "empty")
         await super().register()
 
     async def play(self) -> bool:
@@ -47,7 +47,7 @@ class Night(demo.Demo):
             await self.to_host(number * self.options.hosts // QUIET)
             await asyncio.sleep(0.5)
         await self.drained()
-        await asyncio.to_thread(self.picture_dashboard, "quiet", "light")
+        await asyncio.to_thread(self.picture_dashboard, "quiet")
         adds_up = await super().play()
         self.pushes.clear()
         load = asyncio.create_task(self.games())
@@ -55,14 +55,28 @@ class Night(demo.Demo):
             while len(self.pushes) < PUSHES:
                 load.done() and load.result()
                 await asyncio.sleep(0.5)
-            await asyncio.to_thread(self.picture_dashboard, "burst", "light")
+            await asyncio.to_thread(self.picture_dashboard, "burst")
             await self.picture_page()
             await self.provider_dies()
-            await asyncio.to_thread(self.picture_dashboard, "incident", "dark")
+            await asyncio.to_thread(self.picture_dashboard, "incident")
         finally:
             load.cancel()
             await asyncio.gather(load, return_exceptions=True)
+        if self.options.widgets:
+            await self.register_many()
+            await asyncio.to_thread(self.picture_dashboard, "many")
         return adds_up
+
+    async def register_many(self) -> None:
+        """Hosts until there are so many widgets, and what they show first is acknowledged."""
+        self.options.hosts, first = max(self.options.hosts, self.options.widgets // 3), self.options.hosts
+        await super().register(first)
+        # All of them are acknowledged, and counted, which the gateway does now and then.
+        while True:
+            stats, budget = [(await self.ops.get(path)).json() for path in ("/v1/stats", "/v1/budget")]
+            if stats["reloads"]["outstanding"] == 0 and budget.get("instances", 0) >= 3 * self.options.hosts:
+                return
+            await asyncio.sleep(1)
 
     async def take(self, reload: dict) -> None:
         """What a push brought is seen at once: its host says so, and that is the acknowledgement."""
@@ -109,7 +123,7 @@ class Night(demo.Demo):
             await self.targeted("score", {"team": [team]}, luck.choice([5, 10]), f"{team}:{scores[team]}")
             await asyncio.sleep(luck.uniform(0.02, 0.15))
 
-    def picture_dashboard(self, name: str, scheme: str) -> None:
+    def picture_dashboard(self, name: str) -> None:
         token = pathlib.Path(self.options.operator_token).read_text().strip()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             browser = Dashboard("chromium", profile)
@@ -117,11 +131,16 @@ class Night(demo.Demo):
                 browser.open(f"https://localhost:{self.options.ops_port}/#token={token}")
                 # Until it has taken the token out of its address, and shows a view.
                 browser.wait("document.getElementById('main')?.dataset.shown !== undefined")
-                browser.show("wide", scheme)
-                browser.view("now")
-                browser.wait("document.getElementById('status').innerText.trim() === 'Live'")
-                browser.wait_for_drawing()
-                browser.keep_picture(self.options.folder / f"dashboard-{name}.png")
+                for size, scheme in ((size, scheme) for size in browser.sizes for scheme in ("light", "dark")):
+                    browser.show(size, scheme)
+                    browser.view("now")
+                    browser.wait("document.getElementById('status').innerText.trim() === 'Live'")
+                    file = self.options.folder / f"dashboard-{name}-{size}-{scheme}.png"
+                    if size == "phone":
+                        browser.picture(file, size, scheme)
+                    else:
+                        browser.wait_for_drawing()
+                        browser.keep_picture(file)
             finally:
                 browser.close()
 
@@ -157,6 +176,7 @@ def main() -> int:
     parser.add_argument("--state", required=True, type=pathlib.Path, help="what the page's timeline provider tells")
     parser.add_argument("--provider-pid", required=True, type=int, help="the timeline provider, which is ended for the picture of an incident")
     parser.add_argument("--folder", required=True, type=pathlib.Path, help="where the pictures go")
+    parser.add_argument("--widgets", type=int, default=0, help="how many there are in the last picture; 0 for no such picture")
     told = parser.parse_args()
 
     async def play() -> bool:

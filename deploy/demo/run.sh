@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The demo: builds the program, makes certificates, starts a gateway and lets demo.py play a day with it.
 # KEEP=1 leaves the gateway running afterwards; HOSTS sets how many hosts there are (10000). JOURNAL=jetstream has the log on a NATS
-# broker of its own. PICTURES=folder takes the README's pictures instead. PROGRAM is a program that is built already.
+# broker of its own. PICTURES=folder takes pictures instead, the last with WIDGETS widgets (0 for none). PROGRAM is a program that is
+# built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . deploy/step.sh
@@ -123,7 +124,7 @@ if [ -n "${PICTURES:-}" ]; then
     start_page
     trap 'kill "$provider_pid" "$page_pid" 2>/dev/null || true; stop' EXIT
     .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" \
-        --provider-pid "$provider_pid" --folder "$PICTURES"
+        --provider-pid "$provider_pid" --folder "$PICTURES" --widgets "${WIDGETS:-0}"
     exit
 fi
 

@@ -295,6 +295,13 @@ extension OperatorRoutes {
         }
         text.add("freshet_connections", .gauge, "Connections open.", by: "listener", rows(\.connections))
         text.add(
+            "freshet_connections_allowance",
+            .gauge,
+            "Connections that these listeners may have open together, by the descriptors that there are.",
+            by: "listener",
+            listeners.compactMap { name, counters in counters.allowance.map { (name, $0) } }
+        )
+        text.add(
             "freshet_connections_refused_total",
             .counter,
             "Connections refused by a limit.",
