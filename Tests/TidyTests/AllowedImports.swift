@@ -129,7 +129,7 @@ enum AllowedImports {
                 "Sources/JournalJetStream/", "Sources/JournalSQLite/", "Sources/WorkerThreads/",
                 "Sources/Partitions/Snapshots/Snapshotter.swift",
             ]
-        ),
+        )
     ]
 
     /// Modules that nothing in the repository may import.

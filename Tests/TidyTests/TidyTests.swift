@@ -25,6 +25,17 @@ import Testing
         self.expectNone(Rules.parts(files))
     }
 
+    @Test func `no folder of a target depends on one that depends on it`() {
+        let files = Tree.swift.map { (path: $0.path, source: $0.source) }
+        self.expectNone(FolderRules.circles(files, known: FolderRules.known))
+    }
+
+    @Test func `no initialiser asks for everything`() {
+        self.expectNone(
+            Tree.swift.flatMap { InitializerRules.violations($0.path, $0.source, known: InitializerRules.known) }
+        )
+    }
+
     @Test func `pure targets have no clock, no dice and never wait`() {
         self.expectNone(Tree.swift.flatMap { Rules.purity($0.path, $0.source) })
     }
