@@ -2,7 +2,7 @@
 
 import { choice, field, h, newID } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
-import { count, moment } from "./numbers.js";
+import { count, counted, moment } from "./numbers.js";
 
 /// Asks in a dialog: `{ title, will, fields, request(), done(answer), yes }`. `fields` are `[label, control, hint]`, `will()` are
 /// sentences, `request()` is `[method, path, body]`.
@@ -82,7 +82,7 @@ export function scopeText({ app, kind, host, sender, instance, push }) {
   return host ? `${host} of ${app}` : app;
 }
 
-const widgets = (number) => `${count(number)} ${number === 1 ? "widget" : "widgets"}`;
+const widgets = (number) => counted(number, "widget");
 const order = (action, of, more = {}) => ["POST", "/v1/orders", { action, of, ...more }];
 
 /// - `of`: the scope, as `POST /v1/orders` has it; `known`: how many widgets it is about, where that is known.

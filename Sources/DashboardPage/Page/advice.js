@@ -1,6 +1,6 @@
 // What the numbers mean, and what to do about them. No element is made here, so that this can be read as the rules.
 
-import { bytes, count, duration, moment, percent } from "./numbers.js";
+import { bytes, count, counted, duration, moment, percent } from "./numbers.js";
 
 /// Above so many times as many late widgets as the goal allows, they are stale.
 export const staleFrom = 2;
@@ -47,12 +47,13 @@ export function freshness(stats) {
   const oldest = row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000);
   if (row.late === 0) {
     const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows what it" : "show what they"} should.`
-      : `${count(row.behind)} of ${count(row.instances)} widgets ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
+      : `${row.instances === 1 ? "The one widget" : `${count(row.behind)} of ${count(row.instances)} widgets`} ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
     // Within the goal so far, and more than it allows if all of them stay.
     if (row.behind > row.instances * (1 - row.goalShare)) return { level: "", word: "Catching up", text, why, link };
     return { level: "good", word: "Fresh", text, why, link };
   }
-  const text = `${count(row.late)} of ${count(row.instances)} widgets ${row.late === 1 ? "has" : "have"} been behind for more than ${within}, the longest for ${oldest}.`;
+  const which = row.instances === 1 ? "The one widget" : `${count(row.late)} of ${count(row.instances)} widgets`;
+  const text = `${which} ${row.late === 1 ? "has" : "have"} been behind for more than ${within}, the longest for ${oldest}.`;
   if (row.isMet) return { level: "good", word: "Fresh", text: `${text} The goal allows ${percent(1 - row.goalShare, 1)}.`, why, link };
   return row.burnRate <= staleFrom ? { level: "warn", word: "Getting old", text, why, link } : { level: "bad", word: "Stale", text, why, link };
 }
@@ -138,7 +139,7 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   const disk = stats.storage;
   const backupAge = disk?.lastBackup ? Date.parse(stats.asOf) - Date.parse(disk.lastBackup) : 0;
   if (backupAge > backupAgeMax) add("warn", `The last backup is ${duration(backupAge)} old.`, "See why the next one was not made: freshet backup, or the timer that runs it.", view.system);
-  const room = disk && `${bytes(disk.usedBytes)} of ${bytes(disk.roomBytes)} are used`;
+  const room = disk && (disk.roomBytes > 0 ? `${bytes(disk.usedBytes)} of ${bytes(disk.roomBytes)} are used` : "other programs have left it no room");
   const isFull = disk?.level === "full" || disk?.level === "exhausted";
   if (isFull) {
     add("bad", `The disk is full: ${room}. Pushes, registrations and signals are refused.`, "Give the data directory more room (storage.maxBytes, a larger disk), or have hosts removed that are not needed; it goes on by itself.", view.system);
@@ -158,7 +159,7 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   // Those that have their share now, or of which something was refused lately.
   const flooding = (stats.fairness?.teams ?? []).filter((one) => (sum("unavailable") > 0 && one.refused > 0)
     || one.undecided.some((units, partition) => units >= one.share[partition]));
-  if (sum("unavailable") > 0 && !isFull && !flooding.length) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
+  if (sum("unavailable") > 0 && !isFull && !flooding.length) add("bad", `${counted(sum("unavailable"), "push was", "pushes were")} answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
   if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Senders should slow down, or limits.maxInFlightPushes is too small.", view.system);
   const behind = Math.max(0, ...(stats.partitions ?? []).map((one) => one.lagSeconds ?? 0));
   if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "See whose pushes are most work; if it goes on, spread the hosts over more partitions.", view.system);

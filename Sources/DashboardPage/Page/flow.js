@@ -6,7 +6,7 @@ import { chart, markColours } from "./charts.js";
 import { card, choice, h, when } from "./elements.js";
 import { history } from "./gateway.js";
 import { live } from "./live.js";
-import { count, duration, moment, ms, rate } from "./numbers.js";
+import { count, counted, duration, moment, ms, rate } from "./numbers.js";
 
 const ranges = [["600", "10 min", "second"], ["3600", "1 hour", "minute"], ["21600", "6 hours", "minute"], ["86400", "24 hours", "minute"],
   ["604800", "7 days", "hour"], ["2592000", "30 days", "hour"]];
@@ -169,7 +169,7 @@ export function marksOf({ startedAt, audited, config, targets = [] }, samples, s
     if (isNewRun && Math.abs(ms(sample.at) - ms(startedAt)) > 3000 * step) {
       add(new Date(ms(sample.at) - 1000 * step).toISOString(), "start", `The gateway was started; it was away since ${moment(before.at)}.`);
     }
-    if (sample.unavailable > 0 && before.unavailable === 0) add(sample.at, "outage", `${count(sample.unavailable)} pushes were answered 503.`);
+    if (sample.unavailable > 0 && before.unavailable === 0) add(sample.at, "outage", `${counted(sample.unavailable, "push was", "pushes were")} answered 503.`);
   }
   for (const entry of audited?.requests ?? []) {
     const kind = entry.path === "/v1/config/reload" ? "configuration" : "order";

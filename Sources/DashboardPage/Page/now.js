@@ -4,7 +4,7 @@ import { advice, behindLink, behindText, firstSteps, freshness, seen, targetsInT
 import { badge, card, facts, fill, h, link, meter, split, tile, tiles, to } from "./elements.js";
 import { flow } from "./flow.js";
 import { gateway } from "./gateway.js";
-import { count, duration, percent, rate } from "./numbers.js";
+import { count, counted, duration, percent, rate } from "./numbers.js";
 
 export const title = "Now";
 
@@ -86,8 +86,8 @@ export function open(context) {
       showSpenders(spenders, senders, stats);
       const outcomes = stats.pushes.outcomes;
       outcome.set(outcomes, { all: true });
-      total.replaceChildren(`${count(stats.pushes.accepted)} pushes matched `,
-        h("b", { id: "matched", "data-count": String(stats.pushes.matched) }, count(stats.pushes.matched)), " widgets ",
+      total.replaceChildren(`${counted(stats.pushes.accepted, "push", "pushes")} matched `,
+        h("b", { id: "matched", "data-count": String(stats.pushes.matched) }, count(stats.pushes.matched)), stats.pushes.matched === 1 ? " widget " : " widgets ",
         badge(stats.pushes.balanced ? "adds up" : "does not add up", stats.pushes.balanced ? "good" : "bad"));
       const http = stats.http;
       const limited = http.rateLimited ? http.rateLimited.app + http.rateLimited.key + http.rateLimited.token : 0;
@@ -121,7 +121,7 @@ function showKinds(list, kinds, all) {
       row.behind === 0 ? h("span", { class: "soft" }, "none behind")
         : link(behindLink(row, all.goalSeconds, app, kind), row.late > 0 ? `${count(row.late)} late` : `${count(row.behind)} behind`)),
     meter(row.late > 0 ? row.late : row.behind, row.instances, row.late > 0 ? (row.isMet ? "warn" : "bad") : ""),
-    h("span", { class: "soft" }, row.behind === 0 ? `${count(row.instances)} widgets` : `${count(row.behind)} of ${count(row.instances)} behind: ${behindText(row)}`))));
+    h("span", { class: "soft" }, row.behind === 0 ? counted(row.instances, "widget") : `${count(row.behind)} of ${count(row.instances)} behind: ${behindText(row)}`))));
 }
 
 /// What is left to do until the first widget reloads, with the command for each.
@@ -154,7 +154,7 @@ function showSpenders(list, senders, stats) {
   fill(list, top.length === 0
     ? h("li", { class: "empty" }, stats.pushes.accepted === 0 ? "No sender has pushed yet." : "Nothing was charged yet.")
     : top.map((one) => h("li", {},
-      h("span", { class: "row" }, link(to("pushes", [], { sender: one.team }), one.team), h("span", {}, `${count(one.reloadsCharged)} reloads, ${percent(one.reloadsCharged, charged)}`)),
+      h("span", { class: "row" }, link(to("pushes", [], { sender: one.team }), one.team), h("span", {}, `${counted(one.reloadsCharged, "reload")}, ${percent(one.reloadsCharged, charged)}`)),
       meter(one.reloadsCharged, charged),
-      h("span", { class: "soft" }, `${count(one.pushes)} pushes, ${percent(one.unchanged, one.matched)} of what they matched was shown already`))));
+      h("span", { class: "soft" }, `${counted(one.pushes, "push", "pushes")}, ${percent(one.unchanged, one.matched)} of what they matched was shown already`))));
 }

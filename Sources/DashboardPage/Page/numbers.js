@@ -15,6 +15,9 @@ export const unknown = "–";
 
 export const count = (value) => (value === undefined || value === null ? unknown : whole.format(value));
 
+/// A number with what is counted, in the singular of one.
+export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+
 export function rate(value) {
   if (value === undefined || value === null || Number.isNaN(value)) return unknown;
   return value >= 100 ? whole.format(Math.round(value)) : one.format(value);
