@@ -36,8 +36,8 @@ extension Gateway {
     /// - Throws: ``OwnerError/shutDown(partition:)`` if the gateway is told to end before they have started.
     func startOwners() async throws {
         let logger = self.logs.logger(.partitions)
-        if let snapshots = self.snapshots {
-            try await RulesAdoption(journal: self.journal, store: snapshots, logger: logger).run()
+        if let snapshots = self.stores.snapshots {
+            try await RulesAdoption(journal: self.watched, store: snapshots, logger: logger).run()
         }
         let started = NIODeadline.now()
         let owners = self.owners

@@ -1,4 +1,7 @@
+import Delivery
 import HTTPTransport
+import Partitions
+import Settings
 import WidgetModel
 
 extension Gateway {

@@ -215,7 +215,7 @@ package final class Gateway: Service {
         self.reloading = ConfigurationReload(
             self.settings,
             source: source,
-            check: { try GatewayCheck.files(of: $0) },
+            checkFiles: { try GatewayCheck.files(of: $0) },
             log: self.log,
             clock: clock,
             feed: feed,

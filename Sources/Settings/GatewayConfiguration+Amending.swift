@@ -4,7 +4,7 @@ package import WidgetModel
 
 extension AmendedEntry {
     /// The list of the configuration that the entry is in.
-    var list: String {
+    package var list: String {
         switch self {
         case .team: "teams"
         case .app: "apps"
@@ -35,12 +35,12 @@ extension AmendedEntry {
     }
 
     /// An entry with its name, which a request has in its path and may leave out of its body.
-    func named(_ value: JSONValue) -> JSONValue { value.named(self.nameKey, self.name) }
+    package func named(_ value: JSONValue) -> JSONValue { value.named(self.nameKey, self.name) }
 }
 
 extension JSONValue {
     /// An object with a name as its first member, unless it has one.
-    func named(_ key: String, _ name: String) -> JSONValue {
+    package func named(_ key: String, _ name: String) -> JSONValue {
         guard case .object(let members) = self, self[key] == nil else { return self }
         return .object([Member(name: key, value: .string(name))] + members)
     }

@@ -187,7 +187,7 @@ extension GatewayConfiguration.Deliveries {
     }
 
     /// What decides on receipts.
-    var receipts: ReceiptMachine.Settings {
+    package var receipts: ReceiptMachine.Settings {
         var settings = ReceiptMachine.Settings()
         settings.batchMax = self.receiptsMax
         settings.interval = self.receiptInterval

@@ -3,6 +3,9 @@ import Engine
 import Gateway
 import HTTPTransport
 import IntentMatching
+import OperatorAPI
+import Partitions
+import Settings
 import Testing
 import WidgetModel
 

@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import Settings
 import Testing
 import WidgetModel
 

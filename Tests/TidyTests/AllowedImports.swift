@@ -70,8 +70,10 @@ enum AllowedImports {
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
             "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
-            "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
-            "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry", "Timelines",
+            "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
+            "Ownership",
+            "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
+            "Timelines",
             "WidgetModel",
         ],
         // For programs of others.
@@ -129,7 +131,7 @@ enum AllowedImports {
                 "Sources/JournalJetStream/", "Sources/JournalSQLite/", "Sources/WorkerThreads/",
                 "Sources/Partitions/Snapshots/Snapshotter.swift",
             ]
-        )
+        ),
     ]
 
     /// Modules that nothing in the repository may import.

@@ -33,5 +33,13 @@ extension Outgoing: DeliveryStatus {
 
     package func targets() async -> [DeliveryTarget: TargetView] { await self.deliverer.targets() }
 
+    package func receiptsOrigin(of app: BundleID) -> String? {
+        self.plans.receipts[app].map { $0.target.origin.description }
+    }
+
+    package func receivers() async -> [BundleID: ReceiptView] { await self.receipts.views() }
+
+    package func tryReceiversNow(_ apps: Set<BundleID>) async { await self.receipts.tryNow(apps) }
+
     package func tryNow(_ targets: Set<DeliveryTarget>) async { await self.deliverer.tryNow(targets) }
 }

@@ -1,5 +1,5 @@
 package import HTTPTransport
-import Ownership
+package import Ownership
 import Partitions
 package import Settings
 import Synchronization
@@ -36,7 +36,7 @@ package struct Outgoing: Sendable {
     }
 
     /// What waits goes by other plans from now on.
-    func usePlans(changed: Set<Destination>) {
+    package func usePlans(changed: Set<Destination>) {
         Task {
             await self.deliverer.usePlans(changed: changed)
             await self.receipts.usePlans()
@@ -44,7 +44,7 @@ package struct Outgoing: Sendable {
     }
 
     /// Tries at once what waits for those that have failed last.
-    func tryFailing() async {
+    package func tryFailing() async {
         await self.deliverer.tryFailing()
         await self.receipts.tryFailing()
     }

@@ -2,6 +2,7 @@ import Engine
 import Journaling
 import Logging
 import NIOPosix
+import Partitions
 import WidgetModel
 
 /// How far senders were told what became of their pushes, in an archive beside the log: one record, written anew each time.

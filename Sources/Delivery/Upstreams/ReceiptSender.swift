@@ -3,6 +3,9 @@ package import HTTPTransport
 package import Journaling
 package import Logging
 package import Ownership
+package import Partitions
+package import Serving
+package import Settings
 package import WidgetModel
 
 /// Tells senders by webhook what became of their pushes.

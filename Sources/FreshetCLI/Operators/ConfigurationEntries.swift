@@ -1,6 +1,7 @@
 import ArgumentParser
 import Gateway
 import HTTPTransport
+import Settings
 import TLS
 import WidgetModel
 

@@ -1,6 +1,9 @@
 import APNSWire
 import Engine
 import HTTPTransport
+import Partitions
+import Serving
+import Settings
 import WidgetModel
 
 /// Teams, keys, apps and kinds as operators see and change them, in the form that the configuration file has.

@@ -141,12 +141,12 @@ extension OperatorRoutes {
                 ("health", health(.webhook, app.bundle)),
             ])
         }
-        let receivers = await outgoing.receipts.views()
+        let receivers = await outgoing.receivers()
         let receipts = self.apps.apps.compactMap { app -> JSONValue? in
-            guard let plan = outgoing.plans.receipts[app.bundle] else { return nil }
+            guard let origin = outgoing.receiptsOrigin(of: app.bundle) else { return nil }
             let view = receivers[app.bundle]
             return JSONValue.object(of: [
-                ("app", .string(app.bundle.rawValue)), ("origin", .string(plan.target.origin.description)),
+                ("app", .string(app.bundle.rawValue)), ("origin", .string(origin)),
                 ("told", .count(view?.counters.told ?? 0)), ("gaps", .count(view?.counters.gaps ?? 0)),
                 ("health", view.map { Views.health($0.target, now: now) }),
             ])

@@ -45,7 +45,7 @@ extension OperatorRoutes {
     }
 
     private func addReceipts(_ text: inout PrometheusText) async {
-        let receivers = await self.targets.outgoing?.receipts.views() ?? [:]
+        let receivers = await self.targets.outgoing?.receivers() ?? [:]
         let views = self.apps.apps.compactMap { app in
             receivers[app.bundle].map { (labels: [("app", app.bundle.rawValue)], view: $0) }
         }

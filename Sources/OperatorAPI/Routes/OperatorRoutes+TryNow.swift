@@ -67,9 +67,9 @@ extension OperatorRoutes {
                 }
             }
         }
-        if let receipts = self.targets.outgoing?.receipts {
-            let views = await receipts.views().filter { wanted.includes($0.key, nil, $0.value.target) }
-            await receipts.tryNow(Set(views.keys))
+        if let deliverer = self.targets.outgoing {
+            let views = await deliverer.receivers().filter { wanted.includes($0.key, nil, $0.value.target) }
+            await deliverer.tryReceiversNow(Set(views.keys))
             for app in self.apps.apps {
                 guard let view = views[app.bundle] else { continue }
                 tried.append(Self.tried("receipts", app.bundle, nil, view.target))

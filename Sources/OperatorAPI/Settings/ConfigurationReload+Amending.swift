@@ -2,6 +2,9 @@ import APNSWire
 package import Engine
 import HTTPTransport
 import Logging
+package import Partitions
+import Serving
+package import Settings
 package import WidgetModel
 
 /// A team or an app that operators have changed by a request, beside what the file says of it.
@@ -118,7 +121,7 @@ extension ConfigurationReload {
             next.take(Amendment(action, entry, by: source), at: self.clock.now())
             merged = try file.amended(by: next)
             stands = next
-            try self.check(merged)
+            try self.checkFiles(merged)
         } catch let faults as ConfigurationFaults {
             amended.difference.faults = faults.faults
             return amended

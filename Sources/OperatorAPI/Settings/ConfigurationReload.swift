@@ -41,7 +41,7 @@ package final class ConfigurationReload: Sendable {
     private let state: Mutex<State>
     package let settings: LiveSettings
     private let source: (@Sendable () throws -> GatewayConfiguration)?
-    let check: @Sendable (GatewayConfiguration) throws -> Void
+    let checkFiles: @Sendable (GatewayConfiguration) throws -> Void
     let log: CommandLog
     let clock: LogClock
     private let feed: OperatorFeed
@@ -51,11 +51,11 @@ package final class ConfigurationReload: Sendable {
     /// - Parameters:
     ///   - settings: What is in force.
     ///   - source: Reads the configuration anew; nil where there is no file.
-    ///   - check: Throws what is wrong with the files that a configuration names.
+    ///   - checkFiles: Throws what is wrong with the files that a configuration names.
     package init(
         _ settings: LiveSettings,
         source: (@Sendable () throws -> GatewayConfiguration)?,
-        check: @escaping @Sendable (GatewayConfiguration) throws -> Void = { _ in },
+        checkFiles: @escaping @Sendable (GatewayConfiguration) throws -> Void = { _ in },
         log: CommandLog,
         clock: LogClock,
         feed: OperatorFeed,
@@ -66,7 +66,7 @@ package final class ConfigurationReload: Sendable {
         self.state = Mutex(State(report: Report(at: clock.now()), file: settings.inForce))
         self.settings = settings
         self.source = source
-        self.check = check
+        self.checkFiles = checkFiles
         self.log = log
         self.clock = clock
         self.feed = feed
@@ -110,7 +110,7 @@ package final class ConfigurationReload: Sendable {
         do {
             file = try source()
             fresh = try file.amended(by: amendments)
-            try self.check(fresh)
+            try self.checkFiles(fresh)
         } catch let faults as ConfigurationFaults {
             return self.refuse(faults.faults, &report)
         } catch {
@@ -178,7 +178,7 @@ package final class ConfigurationReload: Sendable {
             let file = try source()
             difference.amendments = amendments.map { AmendmentView($0, file) }
             fresh = try file.amended(by: amendments)
-            try self.check(fresh)
+            try self.checkFiles(fresh)
         } catch let faults as ConfigurationFaults {
             difference.faults = faults.faults
             return difference

@@ -18,6 +18,12 @@ package protocol DeliveryStatus: Sendable {
     func targets() async -> [DeliveryTarget: TargetView]
     /// Tries at once what waits for some targets, and leaves none of them alone any longer.
     func tryNow(_ targets: Set<DeliveryTarget>) async
+    /// The origin of an app's receiver of receipts; nil if it has none.
+    func receiptsOrigin(of app: BundleID) -> String?
+    /// How the receiver of receipts of each app does.
+    func receivers() async -> [BundleID: ReceiptView]
+    /// Tries at once what waits for the receivers of some apps.
+    func tryReceiversNow(_ apps: Set<BundleID>) async
 }
 
 /// An app's upstream.

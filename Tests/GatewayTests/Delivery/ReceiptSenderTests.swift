@@ -1,10 +1,12 @@
 import APNSWire
+import Delivery
 import Engine
 import Gateway
 import HTTPTransport
 import Journaling
 import Ownership
 import ScriptedServer
+import Serving
 import Synchronization
 import TLS
 import Testing

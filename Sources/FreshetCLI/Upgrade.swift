@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import Journaling
 import Ownership
+import Settings
 import WidgetModel
 
 /// `freshet upgrade`

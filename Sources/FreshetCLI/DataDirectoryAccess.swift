@@ -3,6 +3,7 @@ import JournalSQLite
 import Journaling
 import Logging
 import Ownership
+import Partitions
 import WidgetModel
 
 /// A data directory without a gateway on it, for the verbs that bring it from one version of Freshet to another.
