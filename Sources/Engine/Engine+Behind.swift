@@ -17,13 +17,13 @@ extension Engine {
 
     /// Ends a transition of an instance, see ``Schedule/settle(_:as:of:at:shownUpTo:)``.
     ///
-    /// - Parameter shown: Up to when all that it was to show is shown now, in milliseconds; `.min` if that is as it was.
+    /// - Parameter shown: Up to when all that it was to show is shown now; `.distantPast` if that is as it was.
     @inline(__always)
-    mutating func settle(_ instance: InstanceNumber, shownUpTo shown: Int64 = .min) {
+    mutating func settle(_ instance: InstanceNumber, shownUpTo shown: Instant = .distantPast) {
         guard self.schedule[instance].isActive else { return }
         let reason = self.behindReason(of: instance)
         let kind = self.registry[instance].kind
-        self.schedule.settle(instance, as: reason, of: kind, at: self.now, shownUpTo: shown)
+        self.schedule.settle(instance, as: reason, of: kind, at: self.time, shownUpTo: shown)
     }
 
     /// The number of widgets that are behind, by kind in the order of their numbers, also for kinds that the
@@ -63,7 +63,7 @@ extension Engine {
         }
         for instance in active {
             let reason = self.behindReason(of: instance)
-            self.schedule.countRestored(instance, as: reason, of: self.registry[instance].kind, at: self.now)
+            self.schedule.countRestored(instance, as: reason, of: self.registry[instance].kind, at: self.time)
         }
     }
 
@@ -77,6 +77,6 @@ extension Engine {
                 reason: self.behindReason(of: instance)
             )
         }
-        return self.schedule.checkBehind(all, now: self.now)
+        return self.schedule.checkBehind(all, now: self.time)
     }
 }

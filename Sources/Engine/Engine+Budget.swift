@@ -34,7 +34,7 @@ extension Engine {
             let measure = self.registry[self.registry[instance].host].budgetInterval
             if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
         } else if row.firstLimit < terms.limit,
-            terms.window.start.milliseconds == self.schedule[cold: instance].firstWindow
+            terms.window.start == self.schedule[cold: instance].firstWindow
         {
             terms = terms.limited(to: Int(row.firstLimit))
         }
@@ -110,7 +110,7 @@ extension Engine {
             return (row, nil)
         }
         var windows = self.registry[owner.host].windows
-        while windows.endMilliseconds <= self.now {
+        while windows.end <= self.time {
             let old = windows.window
             windows.openNext()
             self.open(windows.window, after: old, of: instance, &row, tuned: windows.window)
@@ -139,7 +139,7 @@ extension Engine {
             }
             instance = self.registry[instance].nextOfHost
         }
-        while self.registry[host].windows.endMilliseconds <= self.now { self.registry[host].windows.openNext() }
+        while self.registry[host].windows.end <= self.time { self.registry[host].windows.openNext() }
     }
 
     /// Opens a row's windows of a fixed length up to now. Beyond those in which anything can still change, they are
@@ -200,7 +200,7 @@ extension Engine {
     /// Opens a host's tuned windows up to now, also where the instance that is looked at has others. To be called before
     /// an instance comes to another policy: windows that ended before were not of that one, and carried no pace over.
     mutating func openHostWindows(of host: HostNumber) {
-        if self.registry[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
+        if self.registry[host].windows.end <= self.time { self.openTunedWindows(of: host) }
     }
 
     /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
@@ -282,26 +282,26 @@ extension Engine {
         let owner = self.registry[instance]
         let policy = self.catalogue[owner.kind].bare
         guard policy.thinning > 0, !policy.isUnlimited else { return false }
-        return self.registry[owner.host].tellsVisibility && self.schedule[cold: instance].visibleUntil <= self.now
+        return self.registry[owner.host].tellsVisibility && self.schedule[cold: instance].visibleUntil <= self.time
             && self.schedule[instance].rate < .seldom
     }
 }
 
 extension Engine {
-    /// Until when low power holds a policy reload of an instance, in milliseconds: so many intervals of its pace from its last
-    /// reload on; `.min` if it does not. Precondition: its window is open.
-    func slowedUntil(_ instance: InstanceNumber) -> Int64 {
+    /// Until when low power holds a policy reload of an instance: so many intervals of its pace from its last reload on;
+    /// `.distantPast` if it does not. Precondition: its window is open.
+    func slowedUntil(_ instance: InstanceNumber) -> Instant {
         let owner = self.registry[instance]
-        guard self.registry[owner.host].isInLowPower else { return .min }
+        guard self.registry[owner.host].isInLowPower else { return .distantPast }
         let policy = self.catalogue[owner.kind].bare
         let factor = policy.lowPower
         guard factor.numerator > factor.denominator, !policy.isUnlimited,
             let last = self.schedule[instance].budget.lastReload
         else {
-            return .min
+            return .distantPast
         }
         let interval = Int(self.terms(of: instance).interval.milliseconds)
-        return (last + Interval(milliseconds: Int64(factor.roundedUp(of: interval)))).milliseconds
+        return last + Interval(milliseconds: Int64(factor.roundedUp(of: interval)))
     }
 
     /// What an instance's reloads are charged to: its own budget, or its host's.

@@ -11,8 +11,8 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: InstanceNumber, isOnce: Bool = false) {
-        if !isOnce, self.schedule[active: instance].minExpiry <= self.now { self.expirePending(of: instance) }
-        let isDue = self.schedule[instance].timelineDue <= self.now
+        if !isOnce, self.schedule[active: instance].minExpiry <= self.time { self.expirePending(of: instance) }
+        let isDue = self.schedule[instance].timelineDue <= self.time
         if isDue { self.wantPolicy(instance) }
         if self.schedule.phase(of: instance).isWaiting {
             self.openWindow(of: instance)
@@ -38,8 +38,8 @@ extension Engine {
     private mutating func policyReason(_ instance: InstanceNumber) -> DecisionReason? {
         let active = self.schedule[active: instance]
         guard active.waiting.contains(.policy) else { return nil }
-        if active.heldUntil == .min { return active.reason }
-        if active.heldUntil <= self.now { self.schedule[active: instance].heldUntil = .min }
+        if active.heldUntil == .distantPast { return active.reason }
+        if active.heldUntil <= self.time { self.schedule[active: instance].heldUntil = .distantPast }
         return self.hold(of: instance)
     }
 
@@ -53,16 +53,16 @@ extension Engine {
     /// The timeline's next request is due; where the instance is hidden, or its host is in low power, the reload is held.
     private mutating func wantPolicy(_ instance: InstanceNumber) {
         let due = self.schedule[instance].timelineDue
-        self.schedule[instance].timelineDue = .max
+        self.schedule[instance].timelineDue = .distantFuture
         if self.registry[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
         self.schedule[active: instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
         var until = self.slowedUntil(instance)
         if self.isThinned(instance) {
             let intervals = Int64(self.catalogue[self.registry[instance].kind].bare.thinning)
-            until = max(until, due + (self.terms(of: instance).interval * intervals).milliseconds)
+            until = max(until, due + self.terms(of: instance).interval * intervals)
         }
-        if until > self.now { self.schedule[active: instance].heldUntil = until }
+        if until > self.time { self.schedule[active: instance].heldUntil = until }
     }
 
     /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before or a sender is paused.
@@ -87,7 +87,7 @@ extension Engine {
         while !slot.isNone {
             let node = self.reloads[slot]
             let until = self.heldUntil(node)
-            if until > self.now {
+            if until > self.time {
                 demand.heldUntil = min(demand.heldUntil, until)
                 demand.isPaused = demand.isPaused || self.ledger.hasPausedSenders
             } else {
@@ -103,10 +103,10 @@ extension Engine {
     @inline(__always)
     func exemption(of instance: InstanceNumber, waiting: ReloadCauses) -> Exemption? {
         let host = self.registry[instance].host
-        if self.registry[host].exemptUntil > self.now {
-            if self.registry[host].foregroundUntil > self.now { return .appForeground }
+        if self.registry[host].exemptUntil > self.time {
+            if self.registry[host].foregroundUntil > self.time { return .appForeground }
             for session in HostSession.allCases
-            where self.registry[host].sessionsUntil[Int(session.rawValue)] > self.now {
+            where self.registry[host].sessionsUntil[Int(session.rawValue)] > self.time {
                 return session.exemption
             }
         }
@@ -114,9 +114,9 @@ extension Engine {
         if self.catalogue[self.catalogue[kind].app].developerMode { return .developerMode }
         if !waiting.isDisjoint(with: .free) { return waiting.exemption }
         guard !waiting.isDisjoint(with: .setup) else { return nil }
-        let interval = self.catalogue[kind].bare.minimumInterval.milliseconds
+        let interval = self.catalogue[kind].bare.minimumInterval
         let before = self.schedule[cold: instance].freeSetupAt
-        guard before == .min || before + interval <= self.now else { return nil }
+        guard before == .distantPast || before + interval <= self.time else { return nil }
         return waiting.contains(.added) ? .added : .configured
     }
 
@@ -147,11 +147,11 @@ extension Engine {
             exemption: self.exemption(of: instance, waiting: waiting),
             lastReload: row.budget.lastReload,
             exemptEarliest: row.budget.exemptEarliest(now: self.time, policy: policy),
-            freeSetupAt: waiting.isDisjoint(with: .setup) ? .min : self.schedule[cold: instance].freeSetupAt,
+            freeSetupAt: waiting.isDisjoint(with: .setup) ? .distantPast : self.schedule[cold: instance].freeSetupAt,
             minimumInterval: policy.minimumInterval,
             terms: terms,
             budget: funds?.budget ?? self.budget(of: instance),
-            rollingEarliest: terms.isRolling ? self.rollingEarliest(of: instance, terms).milliseconds : nil,
+            rollingEarliest: terms.isRolling ? self.rollingEarliest(of: instance, terms) : nil,
             timelineDue: row.timelineDue,
             isPolicyPaced: row.isPolicyPaced,
             isHostDriven: owner.isHostDriven
@@ -166,7 +166,7 @@ extension Engine {
         cause: ReloadCause = .push,
         push: PushID? = nil,
         exemption: Exemption? = nil,
-        until: Int64 = .max
+        until: Instant = .distantFuture
     ) {
         self.schedule[instance].lastDecision = self.ledger.recordDecision(
             Ledger.Decision(

@@ -84,7 +84,7 @@ extension Engine {
             if self.isServed(push, instance) { return .deferred }
             guard self.hastens(push, instance) else { return .failed }
         }
-        guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }
+        guard push.heldUntil <= self.time else { return push.isOnce ? .expired : .deferred }
         switch self.plan(instance, with: push, self.funds(of: instance)) {
         case .issue(let exemption, _): return exemption == nil ? .reload : .exempt
         case .wait: return push.isOnce ? .expired : .deferred

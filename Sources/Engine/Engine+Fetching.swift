@@ -30,7 +30,7 @@ extension Engine {
             priority: self.priority(of: row),
             issuedAt: row.issuedAt,
             expiresAt: row.expiresAt,
-            isVisible: self.schedule[cold: slot].visibleUntil > self.now,
+            isVisible: self.schedule[cold: slot].visibleUntil > self.time,
             digest: self.registry[content: slot].timeline?.timeline.digest
         )
     }

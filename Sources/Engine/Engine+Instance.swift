@@ -25,13 +25,13 @@ extension Engine {
             generation: Int(row.generation),
             isOrphaned: row.isOrphaned,
             isVisible: self.registry[row.host].tellsVisibility
-                ? self.schedule[cold: slot].visibleUntil > self.now : nil,
+                ? self.schedule[cold: slot].visibleUntil > self.time : nil,
             shownEntry: self.registry[content: slot].shownEntry,
             budget: self.budgetView(of: slot),
             timeline: self.timeline(of: slot),
             pending: self.pending(of: slot, pending),
             pendingCount: active.waiting.list.count + Int(active.pending.count),
-            decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
+            decidesAt: active.decidesAt.ifFinite,
             waitsFor: active.isWaiting ? active.reason : nil,
             behind: active.behind,
             behindSince: self.schedule.behindSince(slot),
@@ -154,7 +154,7 @@ extension Engine {
             policy: shown.timeline.policy,
             digest: shown.timeline.digest,
             receivedAt: shown.receivedAt,
-            nextRequest: due == .max ? nil : Instant(milliseconds: due),
+            nextRequest: due.ifFinite,
             findings: shown.findings
         )
     }
@@ -170,7 +170,7 @@ extension Engine {
                 since: nil,
                 notBefore: nil,
                 expiresAt: nil,
-                until: wait.until == .max ? nil : Instant(milliseconds: wait.until),
+                until: wait.until.ifFinite,
                 reason: wait.reason
             )
         }
@@ -186,8 +186,8 @@ extension Engine {
                     priority: node.priority,
                     since: push.acceptedAt,
                     notBefore: push.notBefore == .epoch ? nil : push.notBefore,
-                    expiresAt: Instant(milliseconds: node.expiresAt),
-                    until: wait.until == .max ? nil : Instant(milliseconds: wait.until),
+                    expiresAt: node.expiresAt,
+                    until: wait.until.ifFinite,
                     reason: wait.reason
                 )
             )

@@ -110,7 +110,8 @@ extension Engine {
             faults.append("\(name): indexed as another host's")
         }
         if self.registry[particulars: instance].controlToken != nil { held.tokens += 1 }
-        var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, active.pending.head)
+        var (count, high, normal) = (UInt32(0), UInt32(0), UInt32(0))
+        var (minExpiry, slot) = (Instant.distantFuture, active.pending.head)
         var previous = CauseNumber.none
         while !slot.isNone {
             let node = self.reloads[slot]
@@ -142,7 +143,8 @@ extension Engine {
         if row.isLive, row.isHostDriven != (self.registry[row.host].delivery == .apns) {
             faults.append("\(name): who drives its timelines is not what its delivery says")
         }
-        if row.isHostDriven, !active.waiting.isSubset(of: ReloadCauses(.appRequest)) || active.heldUntil != .min {
+        let waits = !active.waiting.isSubset(of: ReloadCauses(.appRequest)) || active.heldUntil != .distantPast
+        if row.isHostDriven, waits {
             faults.append("\(name): waits for what its host does by itself")
         }
         self.check(reloadsOf: instance, name, &held, &faults)
@@ -189,11 +191,13 @@ extension Engine {
         guard self.registry[instance].isLive, self.isRecordDone else { return }
         let at = self.schedule.nextDate(of: instance)
         let armed = self.schedule.armed(instance)
-        if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
+        if (at == .distantFuture) != (armed == nil) {
+            faults.append("\(name): due \(at), armed \(String(describing: armed))")
+        }
         // What is due after all time is armed for its end.
-        let due = min(at, (Self.latest + .seconds(1)).milliseconds)
-        if let armed, armed.milliseconds < due || armed.milliseconds - due >= 1000 {
-            faults.append("\(name): due \(at), armed for \(armed.milliseconds)")
+        let due = min(at, Self.latest + .seconds(1))
+        if let armed, armed < due || armed - due >= .seconds(1) {
+            faults.append("\(name): due \(at), armed for \(armed)")
         }
     }
 

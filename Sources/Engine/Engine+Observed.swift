@@ -15,8 +15,8 @@ extension Engine {
     mutating func observe(_ instance: InstanceNumber) {
         self.openWindow(of: instance)
         let bookedAt = self.registry[observed: instance].awaitsReport
-        self.registry[observed: instance].awaitsReport = .min
-        if bookedAt != .min, bookedAt + Self.reportMax.milliseconds >= self.now {
+        self.registry[observed: instance].awaitsReport = .distantPast
+        if bookedAt != .distantPast, bookedAt + Self.reportMax >= self.time {
             return self.schedule[instance].budget.noteExempt(at: self.time)
         }
         let policy = self.catalogue[self.registry[instance].kind].bare
@@ -31,7 +31,7 @@ extension Engine {
     mutating func predict(_ causes: ReloadCauses, _ instance: InstanceNumber) {
         self.openWindow(of: instance)
         self.bookObserved(instance, causes)
-        self.registry[observed: instance].awaitsReport = self.now
+        self.registry[observed: instance].awaitsReport = self.time
         self.forgetContent(of: instance)
     }
 
@@ -43,7 +43,7 @@ extension Engine {
             return self.book(instance, isPush: false)
         }
         self.schedule[instance].budget.noteExempt(at: self.time)
-        if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.now }
+        if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.time }
     }
 
     /// What the instance shows now is not known to any sender.
@@ -64,9 +64,9 @@ extension Engine {
             let last = self.schedule[active: instance].outstanding.last
             // What the same entry issued, by the delivery before, counts as the one push of an instant.
             if !last.isNone, self.reloads[stored: last].position == self.position {
-                self.registry[host].pushedAt = self.now
+                self.registry[host].pushedAt = self.time
             }
-            self.schedule[active: instance].heldUntil = .min
+            self.schedule[active: instance].heldUntil = .distantPast
             let own = self.schedule[active: instance].waiting.subtracting(ReloadCauses(.appRequest))
             self.schedule[active: instance].waiting.subtract(own)
             if !own.isEmpty { self.predict(own, instance) }

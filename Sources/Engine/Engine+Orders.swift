@@ -52,10 +52,10 @@ extension Engine {
 
     // MARK: Pausing
 
-    /// Until when a waiting push may not reload, in milliseconds: its own wish, or its paused sender's.
+    /// Until when a waiting push may not reload: its own wish, or its paused sender's.
     @inline(__always)
-    func heldUntil(_ node: Reloads.Cause) -> Int64 {
-        let notBefore = node.isScheduled ? self.ledger[node.push].notBefore.milliseconds : .min
+    func heldUntil(_ node: Reloads.Cause) -> Instant {
+        let notBefore = node.isScheduled ? self.ledger[node.push].notBefore : .distantPast
         return self.ledger.hasPausedSenders
             ? max(notBefore, self.ledger.pausedUntil(self.ledger[node.push].team)) : notBefore
     }

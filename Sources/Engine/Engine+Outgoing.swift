@@ -50,7 +50,7 @@ extension Engine {
         while !slot.isNone {
             let node = self.reloads[slot]
             if node.priority.rawValue > priority?.rawValue ?? 0 { priority = node.priority }
-            mayWait = mayWait || node.expiresAt > row.issuedAt.milliseconds
+            mayWait = mayWait || node.expiresAt > row.issuedAt
             if slot == row.primary { collapseID = self.ledger.collapseID(of: node.push) }
             slot = node.next
         }

@@ -118,8 +118,8 @@ extension Engine {
                 contentHash: head.contentHash,
                 position: self.position,
                 acceptedAt: self.time,
-                expiresAt: Instant(milliseconds: push.expiresAt),
-                notBefore: push.notBefore == .min ? .epoch : Instant(milliseconds: push.notBefore),
+                expiresAt: push.expiresAt,
+                notBefore: push.notBefore == .distantPast ? .epoch : push.notBefore,
                 hasCollapseID: !head.collapseID.isEmpty
             ),
             collapseID: bytes[head.collapseID],
@@ -152,10 +152,10 @@ extension Engine {
             row: .none,
             id: head.id,
             priority: head.priority ?? priority,
-            expiresAt: expiresAt.milliseconds,
+            expiresAt: expiresAt,
             isOnce: expiresAt <= self.time,
-            notBefore: notBefore?.milliseconds ?? .min,
-            heldUntil: max(notBefore?.milliseconds ?? .min, self.ledger.pausedUntil(team)),
+            notBefore: notBefore ?? .distantPast,
+            heldUntil: max(notBefore ?? .distantPast, self.ledger.pausedUntil(team)),
             collapseTag: tag,
             digest: head.flags.contains(.digest) ? ContentDigest(team: team, bytes: Array(bytes[head.digest])) : nil
         )
@@ -185,7 +185,7 @@ extension Engine {
     /// Decides a push for one instance that it matches.
     mutating func decidePush(_ push: IncomingPush, for instance: InstanceNumber) {
         self.openWindow(of: instance)
-        let hasExpired = self.schedule[active: instance].minExpiry <= self.now
+        let hasExpired = self.schedule[active: instance].minExpiry <= self.time
         if hasExpired { self.expirePending(of: instance) }
         self.match(push, instance, mayJoin: !hasExpired)
         // What expired between two seconds, before its timer came, had a part in when the rest is due.
@@ -204,7 +204,7 @@ extension Engine {
             return self.note(instance, .expired, .expiration, push: push.id)
         }
         let joined =
-            mayJoin && !self.ledger.hasPausedSenders && self.schedule.isJoined(instance, by: push, now: self.now)
+            mayJoin && !self.ledger.hasPausedSenders && self.schedule.isJoined(instance, by: push, now: self.time)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
@@ -219,7 +219,7 @@ extension Engine {
         }
         let reloads = self.schedule[active: instance].outstanding.last
         self.decide(instance, isOnce: push.isOnce)
-        if push.notBefore > self.now {
+        if push.notBefore > self.time {
             self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
         } else if self.schedule[active: instance].outstanding.last == reloads {
             self.note(

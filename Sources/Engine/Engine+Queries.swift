@@ -30,11 +30,7 @@ extension Engine {
         while !slot.isNone, looked < lookedMax {
             let node = self.reloads[slot]
             let (until, reason) = self.wait(of: node)
-            waiting.add(
-                reason,
-                until: until == .max ? nil : Instant(milliseconds: until),
-                expiresAt: Instant(milliseconds: node.expiresAt)
-            )
+            waiting.add(reason, until: until.ifFinite, expiresAt: node.expiresAt)
             (slot, looked) = (node.nextOfPush, looked + 1)
         }
         waiting.isSampled = !slot.isNone

@@ -151,7 +151,7 @@ extension Engine {
         self.registry[usage: self.registry[host].app].textBytes += self.registry.textBytes(of: instance)
         self.adoptWindow(of: instance)
         let terms = self.terms(of: instance)
-        self.schedule[cold: instance].firstWindow = terms.window.start.milliseconds
+        self.schedule[cold: instance].firstWindow = terms.window.start
         self.schedule[instance].firstLimit = UInt16(clamping: terms.firstWindowLimit(joinedAt: self.time))
         self.show(instance, plan)
         return instance

@@ -44,7 +44,7 @@ extension Engine {
         let isSystem = !causes.isEmpty
         if taken.count > 0 || causes.isEmpty { causes.insert(ReloadCauses(.push)) }
         self.schedule[active: instance].waiting = []
-        self.schedule[active: instance].heldUntil = .min
+        self.schedule[active: instance].heldUntil = .distantPast
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
         let push = primary.isNone ? trigger : self.ledger[self.reloads[primary].push].id
@@ -95,7 +95,7 @@ extension Engine {
         case .exempt(let exemption):
             self.schedule[instance].budget.noteExempt(at: self.time)
             self.schedule[cold: instance].exemptReloads += 1
-            if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.now }
+            if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.time }
             self.counters.reloadsExempt[Int(exemption.rawValue)] += 1
             return (false, false)
         case .collateral(let collateral, let isPaid):
@@ -113,7 +113,7 @@ extension Engine {
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
-            if self.heldUntil(node) > self.now {
+            if self.heldUntil(node) > self.time {
                 remaining = remaining || node.isScheduled
             } else {
                 self.reloads.move(slot, from: &self.schedule[active: instance].pending, to: &taken)
@@ -132,7 +132,7 @@ extension Engine {
     private mutating func markIssued(_ taken: CauseList) -> (primary: CauseNumber, latest: Instant) {
         var primary = CauseNumber.none
         var urgency = UInt8(0)
-        var latest = Int64.min
+        var latest = Instant.distantPast
         var slot = taken.head
         while !slot.isNone {
             let node = self.reloads[slot]
@@ -142,7 +142,7 @@ extension Engine {
             if node.priority.rawValue > urgency { (primary, urgency) = (slot, node.priority.rawValue) }
             slot = node.next
         }
-        return (primary, Instant(milliseconds: latest))
+        return (primary, latest)
     }
 
     /// Takes a reload into the running hash.
@@ -222,8 +222,8 @@ extension Engine {
             if row.isCounted {
                 self.refund(instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
             }
-            if self.registry[observed: instance].awaitsReport == row.issuedAt.milliseconds {
-                self.registry[observed: instance].awaitsReport = .min
+            if self.registry[observed: instance].awaitsReport == row.issuedAt {
+                self.registry[observed: instance].awaitsReport = .distantPast
             }
             self.end(reload, of: instance, .failed(.refused, .refused))
         }
@@ -272,11 +272,11 @@ extension Engine {
         self.endPushes(of: row, end)
         self.reloads.remove(reload, from: &self.schedule[active: instance].outstanding)
         let cause = row.causes.first
-        var shown = Int64.min
+        var shown = Instant.distantPast
         switch end {
         case .acknowledged:
             // What goes on waiting, or is out besides, has come since.
-            shown = row.issuedAt.milliseconds
+            shown = row.issuedAt
             if row.generation == self.registry[instance].generation,
                 row.position >= self.registry.confirmedBy(of: instance)
             {
@@ -289,7 +289,7 @@ extension Engine {
             self.note(instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
             // The content is not what it should be: the timeline's policy asks anew, as it would have later.
             if !row.causes.isDisjoint(with: .lasting) {
-                let retry = self.now + Self.retryInterval.milliseconds
+                let retry = self.time + Self.retryInterval
                 self.schedule[instance].timelineDue = min(self.schedule[instance].timelineDue, retry)
             }
         case .removed(let reason):

@@ -48,9 +48,9 @@ extension Engine {
 
     /// What a host signalled of itself ends.
     mutating func forgetSignals(of host: HostNumber) {
-        self.registry[host].exemptUntil = .min
-        self.registry[host].foregroundUntil = .min
-        self.registry[host].sessionsUntil = InlineArray(repeating: .min)
+        self.registry[host].exemptUntil = .distantPast
+        self.registry[host].foregroundUntil = .distantPast
+        self.registry[host].sessionsUntil = InlineArray(repeating: .distantPast)
         self.registry[host].isInStandBy = false
         self.registry[host].isInLowPower = false
     }
@@ -83,7 +83,7 @@ extension Engine {
         if self.registry[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.registry[instance].isLive = false
         self.registry[instance].isOrphaned = false
-        self.schedule.remove(instance, of: self.registry[instance].kind, at: self.now)
+        self.schedule.remove(instance, of: self.registry[instance].kind, at: self.time)
         self.schedule.countLive(self.registry[instance].kind, -1)
         self.registry.clearDetails(of: instance)
         self.registry[usage: app].textBytes += self.registry.textBytes(of: instance)
@@ -107,7 +107,7 @@ extension Engine {
         if let arrival = budget.theoreticalArrival { end = max(end, arrival) }
         if let last = own.lastReload { end = max(end, last + max(terms.minimumInterval, terms.exemptInterval)) }
         if terms.isRolling, let last = own.lastReload { end = max(end, last + .day + RollingDay.slot) }
-        if freeSetupAt != .min { end = max(end, Instant(milliseconds: freeSetupAt) + terms.minimumInterval) }
+        if freeSetupAt != .distantPast { end = max(end, freeSetupAt + terms.minimumInterval) }
         return end
     }
 

@@ -71,16 +71,16 @@ extension Engine {
         }
         if self.schedule[instance].isActive {
             self.schedule[active: instance].waiting.remove(ReloadCauses(.policy))
-            self.schedule[active: instance].heldUntil = .min
+            self.schedule[active: instance].heldUntil = .distantPast
         }
-        self.schedule[instance].timelineDue = .max
+        self.schedule[instance].timelineDue = .distantFuture
         self.schedule[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hostKey(of: self.registry[instance].host)
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
             let slot = self.registry[instance].isHostDriven ? .zero : self.catalogue[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)
-            self.schedule[instance].timelineDue = (date + offset).milliseconds
+            self.schedule[instance].timelineDue = date + offset
         }
         return findings
     }

@@ -31,12 +31,12 @@ extension Engine {
     }
 
     private mutating func note(_ event: HostSignal.Event, on host: HostNumber) {
-        let lapses = self.now + HostSignal.lapse.milliseconds
+        let lapses = self.time + HostSignal.lapse
         switch event {
         case .appForeground: self.registry[host].foregroundUntil = lapses
-        case .appBackground: self.registry[host].foregroundUntil = .min
+        case .appBackground: self.registry[host].foregroundUntil = .distantPast
         case .sessionStarted(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = lapses
-        case .sessionEnded(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = .min
+        case .sessionEnded(let session): self.registry[host].sessionsUntil[Int(session.rawValue)] = .distantPast
         case .systemChange(let change): return self.change(change, on: host)
         case .significantLocationChange: return self.move(host)
         case .standBy(let isOn): self.registry[host].isInStandBy = isOn
@@ -60,7 +60,7 @@ extension Engine {
         case .widgetVisible: self.see(instance)
         case .widgetHidden:
             self.tellVisibility(of: self.registry[instance].host)
-            self.schedule[cold: instance].visibleUntil = .min
+            self.schedule[cold: instance].visibleUntil = .distantPast
         case .appIntent: self.want(.appIntent, instance)
         case .reloaded: self.observe(instance)
         default: return
@@ -95,11 +95,11 @@ extension Engine {
         let host = self.registry[instance].host
         self.tellVisibility(of: host)
         self.openWindow(of: instance)
-        let wasHidden = self.schedule[cold: instance].visibleUntil <= self.now
-        self.schedule[cold: instance].visibleUntil = self.now + HostSignal.lapse.milliseconds
+        let wasHidden = self.schedule[cold: instance].visibleUntil <= self.time
+        self.schedule[cold: instance].visibleUntil = self.time + HostSignal.lapse
         let last = self.registry[observed: instance].viewedAt
-        if wasHidden, last == .min || last + Self.viewInterval.milliseconds <= self.now {
-            self.registry[observed: instance].viewedAt = self.now
+        if wasHidden, last == .distantPast || last + Self.viewInterval <= self.time {
+            self.registry[observed: instance].viewedAt = self.time
             self.registry[host].windows.noteView(at: self.time)
             if self.schedule[instance].views < .max { self.schedule[instance].views += 1 }
         }
@@ -111,12 +111,12 @@ extension Engine {
                 self.schedule[active: instance].waiting.insert(ReloadCauses(.significantLocationChange))
             }
         }
-        if self.schedule[active: instance].heldUntil > self.now {
+        if self.schedule[active: instance].heldUntil > self.time {
             let slowed = self.slowedUntil(instance)
-            if slowed > self.now {
+            if slowed > self.time {
                 self.schedule[active: instance].heldUntil = slowed
             } else {
-                self.schedule[active: instance].heldUntil = .min
+                self.schedule[active: instance].heldUntil = .distantPast
                 self.schedule[active: instance].waiting.insert(ReloadCauses(.becameVisible))
             }
         }
@@ -125,16 +125,16 @@ extension Engine {
 
     /// What low power alone held of a host is decided; what is hidden is held on.
     private mutating func endLowPower(of host: HostNumber) {
-        for instance in self.registry.instances(of: host) where self.schedule[active: instance].heldUntil > self.now {
+        for instance in self.registry.instances(of: host) where self.schedule[active: instance].heldUntil > self.time {
             self.openWindow(of: instance)
-            if !self.isThinned(instance) { self.schedule[active: instance].heldUntil = .min }
+            if !self.isThinned(instance) { self.schedule[active: instance].heldUntil = .distantPast }
         }
     }
 
     /// The system reloads every widget of a host by itself; no app needs to ask for that.
     private mutating func change(_ change: SystemChange, on host: HostNumber) {
         for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
-            self.registry[observed: instance].systemChangeAt = self.now
+            self.registry[observed: instance].systemChangeAt = self.time
             self.want(change.cause, instance)
         }
     }
@@ -143,7 +143,7 @@ extension Engine {
     private mutating func move(_ host: HostNumber) {
         for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
             guard self.catalogue[self.registry[instance].kind].usesLocation else { continue }
-            if self.schedule[cold: instance].visibleUntil > self.now {
+            if self.schedule[cold: instance].visibleUntil > self.time {
                 self.want(.significantLocationChange, instance)
             } else {
                 self.registry[observed: instance].awaitsLook = true
@@ -165,7 +165,7 @@ extension Engine {
     /// Whether a reload that the system did by itself lately is what an app asks for.
     func isCovered(_ instance: InstanceNumber) -> Bool {
         let changedAt = self.registry[observed: instance].systemChangeAt
-        return changedAt != .min && changedAt + Self.systemChangeCovers.milliseconds >= self.now
+        return changedAt != .distantPast && changedAt + Self.systemChangeCovers >= self.time
             && self.schedule[active: instance].waiting.isDisjoint(with: .systemChanges)
     }
 }

@@ -83,13 +83,11 @@ extension Engine {
     private func countPolicy(_ instance: InstanceNumber, _ survey: inout BudgetSurvey) {
         let row = self.registry[instance]
         let due = self.schedule[instance].timelineDue
-        guard due != .max, !row.isHostDriven else { return }
-        let planned = (Instant(milliseconds: due) - survey.from).milliseconds / 1000
+        guard due != .distantFuture, !row.isHostDriven else { return }
+        let planned = (due - survey.from).milliseconds / 1000
         // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
         let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
-        guard due >= survey.from.milliseconds, planned < Int64(BudgetSurvey.reloadForecastSeconds) + slot else {
-            return
-        }
+        guard due >= survey.from, planned < Int64(BudgetSurvey.reloadForecastSeconds) + slot else { return }
         if planned < Int64(BudgetSurvey.reloadForecastSeconds) { survey.planned[Int(planned)] += 1 }
         guard let shown = self.registry[content: instance].timeline else { return }
         let terms = self.terms(of: instance)

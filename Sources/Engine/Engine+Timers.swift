@@ -18,7 +18,7 @@ extension Engine {
             self.schedule.cancel(instance)
         }
         guard self.registry[instance].isLive else { return self.releaseTombstone(instance) }
-        if self.schedule[active: instance].outstanding.expires <= self.now { self.expireReloads(of: instance) }
+        if self.schedule[active: instance].outstanding.expires <= self.time { self.expireReloads(of: instance) }
         self.decide(instance)
     }
 

@@ -8,12 +8,12 @@ import WidgetModel
 extension Engine {
     /// What keeps a push from going to an instance's token now, whatever its budget says; nil if nothing does.
     func heldByToken(_ instance: InstanceNumber) -> Plan? {
-        guard self.registry[instance].pushEnabled else { return .wait(until: .max, .notPushEnabled) }
-        guard self.token(of: instance) != nil else { return .wait(until: .max, .otherEnvironment) }
+        guard self.registry[instance].pushEnabled else { return .wait(until: .distantFuture, .notPushEnabled) }
+        guard self.token(of: instance) != nil else { return .wait(until: .distantFuture, .otherEnvironment) }
         let pushedAt = self.registry[self.registry[instance].host].pushedAt
         // One push at an instant, so that the ids of what it reloads are unique.
-        guard pushedAt == self.now, !self.registry[instance].isControl else { return nil }
-        return .wait(until: pushedAt + 1, .minimumInterval)
+        guard pushedAt == self.time, !self.registry[instance].isControl else { return nil }
+        return .wait(until: pushedAt + .milliseconds(1), .minimumInterval)
     }
 
     /// The live, push-enabled instances that a push to an instance's token reloads beside it, in the order of ids.
@@ -35,11 +35,11 @@ extension Engine {
         let siblings = self.siblings(of: trigger)
         for sibling in siblings {
             self.openWindow(of: sibling)
-            if !isOnce, self.schedule[active: sibling].minExpiry <= self.now { self.expirePending(of: sibling) }
+            if !isOnce, self.schedule[active: sibling].minExpiry <= self.time { self.expirePending(of: sibling) }
             let payment = self.payment(of: sibling, besides: trigger)
             rows.append(self.open(sibling, payment, for: rows[0].push))
         }
-        if !isControl { self.registry[self.registry[trigger].host].pushedAt = self.now }
+        if !isControl { self.registry[self.registry[trigger].host].pushedAt = self.time }
         let expiresAt = rows.map(\.expiresAt).max() ?? self.time
         for index in rows.indices {
             rows[index].expiresAt = expiresAt
@@ -47,7 +47,7 @@ extension Engine {
             self.combine(rows[index])
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
             self.reloads.append(rows[index], to: &self.schedule[active: rows[index].instance].outstanding)
-            self.registry[observed: rows[index].instance].awaitsReport = self.now
+            self.registry[observed: rows[index].instance].awaitsReport = self.time
         }
         self.bookCollateral(of: rows)
         self.counters.tokenPushes += 1
@@ -161,7 +161,7 @@ extension Engine {
     /// - Parameter matched: Widgets, or one control.
     mutating func decidePush(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
         for instance in matched { self.openWindow(of: instance) }
-        let expired = matched.filter { self.schedule[active: $0].minExpiry <= self.now }
+        let expired = matched.filter { self.schedule[active: $0].minExpiry <= self.time }
         for instance in expired { self.expirePending(of: instance) }
         self.match(push, throughToken: matched)
         // As for a push to a stream: what has just expired had a part in when the rest is due.
@@ -190,7 +190,7 @@ extension Engine {
         let reloads = queued.map { self.schedule[active: $0].outstanding.last }
         for instance in queued { self.decide(instance, isOnce: push.isOnce) }
         for (instance, before) in zip(queued, reloads) {
-            if push.notBefore > self.now {
+            if push.notBefore > self.time {
                 self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
             } else if self.schedule[active: instance].outstanding.last == before {
                 let active = self.schedule[active: instance]

@@ -2,19 +2,19 @@ import WidgetModel
 
 /// The pushes that wait for an instance: how they come to wait, and when they end without a reload.
 extension Engine {
-    /// Until when a waiting push is not decided, in milliseconds, and why; `.max` if that hangs on something else than time.
-    func wait(of node: Reloads.Cause) -> (until: Int64, reason: DecisionReason) {
+    /// Until when a waiting push is not decided, and why; `.distantFuture` if that hangs on something else than time.
+    func wait(of node: Reloads.Cause) -> (until: Instant, reason: DecisionReason) {
         let held = self.heldUntil(node)
-        guard held <= self.now else {
-            let isPaused = self.ledger.pausedUntil(self.ledger[node.push].team) > self.now
+        guard held <= self.time else {
+            let isPaused = self.ledger.pausedUntil(self.ledger[node.push].team) > self.time
             return (held, isPaused ? .paused : .notBefore)
         }
         let active = self.schedule[active: node.instance]
         return (active.decidesAt, node.priority == .low ? .waitsForAnother : active.reason)
     }
 
-    /// Until when another cause that waits for an instance is not decided, in milliseconds, and why.
-    func wait(of cause: ReloadCause, _ instance: InstanceNumber) -> (until: Int64, reason: DecisionReason) {
+    /// Until when another cause that waits for an instance is not decided, and why.
+    func wait(of cause: ReloadCause, _ instance: InstanceNumber) -> (until: Instant, reason: DecisionReason) {
         let active = self.schedule[active: instance]
         if cause == .policy, let hold = self.hold(of: instance) { return (active.heldUntil, hold) }
         return (active.decidesAt, active.reason)
@@ -23,8 +23,8 @@ extension Engine {
     /// Why the timeline's own reload of an instance is held now; nil if it is not.
     @inline(__always)
     func hold(of instance: InstanceNumber) -> DecisionReason? {
-        guard self.schedule[active: instance].heldUntil > self.now else { return nil }
-        return self.slowedUntil(instance) > self.now ? .lowPower : .hidden
+        guard self.schedule[active: instance].heldUntil > self.time else { return nil }
+        return self.slowedUntil(instance) > self.time ? .lowPower : .hidden
     }
 
     /// Puts a push among those that wait for an instance, in the place of one that it supersedes.
@@ -87,28 +87,28 @@ extension Engine {
     func isServed(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         let active = self.schedule[active: instance]
         return !active.pending.tail.isNone && !self.ledger.hasPausedSenders
-            && self.schedule.isJoined(instance, by: push, now: self.now)
+            && self.schedule.isJoined(instance, by: push, now: self.time)
             && self.reloads[active.pending.tail].expiresAt > active.decidesAt
     }
 
     /// Whether a push makes the reload for which others wait come sooner, the last of which is less urgent.
     func hastens(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         let tail = self.schedule[active: instance].pending.tail
-        return !tail.isNone && push.heldUntil <= self.now && !self.schedule[instance].hasScheduled
-            && !self.ledger.hasPausedSenders && !self.schedule.isJoined(instance, by: push, now: self.now)
+        return !tail.isNone && push.heldUntil <= self.time && !self.schedule[instance].hasScheduled
+            && !self.ledger.hasPausedSenders && !self.schedule.isJoined(instance, by: push, now: self.time)
             && self.reloads[tail].priority.rawValue < push.priority.rawValue
     }
 
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
     @inline(__always)
     func shows(_ instance: InstanceNumber, _ digest: ContentDigest) -> Bool {
-        self.schedule.isIdle(instance, now: self.now)
+        self.schedule.isIdle(instance, now: self.time)
             && self.registry[content: instance].confirmedDigest == digest
     }
 
     /// Whether a push could be issued at this instant.
     func conforms(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
-        guard push.heldUntil <= self.now else { return false }
+        guard push.heldUntil <= self.time else { return false }
         if case .issue = self.plan(instance, with: push) { return true }
         return false
     }
@@ -118,13 +118,13 @@ extension Engine {
     /// - Parameter funds: As for a demand.
     func plan(_ instance: InstanceNumber, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {
         var demand = self.demand(of: instance)
-        if push.heldUntil > self.now {
+        if push.heldUntil > self.time {
             demand.heldUntil = min(demand.heldUntil, push.heldUntil)
         } else {
             if push.priority == .high { demand.high = true }
             if push.priority == .normal { demand.normal = true }
         }
-        if self.schedule[instance].timelineDue <= self.now, !self.registry[instance].isHostDriven {
+        if self.schedule[instance].timelineDue <= self.time, !self.registry[instance].isHostDriven {
             demand.waiting.insert(ReloadCauses(.policy))
         }
         demand.minExpiry = min(demand.minExpiry, push.expiresAt)
@@ -163,7 +163,7 @@ extension Engine {
             collapseTag: push.collapseTag,
             expiresAt: push.expiresAt,
             priority: push.priority,
-            isScheduled: push.notBefore > self.now
+            isScheduled: push.notBefore > self.time
         )
         if let replaced {
             let old = self.reloads[replaced]
@@ -181,7 +181,7 @@ extension Engine {
 
     /// Finds the earliest end of a waiting push again. O(waiting).
     mutating func refreshExpiry(of instance: InstanceNumber) {
-        var earliest = Int64.max
+        var earliest = Instant.distantFuture
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             earliest = min(earliest, self.reloads[slot].expiresAt)
@@ -192,11 +192,11 @@ extension Engine {
 
     /// Ends the waiting pushes whose time is over. O(waiting).
     mutating func expirePending(of instance: InstanceNumber) {
-        var earliest = Int64.max
+        var earliest = Instant.distantFuture
         var slot = self.schedule[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
-            if node.expiresAt <= self.now {
+            if node.expiresAt <= self.time {
                 self.reloads.remove(slot, from: &self.schedule[active: instance].pending)
                 self.schedule[active: instance].count(node.priority, -1)
                 let id = self.ledger[node.push].id

@@ -127,8 +127,4 @@ package struct Engine: ~Copyable, Sendable {
     mutating func combine(_ word: UInt64) {
         self.runningHash = ReplayHash.mix(self.runningHash ^ word)
     }
-
-    /// The log's time in milliseconds.
-    @inline(__always)
-    var now: Int64 { self.time.milliseconds }
 }

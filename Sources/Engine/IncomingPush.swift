@@ -8,14 +8,13 @@ struct IncomingPush: Sendable {
     var repeatSlot = -1
     let id: PushID
     let priority: Priority
-    /// Milliseconds.
-    let expiresAt: Int64
+    let expiresAt: Instant
     /// Reloads at its log instant or ends `expired`.
     let isOnce: Bool
-    /// Milliseconds; `.min` if there is none or it has come already.
-    let notBefore: Int64
-    /// Until when it may not reload, by its not-before or since its sender is paused, in milliseconds.
-    let heldUntil: Int64
+    /// `.distantPast` if there is none or it has come already.
+    let notBefore: Instant
+    /// Until when it may not reload, by its not-before or since its sender is paused.
+    let heldUntil: Instant
     /// 0 if it has no collapse id.
     let collapseTag: UInt32
     let digest: ContentDigest?

@@ -47,9 +47,9 @@ package struct TunedWindows: Sendable {
         )
     }
 
-    /// When the next window opens, in milliseconds.
+    /// When the next window opens.
     @inline(__always)
-    package var endMilliseconds: Int64 { (self.startMinute + self.lengthMinutes) * 60_000 }
+    package var end: Instant { Instant(milliseconds: (self.startMinute + self.lengthMinutes) * 60_000) }
 
     /// Opens the next window, which begins where the present one ends.
     package mutating func openNext() {

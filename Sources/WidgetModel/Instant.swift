@@ -7,10 +7,14 @@ package struct Instant: Hashable, Comparable, Sendable {
 
     package static let epoch = Instant(milliseconds: 0)
     package static let distantFuture = Instant(milliseconds: .max)
+    package static let distantPast = Instant(milliseconds: .min)
 
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
+
+    /// Nil for ``distantFuture``, which stands for never.
+    package var ifFinite: Instant? { self == .distantFuture ? nil : self }
 
     /// The instant that many whole seconds after the epoch; saturates beyond the representable range.
     package init(seconds: Int64) {

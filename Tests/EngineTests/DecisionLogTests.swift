@@ -10,14 +10,18 @@ import WidgetModel
         #expect(MemoryLayout<PackedDecision>.stride == 48)
     }
 
+    private static func date(_ random: inout SplitMix64) -> Instant {
+        Instant(milliseconds: Int64(random.next() % UInt64(ShortInstant.last.milliseconds)))
+    }
+
     private static func entry(_ random: inout SplitMix64, previous: UInt64) -> DecisionLog.Entry {
         let hasPush = random.next() % 2 == 0
         return DecisionLog.Entry(
-            at: Instant(milliseconds: Int64(random.next() % UInt64(ShortInstant.last))),
+            at: Self.date(&random),
             position: LogPosition(random.next()),
             push: hasPush ? PushID(high: random.next(), low: random.next()) : PushID(high: 0, low: 0),
             previous: previous,
-            until: random.next() % 2 == 0 ? .max : Int64(random.next() % UInt64(ShortInstant.last)),
+            until: random.next() % 2 == 0 ? .distantFuture : Self.date(&random),
             instance: InstanceNumber(raw: UInt32(truncatingIfNeeded: random.next())),
             cause: ReloadCause.allCases.randomElement(using: &random)!,
             outcome: PushOutcome.allCases.randomElement(using: &random)!,

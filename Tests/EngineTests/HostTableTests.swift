@@ -17,6 +17,10 @@ import WidgetModel
         )
     }
 
+    private static func sessions(_ row: HostTable.Row) -> [Instant] {
+        row.sessionsUntil.indices.map { row.sessionsUntil[$0] }
+    }
+
     private static func context(_ locale: String, width: Double? = 170) -> HostContext {
         HostContext(
             width: width,
@@ -40,22 +44,23 @@ import WidgetModel
 
     @Test func `what most hosts never have takes room from its first change to its last`() {
         var row = Self.row("phone")
-        row.foregroundUntil = .min
+        row.foregroundUntil = .distantPast
         row.budget = ReloadBudget()
         row.budgetInterval = 0
         #expect(!row.hasColdFields)
-        #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == .min && row.sessionsUntil[2] == .min)
-        row.sessionsUntil[1] = 7
+        #expect(Self.sessions(row) == [.distantPast, .distantPast, .distantPast])
+        let ends = Instant(milliseconds: 7)
+        row.sessionsUntil[1] = ends
         #expect(row.hasColdFields)
-        row.foregroundUntil = 8
+        row.foregroundUntil = Instant(milliseconds: 8)
         row.budgetInterval = 9
         row.budget.noteExempt(at: Instant(seconds: 10))
-        #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == 7 && row.sessionsUntil[2] == .min)
-        #expect(row.foregroundUntil == 8)
+        #expect(Self.sessions(row) == [.distantPast, ends, .distantPast])
+        #expect(row.foregroundUntil == Instant(milliseconds: 8))
         #expect(row.budgetInterval == 9)
         #expect(row.budget.lastReload == Instant(seconds: 10))
-        row.sessionsUntil[1] = .min
-        row.foregroundUntil = .min
+        row.sessionsUntil[1] = .distantPast
+        row.foregroundUntil = .distantPast
         row.budgetInterval = 0
         #expect(row.hasColdFields)
         row.budget = ReloadBudget()
@@ -64,17 +69,18 @@ import WidgetModel
 
     @Test func `a copy does not see what changes apart from the row`() {
         var row = Self.row("phone")
-        row.foregroundUntil = 1
+        let (first, second) = (Instant(milliseconds: 1), Instant(milliseconds: 2))
+        row.foregroundUntil = first
         let copy = row
-        row.foregroundUntil = 2
-        #expect(copy.foregroundUntil == 1)
-        #expect(row.foregroundUntil == 2)
+        row.foregroundUntil = second
+        #expect(copy.foregroundUntil == first)
+        #expect(row.foregroundUntil == second)
     }
 
     @Test func `a lease is what was said, and none is none`() {
         var row = Self.row("phone")
         #expect(row.leaseEnds == nil)
-        for end in [Instant.epoch, Instant(milliseconds: .max), Instant(milliseconds: -1)] {
+        for end in [Instant.epoch, .distantFuture, Instant(milliseconds: -1)] {
             row.leaseEnds = end
             #expect(row.leaseEnds == end)
         }
@@ -85,14 +91,14 @@ import WidgetModel
     @Test func `a number that is used again has nothing of the host before`() {
         var hosts = HostTable(seed: 1)
         let first = hosts.insert(Self.row("phone"), named: HostKey("phone"), saying: Self.context("en-US"))
-        hosts[first].foregroundUntil = 5
+        hosts[first].foregroundUntil = Instant(milliseconds: 5)
         hosts.release(first)
         #expect(!hosts[first].hasColdFields)
         #expect(hosts.contextCount == 0)
         let second = hosts.insert(Self.row("tablet"), named: HostKey("tablet"), saying: HostContext())
         #expect(second == first)
         #expect(hosts.context(of: second) == HostContext())
-        #expect(hosts[second].foregroundUntil == .min)
+        #expect(hosts[second].foregroundUntil == .distantPast)
         #expect(hosts.find(HostKey("phone")) == nil)
         #expect(hosts.find(HostKey("tablet")) == second)
     }
@@ -146,7 +152,7 @@ import WidgetModel
         for (number, id) in ids.enumerated() {
             let slot = hosts.insert(Self.row(id), named: HostKey(id), saying: HostContext())
             hosts[slot].revision = UInt64(number)
-            if number.isMultiple(of: 5) { hosts[slot].foregroundUntil = Int64(number) }
+            if number.isMultiple(of: 5) { hosts[slot].foregroundUntil = Instant(seconds: Int64(number)) }
             if number.isMultiple(of: 7) { hosts[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number))) }
         }
         for (number, id) in ids.enumerated() {
@@ -156,7 +162,8 @@ import WidgetModel
             #expect(hosts.find(HostKey(id + "x")) == nil)
             #expect(hosts.id(of: slot) == HostID(id))
             #expect(hosts[slot].revision == UInt64(number))
-            #expect(hosts[slot].foregroundUntil == (number.isMultiple(of: 5) ? Int64(number) : .min))
+            let foreground = number.isMultiple(of: 5) ? Instant(seconds: Int64(number)) : .distantPast
+            #expect(hosts[slot].foregroundUntil == foreground)
             #expect(hosts[slot].windows.views.isEmpty != number.isMultiple(of: 7))
         }
         #expect(hosts.sortedSlots().map { ids[$0.index] } == ids.sorted { HostKey($0) < HostKey($1) })

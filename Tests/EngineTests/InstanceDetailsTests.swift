@@ -50,9 +50,9 @@ import WidgetModel
             equalDigests: 2
         )
         details[observed: slot] = InstanceDetails.Observed(
-            viewedAt: 1,
-            systemChangeAt: 2,
-            awaitsReport: 3,
+            viewedAt: Instant(seconds: 1),
+            systemChangeAt: Instant(seconds: 2),
+            awaitsReport: Instant(seconds: 3),
             awaitsLook: true,
             observedReloads: 4,
             collateralReloads: 5,
@@ -112,11 +112,11 @@ import WidgetModel
         details.setConfirmedBy(of: slot, .start)
         details[content: slot].unshown = nil
         details[content: slot].timeline = nil
-        details[observed: slot].awaitsReport = .min
+        details[observed: slot].awaitsReport = .distantPast
         details[observed: slot].awaitsLook = false
         details[observed: slot].observedReloads += 0
         #expect(Self.counts(details) == [0, 0, 0])
-        #expect(details[observed: slot].viewedAt == .min)
+        #expect(details[observed: slot].viewedAt == .distantPast)
         #expect(details.confirmedBy(of: slot) == .start)
         #expect(details[particulars: slot].controlEnvironment == .production)
     }
@@ -153,8 +153,9 @@ import WidgetModel
             { $0.timeline = Self.full()[content: 0].timeline },
         ]
         let observed: [(inout InstanceDetails.Observed) -> Void] = [
-            { $0.viewedAt = 0 }, { $0.systemChangeAt = 0 }, { $0.awaitsReport = 0 }, { $0.awaitsLook = true },
-            { $0.observedReloads = 1 }, { $0.collateralReloads = 1 }, { $0.collateralOverReloads = 1 },
+            { $0.viewedAt = .epoch }, { $0.systemChangeAt = .epoch }, { $0.awaitsReport = .epoch },
+            { $0.awaitsLook = true }, { $0.observedReloads = 1 }, { $0.collateralReloads = 1 },
+            { $0.collateralOverReloads = 1 },
         ]
         var details = InstanceDetails()
         var next: InstanceNumber = 0
@@ -179,7 +180,7 @@ import WidgetModel
         #expect(details.confirmedBy(of: again) == .start)
         details[content: again].shownEntry = .epoch
         details[particulars: again].tags = ["x"]
-        details[observed: again].viewedAt = 1
+        details[observed: again].viewedAt = .epoch
         #expect(Self.counts(details) == [1, 1, 1])
         #expect(details[content: again].confirmedDigest == nil)
         #expect(details[content: again].timeline == nil)
@@ -287,7 +288,7 @@ import WidgetModel
         #expect(restored[particulars: 1].tags == ["a", "b"])
         #expect(restored[particulars: 1].controlToken == Self.token)
         #expect(restored[particulars: 1].controlEnvironment == .development)
-        #expect(restored[observed: 1].systemChangeAt == 2)
+        #expect(restored[observed: 1].systemChangeAt == Instant(seconds: 2))
         #expect(restored[observed: 1].collateralOverReloads == 6)
     }
 

@@ -30,7 +30,7 @@ struct PolicyHistory {
             let host = engine.hostKey(of: number)
             tuned[host] = engine.registry[number].windows.window
             let address = InstanceAddress(host: host, instance: engine.registry.id(of: instance))
-            known[address] = Instant(milliseconds: engine.schedule[cold: instance].firstWindow)
+            known[address] = engine.schedule[cold: instance].firstWindow
         }
         for kind in engine.settings?.apps.first?.kinds ?? []
         where self.changes[kind.schema.kind]?.last?.policy != kind.budget {

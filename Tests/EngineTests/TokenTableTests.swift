@@ -58,12 +58,12 @@ import WidgetModel
 
     @Test func `the date of a token is exact until the year 10889, and held at the ends`() {
         let last = ShortInstant.last
-        for milliseconds: Int64 in [0, 1, 65_535, 65_536, 1 << 32 - 1, 1 << 32, 1_793_638_800_123, last - 1, last] {
-            let instant = Instant(milliseconds: milliseconds)
+        let early: [Int64] = [0, 1, 65_535, 65_536, 1 << 32 - 1, 1 << 32, 1_793_638_800_123]
+        for instant in early.map(Instant.init(milliseconds:)) + [last - .milliseconds(1), last] {
             #expect(ShortInstant(instant).instant == instant)
         }
-        #expect(ShortInstant(Instant(milliseconds: last + 1)).instant.milliseconds == last)
-        #expect(ShortInstant(.distantFuture).instant.milliseconds == last)
+        #expect(ShortInstant(last + .milliseconds(1)).instant == last)
+        #expect(ShortInstant(.distantFuture).instant == last)
         #expect(ShortInstant(Instant(milliseconds: -1)).instant == .epoch)
     }
 

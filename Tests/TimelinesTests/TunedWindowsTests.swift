@@ -113,9 +113,9 @@ private struct WindowsModel {
         guard var windows = try? TunedWindows(from: &reader) else {
             return #expect(start < -1440 || start > 1 << 40 || length > 1500)
         }
-        let end = windows.endMilliseconds
+        let end = windows.end
         windows.openNext()
-        #expect(windows.window.start == Instant(milliseconds: end))
+        #expect(windows.window.start == end)
     }
 
     @Test func `windows come back as they went in, whatever was looked at`() throws {

@@ -13,8 +13,8 @@ struct Catalogue: ~Copyable, Sendable {
         var defaultPriority: Priority
         var developerMode: Bool
         var environment: PushEnvironment
-        /// Until when nothing of it reloads, in milliseconds.
-        var pausedUntil = Int64.min
+        /// Until when nothing of it reloads.
+        var pausedUntil = Instant.distantPast
         /// Whether the settings in force name it.
         var isConfigured = true
         /// Numbers of its kinds, sorted by kind.
@@ -46,9 +46,9 @@ struct Catalogue: ~Copyable, Sendable {
         /// Policies that were replaced less than a window ago, oldest first: they still bind the windows they opened.
         var replaced: [Replaced] = []
         var isConfigured = true
-        /// Until when nothing of it reloads by an order of its own, and by that or its app's, in milliseconds.
-        var ownPausedUntil = Int64.min
-        fileprivate(set) var pausedUntil = Int64.min
+        /// Until when nothing of it reloads by an order of its own, and by that or its app's.
+        var ownPausedUntil = Instant.distantPast
+        fileprivate(set) var pausedUntil = Instant.distantPast
 
         /// A kind that was read back.
         init(app: AppNumber, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
@@ -203,14 +203,14 @@ extension Catalogue {
 // MARK: - Orders
 
 extension Catalogue {
-    /// Nothing of an app reloads until then, in milliseconds.
-    mutating func pauseApp(_ app: AppNumber, until: Int64) {
+    /// Nothing of an app reloads until then.
+    mutating func pauseApp(_ app: AppNumber, until: Instant) {
         self.apps[app.index].pausedUntil = until
         for kind in self[app].kinds { self.refreshPause(of: kind) }
     }
 
-    /// Nothing of a kind reloads until then, in milliseconds.
-    mutating func pauseKind(_ kind: KindNumber, until: Int64) {
+    /// Nothing of a kind reloads until then.
+    mutating func pauseKind(_ kind: KindNumber, until: Instant) {
         self.kinds[kind.index].ownPausedUntil = until
         self.refreshPause(of: kind)
     }

@@ -7,11 +7,11 @@ struct Demand {
     var normal: Bool
     /// The causes beside pushes.
     var waiting: ReloadCauses
-    /// The earliest end of a push, in milliseconds.
-    var minExpiry: Int64
-    /// The earliest instant that waiting causes are held back until, in milliseconds: a not-before that is still to
-    /// come, or the end of a hold.
-    var heldUntil = Int64.max
+    /// The earliest end of a push.
+    var minExpiry: Instant
+    /// The earliest instant that waiting causes are held back until: a not-before that is still to come, or the end
+    /// of a hold.
+    var heldUntil = Instant.distantFuture
     /// Why a policy reload is held; nil if none is.
     var hold: DecisionReason?
     /// Whether a push is held since its sender may be paused.
@@ -30,6 +30,6 @@ extension Demand {
     private var reason: DecisionReason {
         if self.isPaused { return .paused }
         if let hold { return hold }
-        return self.heldUntil == .max ? .waitsForAnother : .notBefore
+        return self.heldUntil == .distantFuture ? .waitsForAnother : .notBefore
     }
 }

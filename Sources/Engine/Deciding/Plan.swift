@@ -4,6 +4,6 @@ import WidgetModel
 enum Plan: Equatable {
     /// Reload now: not charged for a reason, or charged, to the pushes' share or not.
     case issue(Exemption?, isPush: Bool)
-    /// Wait until then, in milliseconds, unless something else happens.
-    case wait(until: Int64, DecisionReason)
+    /// Wait until then, unless something else happens.
+    case wait(until: Instant, DecisionReason)
 }

@@ -12,8 +12,8 @@ struct DecisionLog: ~Copyable, Sendable {
         let push: PushID
         /// The number of the instance's previous decision, kept or not; ``none`` if it had none, or that was four billion ago.
         var previous: UInt64
-        /// Milliseconds, for `deferred`; `.max` for no date.
-        let until: Int64
+        /// For `deferred`; `.distantFuture` for no date.
+        let until: Instant
         let instance: InstanceNumber
         let cause: ReloadCause
         let outcome: PushOutcome

@@ -18,8 +18,8 @@ struct Ledger: ~Copyable, Sendable {
     private(set) var repeats: RepeatWindow
     private(set) var decisions: DecisionLog
     private(set) var accounts = SenderAccounts()
-    /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
-    private(set) var senderPauses: [TeamNumber: Int64] = [:]
+    /// Teams whose pushes wait, and until when. Looked up only, never iterated into an answer.
+    private(set) var senderPauses: [TeamNumber: Instant] = [:]
 
     /// - Parameter seed: Hides the places of rows from untrusted peers; no result depends on it.
     init(seed: UInt64) {
@@ -171,24 +171,24 @@ extension Ledger {
 // MARK: - Senders
 
 extension Ledger {
-    /// Until when nothing that a team sends reloads, in milliseconds; `.min` if it is not paused.
+    /// Until when nothing that a team sends reloads; `.distantPast` if it is not paused.
     @inline(__always)
-    func pausedUntil(_ team: TeamNumber) -> Int64 {
-        self.senderPauses.isEmpty ? .min : self.senderPauses[team] ?? .min
+    func pausedUntil(_ team: TeamNumber) -> Instant {
+        self.senderPauses.isEmpty ? .distantPast : self.senderPauses[team] ?? .distantPast
     }
 
     /// Whether any sender may be paused.
     @inline(__always)
     var hasPausedSenders: Bool { !self.senderPauses.isEmpty }
 
-    /// Nothing that a team sends reloads until then, in milliseconds; `.min` lifts the pause.
-    mutating func pauseSender(_ team: TeamNumber, until: Int64) {
-        self.senderPauses[team] = until == .min ? nil : until
+    /// Nothing that a team sends reloads until then; `.distantPast` lifts the pause.
+    mutating func pauseSender(_ team: TeamNumber, until: Instant) {
+        self.senderPauses[team] = until == .distantPast ? nil : until
     }
 
     /// Forgets the pauses that are over. O(pauses).
     @inline(__always)
-    mutating func endPauses(at now: Int64) {
+    mutating func endPauses(at now: Instant) {
         if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > now } }
     }
 

@@ -26,7 +26,7 @@ struct PackedDecision: Sendable {
         self.instance = entry.instance
         self.previous = UInt32(truncatingIfNeeded: entry.previous)
         self.at = ShortInstant(entry.at)
-        self.until = ShortInstant(Instant(milliseconds: entry.until))
+        self.until = ShortInstant(entry.until)
         self.cause = entry.cause
         self.outcome =
             entry.outcome.rawValue | (entry.hasPush ? Self.hasPush : 0)
@@ -42,13 +42,13 @@ struct PackedDecision: Sendable {
         let outcome = PushOutcome(rawValue: self.outcome & ~(Self.hasPush | Self.hasPrevious))
         guard let outcome else { preconditionFailure("an outcome that nobody wrote") }
         let distance = UInt64(UInt32(truncatingIfNeeded: number) &- self.previous)
-        let until = self.until.instant.milliseconds
+        let until = self.until.instant
         return DecisionLog.Entry(
             at: self.at.instant,
             position: self.position,
             push: self.push,
             previous: self.outcome & Self.hasPrevious == 0 ? DecisionLog.none : number &- distance,
-            until: until == ShortInstant.last ? .max : until,
+            until: until == ShortInstant.last ? .distantFuture : until,
             instance: self.instance,
             cause: self.cause,
             outcome: outcome,

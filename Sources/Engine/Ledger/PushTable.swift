@@ -6,7 +6,7 @@ import WidgetModel
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushTable: ~Copyable, Sendable {
     /// When a row completed that is no push any more.
-    private static let evicted = Instant(milliseconds: .min)
+    private static let evicted = Instant.distantPast
 
     struct Row: Sendable {
         let id: PushID

@@ -107,8 +107,8 @@ extension Engine {
     func exemptions(ofHost slot: HostNumber) -> [Exemption] {
         let row = self.registry[slot]
         var exemptions: [Exemption] = []
-        if row.foregroundUntil > self.now { exemptions.append(.appForeground) }
-        for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.now {
+        if row.foregroundUntil > self.time { exemptions.append(.appForeground) }
+        for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.time {
             exemptions.append(session.exemption)
         }
         return exemptions

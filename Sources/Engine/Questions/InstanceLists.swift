@@ -86,7 +86,7 @@ extension Engine {
         }
         let use = self.use(of: slot)
         let phase = self.schedule.phase(of: slot)
-        let isVisible = self.schedule[cold: slot].visibleUntil > self.now
+        let isVisible = self.schedule[cold: slot].visibleUntil > self.time
         switch filter.state {
         case nil: break
         case .waiting: guard phase.isWaiting else { return nil }
@@ -108,7 +108,7 @@ extension Engine {
             charged: use.charged,
             waiting: Int(active.pending.count) + active.waiting.list.count,
             outstanding: self.reloads.count(of: active.outstanding),
-            decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
+            decidesAt: active.decidesAt.ifFinite,
             lastReload: self.budget(of: slot).lastReload,
             behind: active.behind,
             behindSince: behindSince

@@ -100,7 +100,7 @@ extension Ledger.Decision {
             outcome: self.outcome,
             reason: self.reason,
             exemption: self.exemption,
-            until: self.until == .max ? nil : Instant(milliseconds: self.until)
+            until: self.until.ifFinite
         )
     }
 }

@@ -25,8 +25,8 @@ package struct StandingOrder: Hashable, Sendable {
     /// Whether it still holds at an instant.
     package func holds(at now: Instant) -> Bool { self.until.map { $0 > now } ?? true }
 
-    /// Until when, in milliseconds.
-    var end: Int64 { self.until?.milliseconds ?? .max }
+    /// Until when.
+    var end: Instant { self.until ?? .distantFuture }
 }
 
 extension StandingOrder {
@@ -87,11 +87,11 @@ extension Engine {
     mutating func setPause(_ scope: OrderScope, _ order: StandingOrder?) {
         self.standing.removeAll { $0.scope == scope }
         if let order { self.standing.append(order) }
-        self.applyPause(scope, until: order?.end ?? .min)
+        self.applyPause(scope, until: order?.end ?? .distantPast)
     }
 
     /// Writes until when nothing of an app, a kind or a sender reloads to where decisions look for it.
-    mutating func applyPause(_ scope: OrderScope, until: Int64) {
+    mutating func applyPause(_ scope: OrderScope, until: Instant) {
         switch scope {
         case .app(let id):
             guard let app = self.catalogue.findAnyApp(id) else { return }
@@ -103,7 +103,7 @@ extension Engine {
             self.catalogue.pauseKind(kind, until: until)
         case .sender(let team):
             self.ledger.pauseSender(self.catalogue.internTeam(team.rawValue), until: until)
-            self.ledger.endPauses(at: self.now)
+            self.ledger.endPauses(at: self.time)
         case .host, .instance, .push: return
         }
     }
@@ -112,6 +112,6 @@ extension Engine {
     mutating func endPauses() {
         guard !self.standing.isEmpty else { return }
         self.standing.removeAll { !$0.holds(at: self.time) }
-        self.ledger.endPauses(at: self.now)
+        self.ledger.endPauses(at: self.time)
     }
 }

@@ -24,12 +24,12 @@ struct HostTable: ~Copyable, Sendable {
         /// Whether its registration is its own word, and not its back end's.
         var isRegisteredByItself = false
         var delivery: HostDelivery
-        /// Until when the app is in the foreground, and the sessions hold, in milliseconds; the latest of them.
-        var exemptUntil: Int64 = .min
+        /// Until when the app is in the foreground, and the sessions hold; the latest of them.
+        var exemptUntil = Instant.distantPast
         /// The windows of policies whose windows are tuned to the host.
         var windows: TunedWindows
-        /// When a push for its widgets last went to its token, in milliseconds.
-        var pushedAt = Int64.min
+        /// When a push for its widgets last went to its token.
+        var pushedAt = Instant.distantPast
         var revision: UInt64 = 0
         var registeredAt: Instant
         var firstRegisteredAt: Instant
@@ -40,7 +40,7 @@ struct HostTable: ~Copyable, Sendable {
         /// Makes it two whole lines of memory, so that no row has a part in a third.
         private let padding: (UInt64, UInt64) = (0, 0)
 
-        private static let noLease = Instant(milliseconds: .min)
+        private static let noLease = Instant.distantPast
 
         init(
             app: AppNumber,
@@ -59,17 +59,17 @@ struct HostTable: ~Copyable, Sendable {
 
     /// What most hosts never have: it lies apart from the row, from its first change away from the start on.
     struct ColdFields: Sendable {
-        var foregroundUntil: Int64 = .min
-        var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
+        var foregroundUntil = Instant.distantPast
+        var sessionsUntil = InlineArray<3, Instant>(repeating: .distantPast)
         var budget = ReloadBudget()
         var budgetInterval: UInt32 = 0
 
         /// Whether all of it is as at first.
         fileprivate var isBlank: Bool {
-            guard self.foregroundUntil == .min, self.budgetInterval == 0, self.budget == ReloadBudget() else {
+            guard self.foregroundUntil == .distantPast, self.budgetInterval == 0, self.budget == ReloadBudget() else {
                 return false
             }
-            for session in self.sessionsUntil.indices where self.sessionsUntil[session] != .min { return false }
+            for session in self.sessionsUntil.indices where self.sessionsUntil[session] != .distantPast { return false }
             return true
         }
     }
@@ -337,14 +337,14 @@ extension HostTable: HostNaming {
 }
 
 extension HostTable.Row {
-    /// Until when the app is in the foreground, in milliseconds.
-    var foregroundUntil: Int64 {
+    /// Until when the app is in the foreground.
+    var foregroundUntil: Instant {
         get { self.coldFields.foregroundUntil }
         set { self.change { $0.foregroundUntil = newValue } }
     }
 
-    /// Until when the sessions hold, in milliseconds.
-    var sessionsUntil: InlineArray<3, Int64> {
+    /// Until when the sessions hold.
+    var sessionsUntil: InlineArray<3, Instant> {
         get { self.coldFields.sessionsUntil }
         set { self.change { $0.sessionsUntil = newValue } }
     }

@@ -95,12 +95,11 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     /// What happened to an instance beside the reloads that it was given.
     struct Observed: SideRow {
-        /// When it was last looked at, and when the system last reloaded it by itself, in milliseconds.
-        var viewedAt = Int64.min
-        var systemChangeAt = Int64.min
-        /// When a reload that the host does by itself, or after a push to its token, was booked without a report of it,
-        /// in milliseconds; `.min` if none is awaited.
-        var awaitsReport = Int64.min
+        /// When it was last looked at, and when the system last reloaded it by itself.
+        var viewedAt = Instant.distantPast
+        var systemChangeAt = Instant.distantPast
+        /// When a reload that its host has yet to report, its own or after a push to its token, was booked.
+        var awaitsReport = Instant.distantPast
         /// Whether it reloads when it is next looked at.
         var awaitsLook = false
         var observedReloads: UInt32 = 0
@@ -109,8 +108,9 @@ struct InstanceDetails: ~Copyable, Sendable {
         var collateralOverReloads: UInt32 = 0
 
         var isBlank: Bool {
-            self.viewedAt == .min && self.systemChangeAt == .min && self.awaitsReport == .min && !self.awaitsLook
-                && self.observedReloads == 0 && self.collateralReloads == 0 && self.collateralOverReloads == 0
+            self.viewedAt == .distantPast && self.systemChangeAt == .distantPast && self.awaitsReport == .distantPast
+                && !self.awaitsLook && self.observedReloads == 0
+                && self.collateralReloads == 0 && self.collateralOverReloads == 0
         }
     }
 

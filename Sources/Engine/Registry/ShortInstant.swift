@@ -6,11 +6,11 @@ struct ShortInstant: Hashable, Sendable {
     private let middle: UInt16
     private let high: UInt16
 
-    /// The last one that there is, in milliseconds.
-    static let last: Int64 = 1 << 48 - 1
+    /// The last one that there is.
+    static let last = Instant(milliseconds: 1 << 48 - 1)
 
     init(_ instant: Instant) {
-        let milliseconds = max(0, min(Self.last, instant.milliseconds))
+        let milliseconds = max(.epoch, min(Self.last, instant)).milliseconds
         self.low = UInt16(truncatingIfNeeded: milliseconds)
         self.middle = UInt16(truncatingIfNeeded: milliseconds >> 16)
         self.high = UInt16(truncatingIfNeeded: milliseconds >> 32)

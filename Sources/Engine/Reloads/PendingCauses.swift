@@ -27,8 +27,8 @@ struct PendingCauses: ~Copyable, Sendable {
         var previousOfPush = CauseNumber.none
         /// A hash of the collapse id, 0 if the push has none.
         let collapseTag: UInt32
-        /// Milliseconds; the cause ends then if it still waits.
-        let expiresAt: Int64
+        /// The cause ends then if it still waits.
+        let expiresAt: Instant
         let priority: Priority
         /// Whether its not-before was still to come when it was accepted.
         let isScheduled: Bool

@@ -4,8 +4,8 @@ import WidgetModel
 struct ReloadList: Hashable, Sendable {
     var first = ReloadNumber.none
     var last = ReloadNumber.none
-    /// The earliest end of one of them, in milliseconds; `.max` if there is none.
-    var expires = Int64.max
+    /// The earliest end of one of them; `.distantFuture` if there is none.
+    var expires = Instant.distantFuture
 
     @inline(__always)
     var isEmpty: Bool { self.first.isNone }

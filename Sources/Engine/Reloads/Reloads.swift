@@ -127,21 +127,21 @@ extension Reloads {
         let number = self.table.insert(reload)
         if list.isEmpty { list.first = number } else { self.table.link(list.last, to: number) }
         list.last = number
-        list.expires = min(list.expires, reload.expiresAt.milliseconds)
+        list.expires = min(list.expires, reload.expiresAt)
     }
 
     /// Takes a reload out of its list, and forgets it. O(reloads of the list).
     mutating func remove(_ reload: ReloadNumber, from list: inout ReloadList) {
         var previous = ReloadNumber.none
         var other = list.first
-        list.expires = .max
+        list.expires = .distantFuture
         while !other.isNone {
             let row = self.table[stored: other]
             if other == reload {
                 if previous.isNone { list.first = row.next } else { self.table.link(previous, to: row.next) }
                 if row.next.isNone { list.last = previous }
             } else {
-                list.expires = min(list.expires, row.expiresAt.milliseconds)
+                list.expires = min(list.expires, row.expiresAt)
                 previous = other
             }
             other = row.next
@@ -156,10 +156,10 @@ extension Reloads {
     /// What does not hold of an instance's list; empty unless there is a bug. O(reloads of the list).
     func checkInvariants(of list: ReloadList, _ instance: InstanceNumber) -> [String] {
         var faults: [String] = []
-        var (earliest, last, reload) = (Int64.max, ReloadNumber.none, list.first)
+        var (earliest, last, reload) = (Instant.distantFuture, ReloadNumber.none, list.first)
         while !reload.isNone {
             let row = self.table[stored: reload]
-            earliest = min(earliest, row.expiresAt.milliseconds)
+            earliest = min(earliest, row.expiresAt)
             if row.instance != instance { faults.append("holds another instance's reload") }
             if !last.isNone, self.table[stored: last].position >= row.position {
                 faults.append("two reloads at position \(row.position)")

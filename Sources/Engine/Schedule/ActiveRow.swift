@@ -15,12 +15,12 @@ struct ActiveRow: Sendable {
     /// As what it is counted in the ``BehindTable``; nil if it is not behind. It follows from the rest of the row, and is no part of
     /// the state.
     var behind: BehindReason?
-    /// When the waiting causes are decided next, in milliseconds.
-    var decidesAt = Int64.max
-    /// The earliest end of a waiting push, in milliseconds.
-    var minExpiry = Int64.max
-    /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
-    var heldUntil = Int64.min
+    /// When the waiting causes are decided next.
+    var decidesAt = Instant.distantFuture
+    /// The earliest end of a waiting push.
+    var minExpiry = Instant.distantFuture
+    /// Until when a waiting policy reload is held since nobody sees it; `.distantPast` if it is not.
+    var heldUntil = Instant.distantPast
     var outstanding = ReloadList()
 
     /// Whether anything waits.
@@ -30,20 +30,20 @@ struct ActiveRow: Sendable {
     /// Whether the instance is at rest.
     @inline(__always)
     var isBlank: Bool {
-        !self.isWaiting && self.outstanding.isEmpty && self.decidesAt == .max && self.minExpiry == .max
-            && self.heldUntil == .min
+        !self.isWaiting && self.outstanding.isEmpty && self.decidesAt == .distantFuture
+            && self.minExpiry == .distantFuture && self.heldUntil == .distantPast
     }
 
     /// Notes until when what waits is not decided, and why.
     @inline(__always)
-    mutating func wait(until: Int64, _ reason: DecisionReason) {
+    mutating func wait(until: Instant, _ reason: DecisionReason) {
         self.decidesAt = until
         self.reason = reason
     }
 
     /// Notes that nothing waits to be decided.
     @inline(__always)
-    mutating func endWaiting() { self.wait(until: .max, .waitsForAnother) }
+    mutating func endWaiting() { self.wait(until: .distantFuture, .waitsForAnother) }
 
     /// Counts a push in or out of its class.
     @inline(__always)
@@ -62,7 +62,7 @@ struct ActiveRow: Sendable {
         swap(&taken, &self.pending)
         self.high = 0
         self.normal = 0
-        self.minExpiry = .max
+        self.minExpiry = .distantFuture
         return taken
     }
 }

@@ -4,8 +4,8 @@ import WidgetModel
 /// When an instance may reload, as far as decisions read it of one at rest: 64 bytes, one line of memory, without a pointer.
 struct RestingRow: Sendable {
     var budget = ReloadBudget()
-    /// When the timeline's policy asks for the next timeline, smoothed, in milliseconds.
-    var timelineDue = Int64.max
+    /// When the timeline's policy asks for the next timeline, smoothed.
+    var timelineDue = Instant.distantFuture
     /// The number of the last decision.
     var lastDecision = Ledger.noDecision
     /// That of its ``ActiveRow``.
@@ -31,12 +31,12 @@ struct RestingRow: Sendable {
 
 /// When an instance may reload, as far as few decisions read it: 32 bytes.
 struct ColdRow: Sendable {
-    /// Milliseconds; the window in which the instance was first added.
-    var firstWindow = Int64.min
-    /// Until when the user is taken to see it, in milliseconds.
-    var visibleUntil = Int64.min
-    /// When an `added` or `configured` reload was last not charged, in milliseconds.
-    var freeSetupAt = Int64.min
+    /// The window in which the instance was first added.
+    var firstWindow = Instant.distantPast
+    /// Until when the user is taken to see it.
+    var visibleUntil = Instant.distantPast
+    /// When an `added` or `configured` reload was last not charged.
+    var freeSetupAt = Instant.distantPast
     var exemptReloads: UInt32 = 0
     /// Its ``RollingDay``, if its policy counts so and it was ever charged.
     var rollingDay = Number<RollingDay>.none

@@ -52,10 +52,10 @@ extension Schedule {
         _ instance: InstanceNumber,
         as reason: BehindReason?,
         of kind: KindNumber,
-        at now: Int64
+        at now: Instant
     ) {
         let number = self.resting[instance.index].active
-        let second = UInt32(clamping: now / 1000)
+        let second = UInt32(clamping: now.seconds)
         self.behind.advance(to: second)
         // What was written is not later than now.
         let since = min(second, self.active[owner: number].since)
@@ -74,7 +74,7 @@ extension Schedule {
 
     /// What does not hold of the counts: they are what a count over all instances is, and each is counted as what it is.
     /// O(instances).
-    func checkBehind(_ all: [Counted], now: Int64) -> [String] {
+    func checkBehind(_ all: [Counted], now: Instant) -> [String] {
         var faults: [String] = []
         var table = BehindTable()
         var active = 0
@@ -89,7 +89,7 @@ extension Schedule {
             if self.active[number].behind != one.reason {
                 faults.append("\(one.instance): behind \(String(describing: one.reason)), counted otherwise")
             }
-            if (one.reason == nil) != (owner.since == 0) || Int64(owner.since) > now / 1000 {
+            if (one.reason == nil) != (owner.since == 0) || Int64(owner.since) > now.seconds {
                 faults.append("\(one.instance): behind since \(owner.since)")
             }
             if let reason = one.reason { table.add(one.kind, reason, since: owner.since) }

@@ -31,19 +31,19 @@ extension Schedule {
     ///   - instance: Any.
     ///   - reason: Why it is behind now; nil if it is not.
     ///   - kind: Its kind.
-    ///   - now: The log's time, in milliseconds.
-    ///   - shown: Up to when all that it was to show is shown now, in milliseconds: it is not behind since before that.
+    ///   - now: The log's time.
+    ///   - shown: Up to when all that it was to show is shown now: it is not behind since before that.
     @inline(__always)
     mutating func settle(
         _ instance: InstanceNumber,
         as reason: BehindReason?,
         of kind: KindNumber,
-        at now: Int64,
-        shownUpTo shown: Int64 = .min
+        at now: Instant,
+        shownUpTo shown: Instant = .distantPast
     ) {
         let number = self.resting[instance.index].active
         guard number != ActiveTable.rest else { return }
-        if self.active[number].behind != reason || (reason != nil && shown != .min) {
+        if self.active[number].behind != reason || (reason != nil && shown != .distantPast) {
             self.recount(number, as: reason, of: kind, at: now, shownUpTo: shown)
         }
         if self.active[number].isBlank { self.endActive(instance) }
@@ -54,14 +54,14 @@ extension Schedule {
         _ number: Number<ActiveRow>,
         as reason: BehindReason?,
         of kind: KindNumber,
-        at now: Int64,
-        shownUpTo shown: Int64
+        at now: Instant,
+        shownUpTo shown: Instant
     ) {
-        let second = UInt32(clamping: now / 1000)
+        let second = UInt32(clamping: now.seconds)
         self.behind.advance(to: second)
         var since = second
         if let before = self.active[number].behind {
-            since = max(self.active[owner: number].since, UInt32(clamping: shown / 1000))
+            since = max(self.active[owner: number].since, UInt32(clamping: shown.seconds))
             self.behind.remove(kind, before, since: self.active[owner: number].since)
         }
         if let reason { self.behind.add(kind, reason, since: since) }
@@ -94,34 +94,35 @@ extension Schedule {
     }
 
     /// Lets nothing wait any more for an instance that is removed, whose reloads have ended.
-    mutating func remove(_ instance: InstanceNumber, of kind: KindNumber, at now: Int64) {
+    mutating func remove(_ instance: InstanceNumber, of kind: KindNumber, at now: Instant) {
         let number = self.resting[instance.index].active
         if number != ActiveTable.rest {
-            self.recount(number, as: nil, of: kind, at: now, shownUpTo: .min)
+            self.recount(number, as: nil, of: kind, at: now, shownUpTo: .distantPast)
             self.endActive(instance)
         }
         self[instance].hasScheduled = false
         self[instance].hasPendingDigest = false
-        self[instance].timelineDue = .max
-        self[cold: instance].visibleUntil = .min
+        self[instance].timelineDue = .distantFuture
+        self[cold: instance].visibleUntil = .distantPast
     }
 
     /// Whether nothing waits for an instance, is due or is outstanding.
-    func isIdle(_ instance: InstanceNumber, now: Int64) -> Bool {
+    func isIdle(_ instance: InstanceNumber, now: Instant) -> Bool {
         self.phase(of: instance) == .atRest && self[instance].timelineDue > now
     }
 
     /// Whether a push changes nothing about when an instance is decided: something at least as urgent waits already, or the
     /// push never reloads by itself, and it does not expire before. O(1).
     @inline(__always)
-    func isJoined(_ instance: InstanceNumber, by push: IncomingPush, now: Int64) -> Bool {
+    func isJoined(_ instance: InstanceNumber, by push: IncomingPush, now: Instant) -> Bool {
         let row = self[instance]
         guard row.isActive, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
         let active = self[active: instance]
         guard row.timelineDue > now, active.decidesAt > now, active.heldUntil <= now else { return false }
         // With nothing to decide, the timer stands for the earliest expiry.
         let isLater =
-            push.expiresAt > active.decidesAt || (active.decidesAt == .max && active.minExpiry <= push.expiresAt)
+            push.expiresAt > active.decidesAt
+            || (active.decidesAt == .distantFuture && active.minExpiry <= push.expiresAt)
         guard isLater else { return false }
         switch push.priority {
         case .low: return active.isWaiting

@@ -143,8 +143,8 @@ extension Schedule {
         (self.instanceTimers.takeDue(upTo: second), self.hostTimers.takeDue(upTo: second))
     }
 
-    /// The first of an instance's dates, in milliseconds; `.max` if it has none.
-    func nextDate(of instance: InstanceNumber) -> Int64 {
+    /// The first of an instance's dates; `.distantFuture` if it has none.
+    func nextDate(of instance: InstanceNumber) -> Instant {
         let active = self[active: instance]
         return min(min(active.decidesAt, active.minExpiry), min(self[instance].timelineDue, active.outstanding.expires))
     }
@@ -152,10 +152,10 @@ extension Schedule {
     /// Arms an instance's timer for the first of its dates.
     mutating func arm(_ instance: InstanceNumber) {
         let at = self.nextDate(of: instance)
-        if at == .max {
+        if at == .distantFuture {
             self.instanceTimers.cancel(instance)
         } else {
-            self.instanceTimers.arm(instance, at: Instant(milliseconds: at))
+            self.instanceTimers.arm(instance, at: at)
         }
     }
 

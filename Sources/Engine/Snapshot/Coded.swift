@@ -21,7 +21,7 @@ extension PendingCauses.Node: Coded {
         push: .none,
         instance: .none,
         collapseTag: 0,
-        expiresAt: 0,
+        expiresAt: .epoch,
         priority: .low,
         isScheduled: false
     )
@@ -183,7 +183,7 @@ extension DecisionLog.Entry: Coded {
         position: .start,
         push: PushID(high: 0, low: 0),
         previous: DecisionLog.none,
-        until: .max,
+        until: .distantFuture,
         instance: .none,
         cause: .added,
         outcome: .deferred,

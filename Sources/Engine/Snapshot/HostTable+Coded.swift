@@ -93,7 +93,7 @@ extension HostTable.Record: Coded {
             if record.row.isInStandBy { said.insert(.isInStandBy) }
             if record.row.isInLowPower { said.insert(.isInLowPower) }
             if record.row.leaseEnds != nil { said.insert(.lease) }
-            if record.row.exemptUntil != .min || record.row.pushedAt != .min { said.insert(.times) }
+            if record.row.exemptUntil != .distantPast || record.row.pushedAt != .distantPast { said.insert(.times) }
             if record.row.hasColdFields { said.insert(.coldFields) }
             if !record.context.isBlank { said.insert(.context) }
             if record.row.isRegisteredByItself { said.insert(.isRegisteredByItself) }

@@ -35,8 +35,10 @@ struct InstanceGroups: OptionSet {
             groups.insert(.budget)
         }
         if resting.isActive { groups.insert(.active) }
-        if resting.views != 0 || resting.rate != .typical || cold.visibleUntil != .min { groups.insert(.views) }
-        if !cold.rollingDay.isNone || resting.granted != 0 || cold.exemptReloads != 0 || cold.freeSetupAt != .min {
+        if resting.views != 0 || resting.rate != .typical || cold.visibleUntil != .distantPast { groups.insert(.views) }
+        if !cold.rollingDay.isNone || resting.granted != 0 || cold.exemptReloads != 0
+            || cold.freeSetupAt != .distantPast
+        {
             groups.insert(.cold)
         }
         self = groups

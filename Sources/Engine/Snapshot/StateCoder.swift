@@ -44,14 +44,14 @@ extension StateCoder {
         usual &+ (try self.signed(value &- usual))
     }
 
-    /// Milliseconds, where the two ends of the range stand for "never" and are the most frequent: a byte each.
+    /// An instant, where the two ends of the range stand for "never" and are the most frequent: a byte each.
     @inline(__always)
-    mutating func date(_ value: Int64) throws(ByteFault) -> Int64 {
-        let tag: UInt8 = value == .max ? 0 : value == .min ? 1 : 2
+    mutating func date(_ value: Instant) throws(ByteFault) -> Instant {
+        let tag: UInt8 = value == .distantFuture ? 0 : value == .distantPast ? 1 : 2
         switch try self.byte(tag) {
-        case 0: return .max
-        case 1: return .min
-        case 2: return try self.signed(value)
+        case 0: return .distantFuture
+        case 1: return .distantPast
+        case 2: return try self.instant(value)
         default: throw self.fault()
         }
     }
