@@ -30,10 +30,13 @@ extension Gateway {
 
 extension Gateway {
     /// Has the log end with a snapshot of every partition, if that does not take too long.
-    func makeLastSnapshots(_ snapshotter: Snapshotter) async {
+    ///
+    /// - Parameter writing: Makes the usual ones, and was cancelled: one may be under way.
+    func makeLastSnapshots(_ snapshotter: Snapshotter, after writing: Task<Void, Never>) async {
         let time = self.settings.inForce.timeouts.lastSnapshot
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         Task {
+            await writing.value
             await snapshotter.makeLastSnapshots()
             end.yield(true)
         }
@@ -41,9 +44,12 @@ extension Gateway {
             try? await Task.sleep(for: .milliseconds(time.milliseconds))
             end.yield(false)
         }
-        let isDone = await ends.first { _ in true } ?? false
+        // In a task of its own, since the gateway's may have been cancelled.
+        let isDone = await Task { await ends.first { _ in true } ?? false }.value
         waiting.cancel()
         guard !isDone else { return }
+        // What they wait for may never come.
+        for owner in self.owners { owner.stopNow() }
         self.logger.warning(
             "no last snapshots in time; the next start replays the log",
             metadata: ["timeouts.lastSnapshot": "\(time)"]

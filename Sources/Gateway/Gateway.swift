@@ -341,8 +341,9 @@ package final class Gateway: Service {
         await servers.drain(within: .milliseconds(self.settings.inForce.timeouts.drain.milliseconds))
         await parts.delivering.outgoing.deliverer.stop()
         background.writing.cancel()
-        await background.writing.value
-        if let snapshotter = parts.snapshotter { await self.makeLastSnapshots(snapshotter) }
+        if let snapshotter = parts.snapshotter {
+            await self.makeLastSnapshots(snapshotter, after: background.writing)
+        }
         // No request waits for an answer any more, and what is asked of the owners from here on must not wait either.
         for owner in self.owners { owner.stop() }
         self.history.close()

@@ -128,7 +128,7 @@ enum ExampleFile {
 
     @Test(arguments: [
         ("partitions", "Into how many parts hosts are divided", "An integer from 1 to 64."),
-        ("teams", "Who may push.", "No default."),
+        ("teams", "The teams that may push.", "No default."),
         ("teams[].id", "The team's id", "An id of 1 to 64 letters, digits, hyphens and underscores."),
         ("teams[].keys[].relatedKey", "The one other key", "letters, digits, hyphens and underscores."),
         ("policies[].learning.days", "An integer", "An integer from 0 to 365."),

@@ -12,7 +12,7 @@ import uuid
 
 import httpx
 
-from generated_arguments import told
+from generated_arguments import APP, APP_ENTRY, KEY, TEAM, TEAM_ENTRY, told
 
 import freshet_client.api as api
 from freshet_client import AuthenticatedClient, models
@@ -197,6 +197,23 @@ for action in ["pause", "resume"]:
 drive("operators.try_now", ops, body=models.TryNowBody(app=told.provided, kind="panel"))
 levels = models.SetLogLevelsBodyLevels.from_dict({"http": "warning"})
 drive("operators.set_log_levels", ops, body=models.SetLogLevelsBody(levels=levels), parsed=models.LogLevels)
+change, entry = models.EntryChange, models.Entry
+drive("operators.put_team", ops, TEAM, body=entry.from_dict(TEAM_ENTRY), parsed=change)
+drive("operators.put_team_key", ops, TEAM, "MADEKEY002", body=entry.from_dict(KEY), parsed=change)
+drive("operators.put_app", ops, APP, body=entry.from_dict(APP_ENTRY), parsed=change)
+drive("operators.put_app_kind", ops, APP, "more", body=entry(), parsed=change)
+drive("operators.teams", ops)
+drive("operators.team", ops, TEAM, parsed=entry)
+drive("operators.team_key", ops, TEAM, "MADEKEY002", parsed=entry)
+drive("operators.app", ops, APP, parsed=entry)
+drive("operators.app_kind", ops, APP, "more", parsed=entry)
+drive("operators.end_app_kind", ops, APP, "more", parsed=change)
+drive("operators.end_team_key", ops, TEAM, "MADEKEY002", parsed=change)
+drive("operators.end_app", ops, APP, parsed=change)
+drive("operators.end_team", ops, TEAM, parsed=change)
+drive("operators.amendments", ops)
+drive("operators.revert_app", ops, APP, parsed=change)
+drive("operators.revert_team", ops, TEAM, parsed=change)
 # The clock of a log on disk cannot be moved.
 drive("operators.move_clock", ops, status=400, body=models.MoveClockBody(advance=1), parsed=models.Problem)
 follow("operators.events", ops)

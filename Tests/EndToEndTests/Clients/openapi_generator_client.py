@@ -12,7 +12,7 @@ import uuid
 
 import httpx
 
-from generated_arguments import told
+from generated_arguments import APP, APP_ENTRY, KEY, TEAM, TEAM_ENTRY, told
 
 import freshet_generated as freshet
 
@@ -173,6 +173,22 @@ async def main() -> None:
         await ops("order", freshet.Order.from_dict({"action": action, "of": {"app": app}}))
     await ops("try_now", freshet.TryNowRequest.from_dict({"app": told.provided, "kind": "panel"}))
     await ops("set_log_levels", freshet.SetLogLevelsRequest.from_dict({"levels": {"http": "warning"}}))
+    await ops("put_team", TEAM, TEAM_ENTRY)
+    await ops("put_team_key", TEAM, "MADEKEY002", KEY)
+    await ops("put_app", APP, APP_ENTRY)
+    await ops("put_app_kind", APP, "more", {})
+    for name in ["teams", "amendments"]:
+        await ops(name)
+    await ops("team", TEAM)
+    await ops("team_key", TEAM, "MADEKEY002")
+    await ops("app", APP)
+    await ops("app_kind", APP, "more")
+    await ops("end_app_kind", APP, "more")
+    await ops("end_team_key", TEAM, "MADEKEY002")
+    await ops("end_app", APP)
+    await ops("end_team", TEAM)
+    await ops("revert_app", APP)
+    await ops("revert_team", TEAM)
     # The clock of a log on disk cannot be moved.
     await ops("move_clock", freshet.MoveClockRequest.from_dict({"advance": 1}), status=400)
     await ops.follow("events")
