@@ -12,7 +12,9 @@ import WidgetModel
         private let store = MemorySnapshots()
 
         func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
-            while true where try next() == nil { sched_yield() }
+            while true {
+                if try next() == nil { sched_yield() }
+            }
         }
 
         var newestFile: Int { self.store.newestFile }
