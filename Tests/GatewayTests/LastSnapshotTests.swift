@@ -1,5 +1,6 @@
 import Glibc
 import Journaling
+import Settings
 import Testing
 import WidgetModel
 

@@ -154,6 +154,9 @@ headers = {"apns_id": str(id), "apns_priority": 5, "apns_expiration": 2_000_000_
 accepted = drive("senders.push_to_app", push, app, body=targeted, **headers)
 if accepted.headers.get("apns-id") != str(id) or accepted.content:
     wrong.append(f"senders.push_to_app: {accepted.headers} {accepted.content!r}")
+# Its partition may not have come to it yet.
+while operations["operators.push"].sync_detailed(id, client=push).status_code == 404:
+    pass
 drive("operators.push", push, id, parsed=models.Push)
 if not follow("operators.push_events", push, id).startswith("event: "):
     wrong.append("operators.push_events: begins with no event")
@@ -211,6 +214,8 @@ drive("operators.end_app_kind", ops, APP, "more", parsed=change)
 drive("operators.end_team_key", ops, TEAM, "MADEKEY002", parsed=change)
 drive("operators.end_app", ops, APP, parsed=change)
 drive("operators.end_team", ops, TEAM, parsed=change)
+drive("operators.put_team", ops, TEAM, body=entry.from_dict(TEAM_ENTRY), parsed=change)
+drive("operators.put_app", ops, APP, body=entry.from_dict(APP_ENTRY), parsed=change)
 drive("operators.amendments", ops)
 drive("operators.revert_app", ops, APP, parsed=change)
 drive("operators.revert_team", ops, TEAM, parsed=change)

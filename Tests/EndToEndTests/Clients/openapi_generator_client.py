@@ -140,6 +140,9 @@ async def main() -> None:
         await caller.raw("push_bulk_to_app", app, bulk, _content_type="text/plain")
     narrow = {"aps": {"content-changed": True}, "freshet": {"all": True, "maxMatched": 1}}
     await push("push_to_app", app, freshet.TargetedPushBody.from_dict(narrow), status=409)
+    # Its partition may not have come to it yet.
+    while (await push.http.get(f"{told.push}/v1/pushes/{id}", headers={"authorization": f"bearer {told.bearer}"})).status_code == 404:
+        pass
     await push("push", id)
     await push.follow("push_events", id)
     await push("cancel_push", id)
@@ -187,6 +190,8 @@ async def main() -> None:
     await ops("end_team_key", TEAM, "MADEKEY002")
     await ops("end_app", APP)
     await ops("end_team", TEAM)
+    await ops("put_team", TEAM, TEAM_ENTRY)
+    await ops("put_app", APP, APP_ENTRY)
     await ops("revert_app", APP)
     await ops("revert_team", TEAM)
     # The clock of a log on disk cannot be moved.
