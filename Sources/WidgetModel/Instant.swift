@@ -5,10 +5,16 @@ package struct Instant: Hashable, Comparable, Sendable {
     /// Milliseconds since the UNIX epoch. Negative before 1970.
     package let milliseconds: Int64
 
-    package static let epoch = Instant(milliseconds: 0)
-    package static let distantFuture = Instant(milliseconds: .max)
-    package static let distantPast = Instant(milliseconds: .min)
+    @inlinable
+    package static var epoch: Instant { Instant(milliseconds: 0) }
+    /// Later than every date of a record; stands for never.
+    @inlinable
+    package static var distantFuture: Instant { Instant(milliseconds: .max) }
+    /// Earlier than every date of a record.
+    @inlinable
+    package static var distantPast: Instant { Instant(milliseconds: .min) }
 
+    @inlinable
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
@@ -27,6 +33,10 @@ package struct Instant: Hashable, Comparable, Sendable {
         return self.milliseconds % 1000 < 0 ? quotient - 1 : quotient
     }
 
+    // Rows are compared by these in every decision: written here, so that they are inlined there.
+    @inlinable
+    package static func == (left: Instant, right: Instant) -> Bool { left.milliseconds == right.milliseconds }
+    @inlinable
     package static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
 
     /// The sum; saturates instead of overflowing, so that `.distantFuture` stays where it is.
