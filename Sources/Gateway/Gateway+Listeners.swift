@@ -11,16 +11,16 @@ import Settings
 
 extension Gateway {
     func listen(
-        _ plans: ListenerPlans,
         _ health: HTTPServer?,
         _ parts: Parts,
         _ operatorRoutes: OperatorRoutes
     ) async throws -> RunningListeners {
+        let plans = parts.files.plans
         let hosts = HostRoutes(
-            apps: parts.apps,
-            authorizer: HostAuthorizer(senders: parts.senders, clock: self.credentialClock),
+            apps: parts.files.apps,
+            authorizer: HostAuthorizer(senders: parts.files.senders, clock: self.credentialClock),
             directory: self.directory,
-            log: self.log.admitted(by: self.storage).charged(to: self.work, parts.apps, refuses: true),
+            log: self.log.admitted(by: self.storage).charged(to: self.work, parts.files.apps, refuses: true),
             updates: HostUpdates(
                 streams: self.streams,
                 followers: self.followers,
@@ -87,7 +87,7 @@ extension Gateway {
     func operatorRoutes(_ parts: Parts) -> OperatorRoutes {
         var doors = OperatorDoors(access: parts.access, gate: parts.gate, audit: self.audit)
         doors.dashboard = DashboardFiles(self.configuration, self.logger)
-        let log = self.log.charged(to: self.work, parts.apps, refuses: false)
+        let log = self.log.charged(to: self.work, parts.files.apps, refuses: false)
         var store = OperatedStore(log: log, clock: self.clock)
         store.travel = self.process.movableClock.map {
             TimeTravel($0, self.clock, self.log, providers: parts.delivering.providers)
@@ -114,16 +114,16 @@ extension Gateway {
         traffic.registry = self.registry
         var credentials = OperatedCredentials()
         credentials.certificates = parts.certificates
-        credentials.clientCertificates = parts.senders.certificates
-        credentials.providerKeys = parts.senders.keys
+        credentials.clientCertificates = parts.files.senders.certificates
+        credentials.providerKeys = parts.files.senders.keys
         var targets = OperatedTargets()
         targets.states = self.states
         targets.outgoing = parts.delivering.outgoing
         targets.providers = parts.delivering.providers
-        var settings = OperatedSettings(apps: parts.apps)
+        var settings = OperatedSettings(apps: parts.files.apps)
         settings.logs = self.logs
         settings.reloading = self.reloading
-        settings.telemetry = self.telemetry(parts.exporter)
+        settings.telemetry = self.telemetry(parts.files.exporter)
         return OperatorRoutes(
             doors: doors,
             store: store,
@@ -159,8 +159,8 @@ extension Gateway {
 
     private func pushServices(_ parts: Parts) -> PushServices {
         PushServices(
-            apps: parts.apps,
-            senders: parts.senders,
+            apps: parts.files.apps,
+            senders: parts.files.senders,
             directory: self.directory,
             journal: self.journal,
             log: self.log,
@@ -169,9 +169,9 @@ extension Gateway {
             counters: self.counters,
             senderLimits: self.senderLimits,
             channels: ChannelService(
-                log: self.log.charged(to: self.work, parts.apps, refuses: true),
+                log: self.log.charged(to: self.work, parts.files.apps, refuses: true),
                 journal: self.journal,
-                apps: parts.apps
+                apps: parts.files.apps
             ),
             work: self.work,
             relay: PushRelay(parts.delivering.outgoing),

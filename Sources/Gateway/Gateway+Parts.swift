@@ -21,11 +21,7 @@ extension Gateway {
 
     /// What a start has made by the time that the listeners open.
     struct Parts {
-        let apps: LiveApps
-        let senders: SenderDirectory
-        let connections: ProviderConnections
-        /// Nil where pushes are not traced.
-        let exporter: SpanExporter?
+        let files: Files
         let access: OperatorAccess
         let gate: OperatorGate
         let certificates: ServerCertificates
@@ -66,10 +62,7 @@ extension Gateway {
             }
         )
         return Parts(
-            apps: files.apps,
-            senders: files.senders,
-            connections: files.connections,
-            exporter: files.exporter,
+            files: files,
             access: try OperatorAccess(
                 self.configuration.operators,
                 ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
@@ -89,7 +82,8 @@ extension Gateway {
     }
 
     /// What reads files again while the gateway runs.
-    func makeReload(_ files: Files, _ parts: Parts) -> GatewayReload {
+    func makeReload(_ parts: Parts) -> GatewayReload {
+        let files = parts.files
         let (outgoing, providers) = (parts.delivering.outgoing, parts.delivering.providers)
         return GatewayReload(
             configuration: self.configuration,

@@ -269,11 +269,11 @@ package final class Gateway: Service {
         )
         let delivering = try await self.startDelivering(files)
         let parts = try self.makeParts(files, delivering, watch)
-        let credentials = self.makeReload(files, parts)
+        let credentials = self.makeReload(parts)
         // Before the listeners open: who was let in by a request is not to be refused after a restart.
         if amended != self.configuration { credentials.reload(amended) }
         let operators = self.operatorRoutes(parts)
-        let servers = try await self.listen(files.plans, health, parts, operators)
+        let servers = try await self.listen(health, parts, operators)
         self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
         // Last: what was mended is tried again, and by then everything else is told.
         self.settings.followReadings { credentials.reload($0) }
@@ -321,19 +321,19 @@ package final class Gateway: Service {
             Task { await self.logs.run() },
             Task { await credentials.run() },
             Task { await self.beat() },
-            Task { await self.tellStates(parts.apps, behind) },
+            Task { await self.tellStates(parts.files.apps, behind) },
         ]
         return Background(
             looking: looking,
             writing: Task { await parts.snapshotter?.run() },
-            exporting: Task { await parts.exporter?.run() }
+            exporting: Task { await parts.files.exporter?.run() }
         )
     }
 
     private func drain(_ parts: Parts, _ servers: RunningListeners, _ background: Background) async {
         for task in background.looking { task.cancel() }
         await parts.delivering.providers.close()
-        await parts.connections.close()
+        await parts.files.connections.close()
         self.streams.close()
         self.followers.close()
         self.feed.close()
@@ -349,7 +349,7 @@ package final class Gateway: Service {
         self.history.close()
         await parts.snapshotter?.stop()
         background.exporting.cancel()
-        await parts.exporter?.close()
+        await parts.files.exporter?.close()
         await self.audit.reach(self.log)
         // Whoever still asks the owners would ask loops that are gone.
         for task in background.looking { await task.value }
