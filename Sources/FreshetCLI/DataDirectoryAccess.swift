@@ -34,7 +34,6 @@ struct DataDirectoryAccess {
     func settle(isQuiet: Bool) async throws -> [SnapshotID] {
         let clock = LogClock()
         let journal = try self.openJournal(clock)
-        defer { journal.close() }
         return try await LogSettling(journal: journal, store: journal, clock: clock, logger: self.logger)
             .run { partition, applied, through in
                 guard !isQuiet else { return }

@@ -18,7 +18,7 @@ package struct LogSettling: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - journal: The log; closed by the caller.
+    ///   - journal: The log; closed once this is through.
     ///   - store: Where its snapshots are.
     ///   - clock: Stamps what is due by now.
     ///   - logger: Where to write.
@@ -36,7 +36,6 @@ package struct LogSettling: Sendable {
     package func run(
         progress: @escaping @Sendable (PartitionID, LogPosition, LogPosition) -> Void
     ) async throws -> [SnapshotID] {
-        try await RulesAdoption(journal: self.journal, store: self.store, logger: self.logger).run()
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let partitions = self.journal.format.partitions
         let services = PartitionOwner.Services(
@@ -64,6 +63,7 @@ package struct LogSettling: Sendable {
             logger: self.logger
         )
         do {
+            try await RulesAdoption(journal: self.journal, store: self.store, logger: self.logger).run()
             // One after the other: each may take as much memory as it needs.
             for owner in owners { _ = try await owner.start { progress(owner.partition, $0, $1) } }
             let made = await snapshotter.makeLastSnapshots()

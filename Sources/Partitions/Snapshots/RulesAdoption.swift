@@ -1,7 +1,7 @@
 package import Journaling
 package import Logging
 import NIOPosix
-package import Ownership
+import Ownership
 import WidgetModel
 
 /// Lets a program take over what other decision rules have left behind, or refuse it, before any owner starts.
@@ -17,7 +17,7 @@ package struct RulesAdoption: Sendable {
     }
 
     /// How each partition stands, in their order. Changes nothing.
-    package func readStandings() async throws -> [RulesStanding] {
+    private func readStandings() async throws -> [RulesStanding] {
         var standings: [RulesStanding] = []
         for number in 0..<self.journal.format.partitions {
             let partition = PartitionID(UInt16(number))
