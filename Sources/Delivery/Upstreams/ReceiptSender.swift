@@ -66,7 +66,7 @@ package actor ReceiptSender {
         guard self.delivers else { return }
         while !Task.isCancelled {
             if self.machine.apps.isEmpty {
-                // Who follows is woken for each entry of the log: that is spared where nobody is told.
+                // A follower is woken for each entry of the log: without receivers that is spared.
                 var plans = self.planned.makeAsyncIterator()
                 await plans.next()
                 continue

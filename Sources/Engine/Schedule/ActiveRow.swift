@@ -19,7 +19,7 @@ struct ActiveRow: Sendable {
     var decidesAt = Instant.distantFuture
     /// The earliest end of a waiting push.
     var minExpiry = Instant.distantFuture
-    /// Until when a waiting policy reload is held since nobody sees it; `.distantPast` if it is not.
+    /// Until when a waiting policy reload is held, because its widget is not seen; `.distantPast` if it is not.
     var heldUntil = Instant.distantPast
     var outstanding = ReloadList()
 

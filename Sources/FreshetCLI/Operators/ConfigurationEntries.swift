@@ -183,7 +183,7 @@ extension Config {
     /// `freshet config end`
     struct End: EntryChange {
         static let configuration = CommandConfiguration(
-            abstract: "End a team, a key, an app or a kind in a running gateway, whoever made it.",
+            abstract: "End a team, a key, an app or a kind in a running gateway, also one that the file has.",
             discussion: """
                 A key that has ended signs nothing from that moment on, also where the configuration file has it. freshet config revert \
                 takes it back.

@@ -66,7 +66,7 @@ package struct ReceiptMachine: Sendable {
         init(_ places: [CompletionPlace?]) { (self.places, self.told) = (places, places) }
     }
 
-    /// How often places are stored that have moved past what is nobody's.
+    /// How often places are stored that have only moved past pushes of other apps.
     private static let storingMin = Interval.minutes(1)
 
     package var settings: Settings
