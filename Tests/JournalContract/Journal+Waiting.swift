@@ -41,14 +41,21 @@ extension Journal {
         return inbox.wait(for: 1)[0]
     }
 
+    /// Reads until it has so many entries or is at the end of the log: one read may give fewer than there are.
     package func readNow(
         _ partition: PartitionID,
         from position: LogPosition,
         entriesMax: Int
     ) throws(JournalError) -> [LogEntry] {
-        let inbox = Inbox<Result<[LogEntry], JournalError>>()
-        self.read(partition, from: position, entriesMax: entriesMax) { inbox.add($0) }
-        return try inbox.wait(for: 1)[0].get()
+        var entries: [LogEntry] = []
+        while true {
+            let inbox = Inbox<Result<[LogEntry], JournalError>>()
+            let next = entries.last?.position.next ?? position
+            self.read(partition, from: next, entriesMax: entriesMax - entries.count) { inbox.add($0) }
+            let read = try inbox.wait(for: 1)[0].get()
+            entries += read
+            if read.isEmpty || entries.count >= entriesMax { return entries }
+        }
     }
 
     package func newestOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
