@@ -1,14 +1,14 @@
-package import WidgetModel
+import WidgetModel
 
 /// A decision with all that a file keeps of it.
 package struct FiledDecision: Hashable, Sendable {
-    /// The instance; nil if it was removed before this question.
-    package let instance: InstanceAddress?
+    /// The instance, by its place in ``FiledDecisions/instances``; nil if it was removed before this question.
+    package let instance: Int?
     /// The number of the instance's decision before; nil if there is none.
     package let previous: UInt64?
     package let decision: DecisionView
 
-    package init(instance: InstanceAddress?, previous: UInt64?, decision: DecisionView) {
+    package init(instance: Int?, previous: UInt64?, decision: DecisionView) {
         self.instance = instance
         self.previous = previous
         self.decision = decision
@@ -23,32 +23,32 @@ extension Engine {
     ///   - number: The first requested number.
     ///   - least: With fewer decisions than this, none are returned.
     ///   - limit: The most decisions.
-    /// - Returns: The number of the first decision, greater than the requested one if that is no longer kept; the
-    ///   others have the following numbers.
-    package func decisions(
-        from number: UInt64,
-        atLeast least: Int,
-        limit: Int
-    ) -> (first: UInt64, rows: [FiledDecision]) {
+    package func decisions(from number: UInt64, atLeast least: Int, limit: Int) -> FiledDecisions {
         let first = max(number, self.ledger.oldestDecision)
-        let end = self.ledger.decisionCount
+        let count = self.ledger.decisionCount
+        var filed = FiledDecisions(first: first, count: count)
         // A small ring is asked sooner, before it drops what is wanted.
         let enough = max(1, min(least, self.ledger.decisions.capacity / 4))
-        guard first < end, end - first >= UInt64(enough) else { return (first, []) }
-        var rows: [FiledDecision] = []
-        for number in first..<min(end, first + UInt64(limit)) {
-            guard let entry = self.ledger.decision(number) else { break }
+        guard first < count, count - first >= UInt64(enough) else { return filed }
+        let numbers = first..<min(count, first + UInt64(limit))
+        // Whom each decision is about, as far as a newer one of the same instance has told.
+        var known: [Int?] = Array(repeating: nil, count: numbers.count)
+        // From the newest on, so that each instance is looked up once: its decisions name the ones before them.
+        for (place, number) in numbers.enumerated().reversed() {
+            guard let entry = self.ledger.decision(number) else { return FiledDecisions(first: first, count: count) }
+            let previous = entry.previous == Ledger.noDecision ? nil : entry.previous
             // Who is removed is to be nowhere but in the state and the log.
-            let isLive = self.registry[entry.instance].isLive
-            rows.append(
-                FiledDecision(
-                    instance: isLive ? self.address(ofDecision: number, entry, lookedMax: Self.filedLookedMax) : nil,
-                    previous: entry.previous == Ledger.noDecision ? nil : entry.previous,
-                    decision: entry.view
-                )
-            )
+            if known[place] == nil, self.registry[entry.instance].isLive,
+                let address = self.address(ofDecision: number, entry, lookedMax: Self.filedLookedMax)
+            {
+                known[place] = filed.instances.count
+                filed.instances.append(address)
+            }
+            if let previous, numbers.contains(previous) { known[Int(previous - first)] = known[place] }
+            filed.rows.append(FiledDecision(instance: known[place], previous: previous, decision: entry.view))
         }
-        return (first, rows)
+        filed.rows.reverse()
+        return filed
     }
 
     /// How many later decisions of an instance are looked through to make sure whom one was about.

@@ -18,8 +18,7 @@ package struct FiledDecisionsQuestion: EngineQuestion {
     package static let limitMax = 4096
 
     package func answer(from engine: borrowing Engine) -> FiledDecisions {
-        let (first, rows) = engine.decisions(from: self.first, atLeast: self.least, limit: self.limit)
-        return FiledDecisions(first: first, rows: rows, count: engine.decisionCount)
+        engine.decisions(from: self.first, atLeast: self.least, limit: self.limit)
     }
 }
 
@@ -28,9 +27,13 @@ package struct FiledDecisions: Hashable, Sendable {
     /// The number of the first, greater than the one that was wanted if that is not kept any more; the others have the numbers
     /// behind it.
     package let first: UInt64
-    package let rows: [FiledDecision]
     /// How many the engine has ever made: the number of the next.
     package let count: UInt64
+    /// Whom the decisions are about, each once.
+    package var instances: [InstanceAddress] = []
+    package var rows: [FiledDecision] = []
+
+    package init(first: UInt64, count: UInt64) { (self.first, self.count) = (first, count) }
 }
 
 /// The range of decisions that the engine keeps, and the first that can be about a push.

@@ -20,14 +20,19 @@ package struct DecisionBlock: Hashable, Sendable {
     }
 
     package let head: Head
+    /// Whom its decisions are about.
+    package let instances: [InstanceAddress]
     package let rows: [FiledDecision]
 
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     /// The checksum at its end.
     private static let checksumBytes = 4
 
-    /// - Parameter rows: At least one, in the order of their numbers.
-    package init(_ partition: PartitionID, first: UInt64, _ rows: [FiledDecision]) {
+    /// - Parameters:
+    ///   - first: The number of the first decision.
+    ///   - rows: At least one, in the order of their numbers.
+    ///   - instances: Whom they are about; others may be among them.
+    package init(_ partition: PartitionID, first: UInt64, _ rows: [FiledDecision], about instances: [InstanceAddress]) {
         precondition(!rows.isEmpty, "a block of no decisions")
         self.head = Head(
             partition: partition,
@@ -37,6 +42,7 @@ package struct DecisionBlock: Hashable, Sendable {
             until: rows[rows.count - 1].decision.at,
             through: rows[rows.count - 1].decision.position
         )
+        self.instances = instances
         self.rows = rows
     }
 
@@ -45,26 +51,19 @@ package struct DecisionBlock: Hashable, Sendable {
         number >= self.head.first && number < self.head.end ? self.rows[Int(number - self.head.first)] : nil
     }
 
+    /// Whom a decision of the block is about; nil if the instance was removed before it was written.
+    package func instance(of row: FiledDecision) -> InstanceAddress? { row.instance.map { self.instances[$0] } }
+
     // MARK: Bytes
 
-    /// The block as it is written: its head, whom it is about and which pushes, each once, the decisions, a checksum.
+    /// The block as it is written: its head, whom it is about, the decisions, a checksum.
     package var bytes: [UInt8] {
         var writer = ByteWriter(reserving: 64 + self.rows.count * 24)
         writer.write(byte: Self.version)
         self.head.encode(into: &writer)
-        var (instances, pushes) = (Numbering<InstanceAddress>(), Numbering<PushID>())
-        for row in self.rows {
-            if let instance = row.instance { instances.add(instance) }
-            if let push = row.decision.push { pushes.add(push) }
-        }
-        writer.write(count: instances.values.count)
-        for instance in instances.values { instance.encode(into: &writer) }
-        writer.write(count: pushes.values.count)
-        for push in pushes.values {
-            writer.write(fixed64: push.high)
-            writer.write(fixed64: push.low)
-        }
-        var (time, position) = (self.head.from, LogPosition.start)
+        writer.write(count: self.instances.count)
+        for instance in self.instances { instance.encode(into: &writer) }
+        var (time, position, push) = (self.head.from, LogPosition.start, PushID?.none)
         for (index, row) in self.rows.enumerated() {
             let decision = row.decision
             writer.write(signed: (decision.at - time).milliseconds)
@@ -72,8 +71,16 @@ package struct DecisionBlock: Hashable, Sendable {
             (time, position) = (decision.at, decision.position)
             let number = self.head.first + UInt64(index)
             writer.write(varint: row.previous.map { number - $0 } ?? 0)
-            writer.write(count: row.instance.map { instances.number(of: $0) + 1 } ?? 0)
-            writer.write(count: decision.push.map { pushes.number(of: $0) + 1 } ?? 0)
+            writer.write(count: row.instance.map { $0 + 1 } ?? 0)
+            // Most are about the push that the one before is about.
+            writer.write(decision.push == push)
+            if decision.push != push {
+                push = decision.push
+                writer.write(push) { writer, push in
+                    writer.write(fixed64: push.high)
+                    writer.write(fixed64: push.low)
+                }
+            }
             writer.write(byte: decision.cause.rawValue)
             writer.write(byte: decision.outcome.rawValue)
             writer.write(byte: decision.reason.rawValue)
@@ -94,19 +101,21 @@ package struct DecisionBlock: Hashable, Sendable {
         guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
         let head = try Head(from: &reader)
         let instances = try reader.readEach { (reader) throws(ByteFault) in try InstanceAddress(from: &reader) }
-        let pushes = try reader.readEach { (reader) throws(ByteFault) in
-            PushID(high: try reader.readFixed64(), low: try reader.readFixed64())
-        }
         var rows: [FiledDecision] = []
-        var (time, position) = (head.from, LogPosition.start)
+        var (time, position, push) = (head.from, LogPosition.start, PushID?.none)
         for index in 0..<head.count {
             time = time + Interval(milliseconds: try reader.readSigned())
             position = LogPosition(position.rawValue &+ (try reader.readVarint()))
             let back = try reader.readVarint()
             let number = head.first + UInt64(index)
             guard back <= number else { throw .invalid(offset: reader.offset) }
-            let instance = try Self.item(of: instances, &reader)
-            let push = try Self.item(of: pushes, &reader)
+            let instance = try reader.readVarint()
+            guard instance <= UInt64(instances.count) else { throw .invalid(offset: reader.offset) }
+            if try !reader.readBool() {
+                push = try reader.readOptional { (reader) throws(ByteFault) in
+                    PushID(high: try reader.readFixed64(), low: try reader.readFixed64())
+                }
+            }
             let offset = reader.offset
             guard let cause = ReloadCause(rawValue: try reader.readByte()),
                 let outcome = PushOutcome(rawValue: try reader.readByte()),
@@ -115,7 +124,7 @@ package struct DecisionBlock: Hashable, Sendable {
             let exemption = try reader.readByte()
             rows.append(
                 FiledDecision(
-                    instance: instance,
+                    instance: instance == 0 ? nil : Int(instance) - 1,
                     previous: back == 0 ? nil : number - back,
                     decision: DecisionView(
                         at: time,
@@ -132,6 +141,7 @@ package struct DecisionBlock: Hashable, Sendable {
         }
         guard !rows.isEmpty else { throw .invalid(offset: reader.offset) }
         self.head = head
+        self.instances = instances
         self.rows = rows
     }
 
@@ -140,13 +150,6 @@ package struct DecisionBlock: Hashable, Sendable {
         var reader = ByteReader(bytes)
         guard (try? reader.readByte()) == Self.version else { return nil }
         return try? Head(from: &reader)
-    }
-
-    private static func item<Item>(of items: [Item], _ reader: inout ByteReader) throws(ByteFault) -> Item? {
-        let offset = reader.offset
-        let number = try reader.readVarint()
-        guard number <= UInt64(items.count) else { throw .invalid(offset: offset) }
-        return number == 0 ? nil : items[Int(number) - 1]
     }
 }
 
@@ -173,19 +176,4 @@ extension DecisionBlock.Head {
         self.until = try reader.readInstant()
         self.through = LogPosition(try reader.readVarint())
     }
-}
-
-/// Values by the order in which they came first.
-private struct Numbering<Value: Hashable> {
-    private(set) var values: [Value] = []
-    private var numbers: [Value: Int] = [:]
-
-    mutating func add(_ value: Value) {
-        guard self.numbers[value] == nil else { return }
-        self.numbers[value] = self.values.count
-        self.values.append(value)
-    }
-
-    /// Precondition: it was added.
-    func number(of value: Value) -> Int { self.numbers[value] ?? 0 }
 }

@@ -139,7 +139,7 @@ extension DecisionBlock {
         for number in numbers {
             guard let row = self[number], row.decision.push == push else { continue }
             guard outcome == nil || row.decision.outcome == outcome else { continue }
-            page.rows.append(PushDecision(instance: row.instance, decision: row.decision))
+            page.rows.append(PushDecision(instance: self.instance(of: row), decision: row.decision))
             if page.rows.count == limit {
                 page.next = number + 1
                 break

@@ -128,7 +128,7 @@ package final class DecisionFiler: Sendable {
                 continue
             }
             guard !page.rows.isEmpty else { return }
-            let block = DecisionBlock(partition, first: page.first, page.rows)
+            let block = DecisionBlock(partition, first: page.first, page.rows, about: page.instances)
             let leftOut = from.map { block.head.first - $0 } ?? 0
             try await self.pool.runIfActive { try store.write(block, at: place, leftOut: leftOut, now: now) }
             guard page.rows.count == Self.blockRows else { return }

@@ -72,7 +72,12 @@ struct DecisionReplay: Sendable {
             guard page.first < self.until else { return }
             for range in self.store.missing(self.partition, in: page.first..<min(next, self.until)) {
                 let rows = page.rows[Int(range.lowerBound - page.first)..<Int(range.upperBound - page.first)]
-                let block = DecisionBlock(self.partition, first: range.lowerBound, Array(rows))
+                let block = DecisionBlock(
+                    self.partition,
+                    first: range.lowerBound,
+                    Array(rows),
+                    about: page.instances
+                )
                 try self.store.write(block, at: place, isMadeAgain: true, now: self.now)
             }
         }

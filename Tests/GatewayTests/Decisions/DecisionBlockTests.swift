@@ -7,9 +7,8 @@ import WidgetModel
 /// Decisions as they are written.
 @Suite struct DecisionBlockTests {
     static func row(_ random: inout SplitMix64, number: UInt64, at: Instant, position: UInt64) -> FiledDecision {
-        let host = HostKey("host-\(random.next() % 5)")
-        return FiledDecision(
-            instance: random.next() % 8 == 0 ? nil : InstanceAddress(host: host, instance: InstanceID("a")),
+        FiledDecision(
+            instance: random.next() % 8 == 0 ? nil : Int(random.next() % 5),
             previous: number == 0 || random.next() % 4 == 0 ? nil : number - 1 - random.next() % number,
             decision: DecisionView(
                 at: at,
@@ -34,7 +33,8 @@ import WidgetModel
             position += random.next() % 2
             rows.append(Self.row(&random, number: first + index, at: time, position: position))
         }
-        return DecisionBlock(PartitionID(1), first: first, rows)
+        let instances = (0..<5).map { InstanceAddress(host: HostKey("host-\($0)"), instance: InstanceID("a")) }
+        return DecisionBlock(PartitionID(1), first: first, rows, about: instances)
     }
 
     @Test(arguments: UInt64(1)..<30) func `what is read is what was written`(seed: UInt64) throws {

@@ -28,7 +28,7 @@ import WidgetModel
         let address = InstanceAddress(host: HostKey("host-1"), instance: InstanceID("a"))
         let rows = (first..<first + UInt64(count)).map { number in
             FiledDecision(
-                instance: address,
+                instance: 0,
                 previous: number == 0 ? nil : number - 1,
                 decision: DecisionView(
                     at: Sports.start + .seconds(Int64(number)),
@@ -42,7 +42,7 @@ import WidgetModel
                 )
             )
         }
-        return DecisionBlock(Self.partition, first: first, rows)
+        return DecisionBlock(Self.partition, first: first, rows, about: [address])
     }
 
     private static func write(
