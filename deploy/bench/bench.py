@@ -69,7 +69,8 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), help="groups of rows")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5, help="of each load on a server")
-    parser.add_argument("--hosts", type=int, default=10_000, help="of the servers' rows")
+    parser.add_argument("--hosts", type=int, default=333_334, help="of the servers' rows, with three instances each")
+    parser.add_argument("--beside", help="another build of freshet, which gets the same pushes in turn")
     parser.add_argument("--instances", type=int, default=1_000_000, help="of the index's rows")
     parser.add_argument("--restart-hosts", type=int, default=33_334,
                         help="with three instances each; the target is for a million instances, 333,334 hosts")

@@ -78,9 +78,8 @@ def host_rows(options: argparse.Namespace) -> list[Row]:
         registering(gateway, 8000, "first")
         rates = [registering(gateway, 8000, f"round{number}") for number in range(options.rounds)]
         found = [
-            Row("P7", "durable re-registrations a second over HTTP/2, by the clock", "/s", [rate for rate, _ in rates],
-                target=20_000),
-            Row("P7", "the same per CPU-second of the gateway", "/s", [rate for _, rate in rates]),
+            Row("P7", "durable re-registrations a second over HTTP/2, by the clock", "/s", [rate for rate, _ in rates]),
+            Row("P7", "the same per CPU-second of the gateway", "/s", [rate for _, rate in rates], target=15_000),
         ]
         authorization = [("authorization", f"bearer {gateway.bearer}")]
         own = stream_bytes(gateway, gateway.process.pid, gateway.host, f"/v1/hosts/{token(1)}/events", authorization)

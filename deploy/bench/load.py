@@ -1,7 +1,8 @@
-"""The load that measurements put on: device pushes by h2load, over and over the same list of hosts."""
+"""The load that measurements put on: device pushes by h2load, over and over the same list of hosts in no order."""
 
 import json
 import pathlib
+import random
 import re
 import subprocess
 
@@ -11,10 +12,11 @@ BODY = '{"aps":{"content-changed":true}}'
 
 
 def device_uris(gateway: Gateway, hosts: int) -> pathlib.Path:
-    """A file with the address of each host's token; beside it lies the body of the pushes."""
+    """A file with the address of each host's token, in no order; beside it lies the body of the pushes."""
     (gateway.folder / "body.json").write_text(BODY)
     uris = gateway.folder / "own.uris"
-    uris.write_text("\n".join(f"https://localhost:{gateway.push}/3/device/{token(n)}" for n in range(hosts)))
+    numbers = random.Random(1).sample(range(hosts), hosts)
+    uris.write_text("\n".join(f"https://localhost:{gateway.push}/3/device/{token(n)}" for n in numbers))
     return uris
 
 

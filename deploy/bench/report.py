@@ -49,7 +49,7 @@ def sizes(rows: list[Row]) -> str:
     lines: dict[str, dict[int, str]] = {}
     for row in rows:
         size = SIZE.search(row.name)
-        if row.id not in ("P5", "P7", "P8", "P12") or not size or not row.figures or "configurations" in row.name:
+        if row.id not in ("P5", "P7", "P8", "P8b", "P12") or not size or not row.figures or "configurations" in row.name:
             continue
         count = int(size.group(1).replace(",", "")) * (1000 if size.group(2) else 1)
         name = SIZE.sub("", re.sub(r", [\d,]+ hits$", "", row.name)) + f", {row.unit}"

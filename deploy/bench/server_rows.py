@@ -17,6 +17,7 @@ from rows import Row, absent
 BENCHMARKS = pathlib.Path(__file__).parents[2] / "Tests" / "Benchmarks"
 LOAD = ["-c8", "-m100"]
 GO, HUMMINGBIRD = "Go net/http", "Hummingbird 2"
+BESIDE = "the other build"
 
 
 def free_port() -> int:
@@ -65,9 +66,13 @@ def go_server(folder: pathlib.Path) -> pathlib.Path | None:
 def push_rows(options: argparse.Namespace) -> list[Row]:
     """Durably accepted pushes per CPU-second of the whole gateway, 8 connections x 100 streams, against other servers."""
     gateway = Gateway(options.program, options.hosts)
+    other = None
     servers: dict[str, Server] = {}
     why: dict[str, str] = {}
     try:
+        if options.beside:
+            other = Gateway(options.beside, options.hosts)
+            others_uris = device_uris(other, options.hosts)
         certificates = [gateway.folder / "certs" / name for name in ("server.pem", "server.key")]
         documents = gateway.folder / "documents"
         documents.mkdir()
@@ -105,19 +110,27 @@ def push_rows(options: argparse.Namespace) -> list[Row]:
                 # The slow ones take their share in less time.
                 seconds = options.seconds if name.startswith("nghttpd") else max(2, options.seconds // 2)
                 references.setdefault(name, []).append(loaded(server.pid, server.uris, gateway, seconds)[1])
+            if other:
+                references.setdefault(BESIDE, []).append(
+                    loaded(other.process.pid, others_uris, other, options.seconds)[1]
+                )
             others = ", ".join(f"{name} {rates[-1]:,.0f}" for name, rates in references.items())
             print(f"  round {number + 1}: freshet {rate:,.0f} (by the clock {walls[-1]:,.0f}/s), {others}", flush=True)
     finally:
         for server in servers.values():
             server.stop()
         gateway.stop()
-    name = "durable pushes per CPU-second"
+        if other:
+            other.stop()
+    name = f"durable pushes per CPU-second, {3 * options.hosts:,} instances"
     found = []
-    for id, peer, target in (("P1", "nghttpd, empty file", 0.8), ("P2", GO, 8), ("P2", HUMMINGBIRD, 20)):
+    for id, peer, target in (("P1", "nghttpd, empty file", 0.6), ("P2", GO, 7), ("P2", HUMMINGBIRD, 16)):
         if peer in why:
             found.append(absent(id, name, peer, why[peer], unit="/s", figures=figures, times_faster=False, target=target))
         else:
             found.append(Row(id, name, "/s", figures, peer, references[peer], target, times_faster=False))
+    if other:
+        found.append(Row("P1", name, "/s", figures, BESIDE, references[BESIDE], 1, times_faster=False))
     return found + [
         Row("P1", "durable pushes a second by the clock, load and gateway on the same cores", "/s", walls),
         Row("P1", "one fdatasync of 64 KiB on the log's disk", "ms", syncs),
