@@ -76,7 +76,8 @@ package struct DecisionBlock: Hashable, Sendable {
             writer.write(decision.push == push)
             if decision.push != push {
                 push = decision.push
-                writer.write(push) { writer, push in
+                writer.write(push != nil)
+                if let push {
                     writer.write(fixed64: push.high)
                     writer.write(fixed64: push.low)
                 }
@@ -85,7 +86,9 @@ package struct DecisionBlock: Hashable, Sendable {
             writer.write(byte: decision.outcome.rawValue)
             writer.write(byte: decision.reason.rawValue)
             writer.write(byte: decision.exemption.map { $0.rawValue + 1 } ?? 0)
-            writer.write(decision.until) { writer, until in writer.write(until) }
+            // A generic function of another module would look up its types for every row.
+            writer.write(decision.until != nil)
+            if let until = decision.until { writer.write(until) }
         }
         writer.write(fixed32: CRC32C.of(writer.bytes.span))
         return writer.bytes
