@@ -165,7 +165,8 @@ import Testing
             "pushes/\(push)", "senders", "upstreams",
         ]
         let script = "\(TestGateway.root)/Tests/EndToEndTests/Clients/dashboard.py"
-        let result = try await Command.run(TestGateway.python, [script, "--url", address, "team"] + views)
+        let shots = ["--shots", "\(TestGateway.root)/.build/dashboard/team"]
+        let result = try await Command.run(TestGateway.python, [script, "--url", address] + shots + ["team"] + views)
         try #require(result.status == 0, "\(result.errors.suffix(4000))")
         let reports = result.output.split(separator: "\n").compactMap {
             try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]

@@ -363,6 +363,8 @@ def team(page: Dashboard, options: argparse.Namespace) -> None:
         page.wait(first)
     for place in options.rest:
         page.view(place)
+        if options.shots:
+            page.picture(options.shots / f"{re.sub(r'%[0-9A-F]{2}|[^a-z0-9.]+', '-', place)}.png", "wide", "light")
         say(view=place, text=page.ask("document.body.innerText"), violations=page.axe()["violations"],
             links=page.ask("[...document.querySelectorAll('main a[href^=\\'#/\\']')].map((one) => one.hash.slice(2).split(/[/?]/)[0])"),
             buttons=page.ask("[...document.querySelectorAll('#main button')].filter((one) => one.checkVisibility()).map((one) => one.textContent)"))
