@@ -10,26 +10,49 @@ struct Dashboard: ParsableCommand {
             long as its tab is open, and takes it out of the address. Whoever has the address is an operator: open it, and do not \
             hand it on.
 
+            With --key it is a sender's address: of its team's own pages, by a token that the key signs, good for an hour. The \
+            configuration lets the key read (`teams[].keys[].reads`).
+
             --open hands the address to xdg-open, where other users of this machine may see it for a moment.
 
               freshet dashboard --data /var/lib/freshet
               freshet dashboard --open
+              freshet dashboard --server https://gateway.example.com:9443 --key AuthKey_K.p8 --kid K --team T
 
             Exit codes: 0 printed or opened, 1 no browser could be opened, 64 wrong usage.
             """
     )
 
     @Flag(help: "Open it in this user's browser instead.") var open = false
+    @Option(help: "A provider key that reads, a .p8 file, in place of an operator's token.") var key: String?
+    @Option(help: "The key's id.") var kid: String?
+    @Option(help: "The team's id.") var team: String?
     @OptionGroup var gateway: OperatorOptions
 
     func run() throws {
         let access = try self.gateway.access()
+        if let key = self.key { return try self.show(access, try self.token(of: key, access)) }
+        guard self.kid == nil, self.team == nil else { throw Output.wrongUsage("--kid and --team go with --key") }
         guard let token = try access.operatorToken() else {
             // A gateway that is open, or knows a certificate, wants none.
             Output.standardError("\(access.advice(nil)). The page asks for the token if the gateway wants one.")
             return try self.show("\(access.url)/")
         }
-        try self.show("\(access.url)/#token=\(token.text.percentEncoded)")
+        try self.show(access, token.text)
+    }
+
+    /// A token that a sender's key signs; a context may say whose the key is.
+    private func token(of key: String, _ access: GatewayAccess) throws -> String {
+        guard let kid = self.kid ?? access.value(.kid)?.text, let team = self.team ?? access.value(.team)?.text else {
+            throw Output.wrongUsage("--key needs --kid and --team")
+        }
+        var signer = Token.Signer()
+        (signer.key, signer.kid, signer.team) = (key, kid, team)
+        return try ProviderTokenMint.mint(signer)
+    }
+
+    private func show(_ access: GatewayAccess, _ token: String) throws {
+        try self.show("\(access.url)/#token=\(token.percentEncoded)")
     }
 
     private func show(_ address: String) throws {

@@ -11,7 +11,8 @@ extension Token {
         static let configuration = CommandConfiguration(
             abstract: "Say what a provider token or a host credential is: whose, for what, from when until when.",
             discussion: """
-                Nothing is sent anywhere, and the token is not printed. With --key its signature is checked, too.
+                Nothing is sent anywhere, and the token is not printed. With --key its signature is checked, too. What a key is for \
+                stands in the gateway's configuration: `freshet config get --team T` prints it, `reads` among it.
 
                   freshet token inspect token.txt --key certs/provider-key.public.pem
                   freshet token mint --key certs/provider-key.p8 --kid K --team T | freshet token inspect

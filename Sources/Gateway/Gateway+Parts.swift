@@ -66,7 +66,13 @@ extension Gateway {
             access: try OperatorAccess(
                 self.configuration.operators,
                 ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
-                revocations: files.senders.certificates
+                revocations: files.senders.certificates,
+                tokens: VerifiedTokens(
+                    senders: files.senders,
+                    clock: self.clock,
+                    capacity: { files.apps.bounds.intake.verifiedTokensMax },
+                    seed: self.seed
+                )
             ),
             gate: OperatorGate(
                 address: self.configuration.listeners.ops.address,

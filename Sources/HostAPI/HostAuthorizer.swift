@@ -63,7 +63,7 @@ package struct HostAuthorizer: Sendable {
         do throws(ProviderTokenFault) {
             token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
         } catch {
-            guard error.rejection == .invalidProviderToken else { throw Self.problem(error) }
+            guard error.rejection == .invalidProviderToken else { throw Problem(error) }
             // What is no token at all is so for both.
             let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
@@ -72,7 +72,7 @@ package struct HostAuthorizer: Sendable {
             let verified = try self.senders.verify(token, now: now)
             return .sender(verified.sender, .token(verified))
         } catch {
-            throw Self.problem(error)
+            throw Problem(error)
         }
     }
 
@@ -89,14 +89,5 @@ package struct HostAuthorizer: Sendable {
     /// Whether a caller that was let in may still act for hosts of an app.
     package func stillHolds(_ caller: Caller, actingFor app: BundleID) -> Bool {
         self.present(caller)?.may(.hosts, app) ?? false
-    }
-
-    private static func problem(_ fault: ProviderTokenFault) -> Problem {
-        switch fault.rejection {
-        case .expiredProviderToken:
-            Problem(.expiredCredential, "provider token: \(fault.sentence); mint a new one")
-        case .missingProviderToken: Problem(.missingCredential, fault.sentence)
-        default: Problem(.invalidCredential, "provider token: \(fault.sentence)")
-        }
     }
 }

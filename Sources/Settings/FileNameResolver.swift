@@ -71,7 +71,12 @@ struct FileNameResolver: SettingsVisitor {
     mutating func scalar<Value>(_ key: String, _ value: inout Value, _ type: SettingType<Value>, isRequired: Bool) {}
     mutating func optional<Value>(_ key: String, _ value: inout Value?, _ type: SettingType<Value>) {}
     mutating func scalars<Value>(_ key: String, _ values: inout [Value], _ type: SettingType<Value>) {}
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {}
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    ) {}
     mutating func secrets(_ key: String, _ values: inout [Secret]) {}
     mutating func json(_ key: String, _ value: inout JSONValue?) {}
     mutating func nameOrSection<Value>(

@@ -44,8 +44,10 @@ extension GatewayConfiguration {
         package var environment: App.Environment?
         /// The other key with topics whose tokens may come over the same connection. Default nil: none.
         package var relatedKey: KeyID?
-        /// What the key is for; anything else is `Forbidden`. Default nil: everything.
+        /// What the key is for; anything else is `Forbidden`. Default nil: everything. None only where it ``reads``.
         package var allowedActions: [Action]?
+        /// Whether tokens that it signs open the team's own pages of the dashboard, and their routes. Default false.
+        package var reads = false
         /// How fast it may push. Default nil: ``RateLimits/perKey``.
         package var rateLimit: Rate?
 

@@ -108,7 +108,9 @@ extension GatewayConfiguration {
                 visitor.optionalScalars("topics", &key.topics, .topic)
                 visitor.optional("environment", &key.environment, .choice())
                 visitor.optional("relatedKey", &key.relatedKey, .keyID)
-                visitor.optionalScalars("allows", &key.allowedActions, .choice())
+                visitor.scalar("reads", &key.reads, .flag)
+                visitor.optionalScalars("allows", &key.allowedActions, .choice(), mayBeEmpty: true)
+                if let sentence = key.idleFault { visitor.fault("allows", sentence) }
                 visitor.rate("rateLimit", &key.rateLimit)
             }
         }
@@ -120,6 +122,12 @@ extension GatewayConfiguration.ProviderKey {
     fileprivate var materialFault: String? {
         (self.file == nil) == (self.publicKey == nil)
             ? "needs either file (a PEM file) or publicKey (the public half itself, as PEM)" : nil
+    }
+
+    /// What is wrong with a key that is for nothing.
+    fileprivate var idleFault: String? {
+        self.allowedActions == [] && !self.reads
+            ? "lists nothing; remove the line to allow all, or set reads for a key that only reads" : nil
     }
 
     /// What is wrong with a public key; nothing of it is told, since it may be a secret by mistake.

@@ -49,7 +49,12 @@ struct SettingsKeyList: SettingsVisitor {
         self.note(key, isSettable: false)
     }
 
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    ) {
         self.note(key, isSettable: false)
     }
 

@@ -94,7 +94,12 @@ struct SettingsOverrides: SettingsVisitor {
 
     // Inside a list, or of a shape that one text does not have.
     mutating func scalars<Value>(_ key: String, _ values: inout [Value], _ type: SettingType<Value>) {}
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {}
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    ) {}
     mutating func json(_ key: String, _ value: inout JSONValue?) {}
     mutating func records<Value>(
         _ key: String,

@@ -37,7 +37,12 @@ struct SettingsPrinter: SettingsVisitor {
         self.add(key, .array(values.map(type.json)))
     }
 
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    ) {
         if let values { self.add(key, .array(values.map(type.json))) }
     }
 

@@ -204,7 +204,12 @@ struct SettingsReader: SettingsVisitor {
         }
     }
 
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    ) {
         var list: [Value] = []
         let count = self.faults.count
         self.scalars(key, &list, type)
@@ -212,7 +217,7 @@ struct SettingsReader: SettingsVisitor {
             return
         }
         values = list
-        if list.isEmpty, self.faults.count == count {
+        if list.isEmpty, !mayBeEmpty, self.faults.count == count {
             self.fault(at: given, path: self.path(key), "lists nothing; remove the line to allow all")
         }
     }

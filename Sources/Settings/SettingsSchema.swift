@@ -52,8 +52,14 @@ struct SettingsSchema: SettingsVisitor {
         self.add(key, JSONSchema.list(of: type.schema.described(as: type.phrase), mayBeEmpty: true))
     }
 
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {
-        self.add(key, JSONSchema.list(of: type.schema.described(as: type.phrase), least: 1, mayBeEmpty: true))
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    ) {
+        let elements = type.schema.described(as: type.phrase)
+        self.add(key, JSONSchema.list(of: elements, least: mayBeEmpty ? 0 : 1, mayBeEmpty: true))
     }
 
     /// Secrets may not stand in the file.

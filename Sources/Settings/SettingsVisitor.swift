@@ -38,7 +38,15 @@ protocol SettingsVisitor {
     mutating func file(_ key: String, _ value: inout String, _ purpose: FilePurpose, isRequired: Bool)
     mutating func optionalFile(_ key: String, _ value: inout String?, _ purpose: FilePurpose)
     mutating func scalars<Value>(_ key: String, _ values: inout [Value], _ type: SettingType<Value>)
-    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>)
+    /// A list that is different from none.
+    ///
+    /// - Parameter mayBeEmpty: Whether a list of nothing means something.
+    mutating func optionalScalars<Value>(
+        _ key: String,
+        _ values: inout [Value]?,
+        _ type: SettingType<Value>,
+        mayBeEmpty: Bool
+    )
     /// Texts that may not stand in the configuration file, and are never printed.
     mutating func secrets(_ key: String, _ values: inout [Secret])
     /// A value of any shape.
@@ -72,6 +80,10 @@ protocol SettingsVisitor {
 extension SettingsVisitor {
     mutating func scalar<Value>(_ key: String, _ value: inout Value, _ type: SettingType<Value>) {
         self.scalar(key, &value, type, isRequired: false)
+    }
+
+    mutating func optionalScalars<Value>(_ key: String, _ values: inout [Value]?, _ type: SettingType<Value>) {
+        self.optionalScalars(key, &values, type, mayBeEmpty: false)
     }
 
     mutating func file(_ key: String, _ value: inout String, _ purpose: FilePurpose) {

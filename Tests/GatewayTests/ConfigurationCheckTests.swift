@@ -75,6 +75,17 @@ import WidgetModel
         #expect(fault.path.hasPrefix("tls."))
     }
 
+    @Test(arguments: [true, false])
+    func `a key that reads where nothing listens for it is warned of`(isOff: Bool) throws {
+        let folder = try Self.folder(
+            "listeners: {ops: {enabled: \(!isOff)}}\nteams: [{id: T, keys: [{id: K, file: server.key, reads: true}]}]\n"
+        )
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let check = try Self.check(folder, at: Self.start)
+        #expect(check.faults.isEmpty, "\(check.faults)")
+        #expect(check.warnings.contains { $0.path == "teams[0].keys[0].reads" } == isOff)
+    }
+
     @Test func `without a team and an app there is nothing to do`() throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -68,6 +68,37 @@ import WidgetModel
         #expect(try await questions.why(Self.address, since: .epoch).steps.isEmpty)
     }
 
+    @Test(arguments: [(1, 1), (2, 1), (3, 2)])
+    func `who leaves one is answered while there is room for another, or for one at all`(most: Int, room: Int)
+        async throws
+    {
+        let (entered, continuation) = AsyncStream.makeStream(of: Void.self)
+        let log = HeldLog(entered: continuation)
+        let questions = HistoryQuestions(concurrentMax: most) { log }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<room {
+                group.addTask {
+                    try await questions.why(Self.address, since: .epoch, leavesOne: true).last == nil
+                }
+            }
+            var arrivals = entered.makeAsyncIterator()
+            for _ in 0..<room { await arrivals.next() }
+            do throws(Problem) {
+                _ = try await questions.why(Self.address, since: .epoch, leavesOne: true)
+                Issue.record("one more was answered")
+            } catch {
+                #expect(error.code == .unavailable)
+            }
+            if most > room {
+                group.addTask { try await questions.why(Self.address, since: .epoch).last == nil }
+                await arrivals.next()
+                #expect(questions.running == most)
+            }
+            log.letGo()
+            for try await isEmpty in group { #expect(isEmpty) }
+        }
+    }
+
     @Test func `a log that cannot be read is a problem, and gives its place back`() async throws {
         let questions = HistoryQuestions(concurrentMax: 1) { throw JournalError(.corrupt, "it is damaged") }
         for _ in 0..<2 {

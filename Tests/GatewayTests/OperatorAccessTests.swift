@@ -9,7 +9,7 @@ import Testing
     private static func code(_ access: OperatorAccess, _ authorization: String?) -> Problem.Code? {
         var request = HTTPRequest(method: "GET", target: "/v1/stats")
         if let authorization { request.headers.append("authorization", authorization) }
-        return problem { () throws(Problem) in try access.caller(of: request) }?.code
+        return problem { () throws(Problem) in try access.visitor(of: request) }?.code
     }
 
     @Test func `everybody may ask where the configuration says so, and nowhere else`() throws {

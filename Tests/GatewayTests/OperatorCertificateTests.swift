@@ -38,10 +38,10 @@ import WidgetModel
     /// What a request comes to: who asks, or why it may not.
     private static func answer(_ access: OperatorAccess, _ request: HTTPRequest) -> String {
         do throws(Problem) {
-            let caller = try access.caller(of: request)
+            let caller = try access.visitor(of: request).caller
             let route = OperatorRoutes.routes.first { $0.method == request.method && $0.path == request.target }
             let needed = route.flatMap { OperatorScope(rawValue: $0.right) } ?? .admin
-            return access.stillHolds(request, for: needed) ? "\(caller.name) \(caller.scope.rawValue)" : "forbidden"
+            return access.present(request, for: needed) != nil ? "\(caller.name) \(caller.scope.rawValue)" : "forbidden"
         } catch {
             return error.code.rawValue
         }

@@ -24,6 +24,7 @@ struct OperatorScene {
     init(
         partitions: Int = 2,
         tokens: [String] = [],
+        senders: SenderDirectory? = nil,
         access: OperatorAccess? = nil,
         movable: MovableClock? = nil,
         logs: GatewayLogs = .none,
@@ -46,7 +47,8 @@ struct OperatorScene {
         )
         let clock = ownClock ?? self.scene.time.makeClock()
         self.travel = movable.map { [log = self.scene.log] in TimeTravel($0, clock, log) }
-        self.access = try access ?? .knowing(tokens)
+        let readers = senders.map { VerifiedTokens(senders: $0, clock: clock, seed: 7) }
+        self.access = try access ?? .knowing(tokens, readers: readers)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
             log: self.scene.log,
@@ -140,12 +142,13 @@ extension OperatorAccess {
     static func knowing(
         _ tokens: [String],
         _ certificates: [GatewayConfiguration.OperatorCertificate] = [],
-        revocations: ClientCertificates = ClientCertificates()
+        revocations: ClientCertificates = ClientCertificates(),
+        readers: VerifiedTokens? = nil
     ) throws -> OperatorAccess {
         var operators = GatewayConfiguration.Operators()
         operators.tokens = tokens.map { Secret($0) }
         operators.certificates = certificates
         operators.isOpen = tokens.isEmpty && certificates.isEmpty
-        return try OperatorAccess(operators, revocations: revocations)
+        return try OperatorAccess(operators, revocations: revocations, tokens: readers)
     }
 }

@@ -147,7 +147,7 @@ import WidgetModel
         let access = try OperatorAccess.knowing(["first"])
         let refused = Self.refused(3)
         let ask = { (authorization: String?) in
-            Self.problem { () throws(Problem) in try access.caller(of: Self.request(authorization, refused)) }
+            Self.problem { () throws(Problem) in try access.visitor(of: Self.request(authorization, refused)) }
         }
         for _ in 0..<10 { #expect(ask(nil).hasPrefix("missing-credential")) }
         for number in 0..<3 {

@@ -25,7 +25,9 @@ import WidgetModel
     /// What the document says lets in, in the words of the lists.
     private static func right(_ operation: OpenAPI.Operation, of tag: String) -> String {
         switch tag {
-        case "operators": operation.security["operatorToken"]?.joined() ?? "nobody"
+        case "operators":
+            (operation.security["operatorToken"]?.joined() ?? "nobody")
+                + (operation.security["providerToken"] == nil ? "" : " or a team's key")
         case "health": operation.security.isEmpty ? "anybody" : "somebody"
         default:
             if operation.security["hostCredential"] != nil {

@@ -1,5 +1,6 @@
 import APNSWire
 import Serving
+import Settings
 import TLS
 import Testing
 import WidgetModel
@@ -66,6 +67,33 @@ import WidgetModel
         #expect(throws: ProviderTokenFault(.expiredProviderToken, "iat is more than 30m ago")) {
             try senders.verify(token, now: Sports.start + .minutes(30) + .milliseconds(1))
         }
+    }
+
+    @Test(
+        arguments: [
+            ("", SenderActions.all), (", reads: true", [.all, .reads]), (", reads: true, allows: []", .reads),
+            (", reads: true, allows: [devices]", [.devices, .reads]), (", reads: false, allows: [hosts]", .hosts),
+        ] as [(String, SenderActions)]
+    )
+    func `a key is for what its entry says, and reads only where that says so`(
+        entry: String,
+        actions: SenderActions
+    ) throws {
+        let configuration = try ConfigurationFile.parse("teams: [{id: T, keys: [{id: K, file: k.pem\(entry)}]}]")
+            .configuration
+        let key = try ES256PrivateKey.generate()
+        let senders = try SenderDirectory(configuration) { (_) throws(TLSError) in key.publicKey }
+        #expect(senders.keys.key(KeyID("K"))?.sender.actions == actions)
+        let printed = ConfigurationFile.text(of: configuration)
+        #expect(try ConfigurationFile.parse(printed).configuration == configuration)
+    }
+
+    @Test(arguments: ["", ", reads: false"])
+    func `a key that is for nothing is a fault`(entry: String) {
+        let fault = #expect(throws: ConfigurationFaults.self) {
+            try ConfigurationFile.parse("teams: [{id: T, keys: [{id: K, file: k.pem, allows: []\(entry)}]}]")
+        }
+        #expect(fault.map { "\($0)" }?.contains("set reads for a key that only reads") == true)
     }
 
     @Test func `a host's credential does not speak for the team whose key signed it`() throws {

@@ -1,3 +1,4 @@
+import APNSWire
 import Engine
 import Journaling
 import Partitions
@@ -97,6 +98,40 @@ import WidgetModel
                 #expect(trace.steps.compactMap { $0.reload?.id.position } == told.map(\.position))
             }
         }
+    }
+
+    @Test func `for who may know of one app alone, records name no other, and the log's length is not told`() throws {
+        let address = Self.addresses[0]
+        var trace = InstanceTrace(address: address, partition: Self.partition, since: .epoch, until: .epoch)
+        let rival = HostKey("rival", of: Sports.otherApp)
+        let registration = HostRegistration(host: rival, token: Sports.token("rival"), revision: 1, instances: [])
+        let own = Sports.registration("host-0", [])
+        let records: [Record?] = [
+            .settings(Sports.settings), .register(registration), .unregister(HostRemoval(host: rival)),
+            .register(own), nil,
+        ]
+        trace.steps = records.map { record in
+            TraceStep(
+                at: .epoch,
+                position: LogPosition(1),
+                record: record,
+                answer: nil,
+                decisions: [],
+                reload: nil,
+                served: [],
+                ended: [],
+                before: nil,
+                after: nil
+            )
+        }
+        trace.work = TraceWork(entries: 5, records: 6, bytes: 7, applied: 8, droppedSteps: 9)
+        let told = trace.ofOwnApp()
+        var settings = Sports.settings
+        settings.apps.removeLast()
+        #expect(told.steps.map(\.record) == [.settings(settings), nil, nil, .register(own), nil])
+        #expect(told.work == TraceWork(droppedSteps: 9))
+        let text = String(decoding: told.json.jsonText, as: UTF8.self)
+        #expect(!text.contains("rival") && !text.contains(Sports.otherApp.rawValue))
     }
 
     @Test(arguments: [0, 1, UInt64(1) << 63, .max - 1, .max])

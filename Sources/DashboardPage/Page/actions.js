@@ -1,6 +1,6 @@
 // What operators may change. Each says what will happen before it does, and what came of it.
 
-import { choice, field, h, newID } from "./elements.js";
+import { card, choice, field, h, newID } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
 import { count, counted, moment } from "./numbers.js";
 
@@ -51,10 +51,14 @@ function confirm({ title, will, fields = [], request, done, yes }, context) {
 const refusal = (error) => (error.answer.faults ? error.answer.faults.map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")
   : error.path ? `${error.path}: ${error.message}` : error.message);
 
+/// A card of actions; none for a sender whose key reads, who is offered no action.
+export const actionsCard = (context, ...children) => (context.who()?.team ? null : card("Actions", ...children));
+
 /// Buttons for those who may; for others the reason why there are none.
 export function actions(context, scope, all) {
   const element = h("div", { class: "actions", role: "group", "aria-label": "Actions" });
   const offer = (session) => {
+    if (session.team) return;
     if (session.scopes.includes(scope)) {
       element.replaceChildren(...all.map(({ label, ...one }) => h("button", { type: "button", class: "small", "data-key": `act-${label}`,
         on: { click: () => confirm(one, context) } }, label)));

@@ -30,9 +30,9 @@ export function behindText(row, most = 3) {
   return [...said, rest ? `${count(rest)} more` : ""].filter(Boolean).join(", ");
 }
 
-/// Where those that are behind are listed: those that are late, if there are any.
+/// Where those that are behind are listed: those that are late, if there are any and the goal is known.
 export const behindLink = (row, seconds, app = "", kind = "") => `#/instances?${new URLSearchParams(Object.entries(
-  { app, kind, state: "behind", olderThan: row.late > 0 ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
+  { app, kind, state: "behind", olderThan: row.late > 0 && seconds ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
 
 /// Whether widgets show what they should, judged by what is behind against the goal: a level, a word, a sentence, why, and where to look.
 export function freshness(stats) {

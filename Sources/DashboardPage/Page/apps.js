@@ -47,7 +47,7 @@ export function open(context) {
     charts: [left, ahead],
     subtitle: app ? `${app}${kind ? ` · ${kind}` : ""}` : "Apps, their kinds, and what is left of each widget's reloads",
     async ask(signal) {
-      const [stats, one, other, budget] = await Promise.all([context.sometimes("/v1/stats", signal, 9), gateway.get("/v1/apps", signal),
+      const [stats, one, other, budget] = await Promise.all([context.whole("/v1/stats", signal, 9), gateway.get("/v1/apps", signal),
         gateway.get("/v1/kinds", signal), context.optional(path("/v1/budget", { app, kind }), signal)]);
       return { asOf: one.asOf, stats, apps: one.apps, kinds: other.kinds, budget };
     },
@@ -55,7 +55,7 @@ export function open(context) {
       const spending = new Map((data?.kinds ?? []).map((row) => [`${row.app}/${row.kind}`, row]));
       const share = (row) => (row.instances ? (row.exhausted ?? 0) / row.instances : -1);
       kinds.set(known.filter((row) => (!app || row.app === app) && (!kind || row.kind === kind))
-        .map((row) => ({ ...row, ...spending.get(`${row.app}/${row.kind}`), goalSeconds: stats?.freshness?.goalSeconds ?? 900 }))
+        .map((row) => ({ ...row, ...spending.get(`${row.app}/${row.kind}`), goalSeconds: stats?.freshness?.goalSeconds }))
         .sort((one, other) => share(other) - share(one) || (other.instances ?? 0) - (one.instances ?? 0)));
       showChosen(apps.find((one) => one.app === app), known.find((one) => one.app === app && one.kind === kind));
       notCounted(counting, data ?? {});

@@ -23,11 +23,12 @@ export const operator = {
     if (value) sessionStorage.setItem(tokenKey, value);
     else sessionStorage.removeItem(tokenKey);
   },
-  /// Takes the token that an address carries behind the #, and takes it out of the address and of the tab's history.
+  /// Takes the token that an address carries behind the #, and takes it out of the address and of the tab's history; whether it had one.
   takeFrom(address) {
-    if (!address.hash.startsWith("#token=")) return;
+    if (!address.hash.startsWith("#token=")) return false;
     this.token = new URLSearchParams(address.hash.slice(1)).get("token");
     globalThis.history.replaceState(null, "", address.pathname);
+    return true;
   },
 };
 

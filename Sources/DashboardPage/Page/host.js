@@ -1,6 +1,6 @@
 // One host: how it is reached, what it shows, what is on its way to it.
 
-import { actions, cancel, grant, reloadNow, removeHost } from "./actions.js";
+import { actions, actionsCard, cancel, grant, reloadNow, removeHost } from "./actions.js";
 import { card, facts, gone, h, link, table, tile, tiles, to, when } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { condition, connection } from "./hosts.js";
@@ -16,7 +16,7 @@ export function one(context, app, host) {
   const list = table("Widgets of the host", columns, "It shows no widget.");
   const change = h("div");
   const element = h("div", { class: "view" }, tiles(widgets, behind, waiting, out), card("Its widgets", list.element),
-    h("div", { class: "columns" }, card("The host", what), card("Actions", change)));
+    h("div", { class: "columns" }, card("The host", what), actionsCard(context, change)));
   let offered = false;
   return {
     element,

@@ -1,7 +1,7 @@
 // Where widgets live: who is connected, who does not acknowledge, who was cut off.
 
 import { badge, card, h, hostLink, tile, tiles, to, when } from "./elements.js";
-import { gateway, path } from "./gateway.js";
+import { path } from "./gateway.js";
 import { one } from "./host.js";
 import { byApp, filters, searched } from "./lists.js";
 import { count } from "./numbers.js";
@@ -50,22 +50,23 @@ function list(context) {
   });
   const bar = filters(context, "hosts", [byApp, { name: "connected", label: "Stream", options: streams }]);
   return {
-    element: h("div", { class: "view" }, tiles(all, open, outstanding, unconfirmed, cut, gaps),
+    element: h("div", { class: "view" }, context.who()?.team ? null : tiles(all, open, outstanding, unconfirmed, cut, gaps),
       card("Hosts", { note: "a host without a stream of its own may be served by its app's" }, bar, found.element)),
     subtitle: "Where widgets live",
     get interval() { return found.interval; },
     async ask(signal) {
-      const [stats, page] = await Promise.all([gateway.get("/v1/stats", signal), found.ask(signal)]);
-      return { stats, page };
+      const [stats, page] = await Promise.all([context.whole("/v1/stats", signal), found.ask(signal)]);
+      return { stats, page, asOf: page.asOf };
     },
     show({ stats, page }) {
+      found.show(page);
+      if (!stats) return;
       all.set(count(stats.registry.hosts));
       open.set(count(stats.http.eventStreams));
       cut.set(count(stats.http.eventStreamsCutOff), stats.http.eventStreamsCutOff > 0 ? "warn" : "");
       gaps.set(count(stats.http.eventStreamGaps));
       unconfirmed.set(count(stats.reloads.unacknowledged));
       outstanding.set(count(stats.reloads.outstanding));
-      found.show(page);
     },
   };
 }

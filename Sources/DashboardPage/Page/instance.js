@@ -1,7 +1,7 @@
 // One widget: why it is as it is, its day, its budget, every decision.
 
 import { behindReasons } from "./advice.js";
-import { actions, cancel, grant, reloadNow } from "./actions.js";
+import { actions, actionsCard, cancel, grant, reloadNow } from "./actions.js";
 import { chart } from "./charts.js";
 import { badge, card, facts, gone, h, hostLink, instancePath, link, outcomeBadge, pushLink, reason, table, tile, tiles, when } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
@@ -65,7 +65,7 @@ export function one(context, id) {
     card("Decisions", { note: "newest first" }, decisions.element),
     h("div", { class: "columns" }, card("What waits", { note: rest }, pending.element), card("On its way", outstanding.element)),
     h("div", { class: "columns three" }, card("The widget", what), card("Budget", budget), card("Timeline", timeline)),
-    card("Actions", actions(context, "write", [reloadNow({ instance: id }, 1), grant({ instance: id }, 1), cancel({ instance: id })])));
+    actionsCard(context, actions(context, "write", [reloadNow({ instance: id }, 1), grant({ instance: id }, 1), cancel({ instance: id })])));
 
   /// Asks the log, which takes a while.
   async function ask() {

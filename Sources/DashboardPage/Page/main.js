@@ -19,6 +19,8 @@ import * as system from "./system.js";
 import * as upstreams from "./upstreams.js";
 
 const views = { now, instances, hosts, pushes, senders, apps, upstreams, forecast, system };
+/// What a sender whose key reads is shown of its team; the others are about the gateway as a whole.
+const ofTeams = ["apps", "instances", "hosts", "pushes", "senders", "upstreams"];
 const waits = [1, 2, 4, 8, 15, 30];
 /// What events do not tell is asked for every ten seconds; without events, more often.
 const often = { live: 10_000, alone: 5000 };
@@ -59,12 +61,17 @@ const context = {
   session() { return this.sometimes("/v1/session", undefined, 600); },
   /// The same, as far as it is known already.
   who: () => memory.get("/v1/session")?.value,
+  /// What is about the gateway as a whole: null for a sender whose key reads.
+  async whole(where, signal, seconds = 0) {
+    if ((await this.session()).team) return null;
+    return seconds > 0 ? this.sometimes(where, signal, seconds) : gateway.get(where, signal);
+  },
   /// The names that there are, to choose from.
   async known() {
     const [one, other] = await Promise.all([this.sometimes("/v1/apps"), this.sometimes("/v1/senders")]);
     return { apps: one?.apps ?? [], senders: other?.senders ?? [] };
   },
-  views: () => [...at("views").children].map((link) => ({ title: link.textContent, href: link.getAttribute("href") })),
+  views: () => [...at("views").children].filter((link) => !link.hidden).map((link) => ({ title: link.textContent, href: link.getAttribute("href") })),
   again() { look(); },
   /// Something was changed: what was kept is not so any more.
   changed() {
@@ -121,6 +128,7 @@ function sawAt(instant) {
 /// Follows what happens, as far as this operator may know it.
 async function listen() {
   const session = await context.session().catch(() => null);
+  if (session?.team) return;
   const types = ["sample", "configuration", "partition", ...(session?.scopes.includes("admin") ? ["order"] : [])];
   live.start(types, (type, value) => {
     if (type === "sample") {
@@ -150,7 +158,7 @@ function showOrders(orders) {
 
 function missed(error) {
   if (error instanceof Refused && error.status === 401) {
-    const fault = operator.token ? "That token is not known to this gateway." : "";
+    const fault = operator.token ? `${error.message[0].toUpperCase()}${error.message.slice(1)}.` : "";
     operator.token = null;
     return askToken(fault);
   }
@@ -185,14 +193,23 @@ function tick() {
 
 // MARK: Views
 
+/// Shows what this caller may see: who it is has to be known before.
+async function enter() {
+  const session = await context.session().catch(() => null);
+  for (const link of at("views").children) link.hidden = Boolean(session?.team) && !ofTeams.includes(link.getAttribute("href").slice(2));
+  at("team").textContent = session?.team ? `Team ${session.team}` : "";
+  route();
+}
+
 function route() {
-  const hash = location.hash || "#/now";
+  const shown = context.who()?.team ? ofTeams : Object.keys(views);
+  const hash = location.hash || `#/${shown[0]}`;
   if (!hash.startsWith("#/")) return;
   const [places, query = ""] = hash.slice(2).split("?");
   const [name, ...rest] = places.split("/").map(decodeURIComponent);
-  const module = views[name];
+  const module = shown.includes(name) && views[name];
   if (!module) {
-    location.replace("#/now");
+    location.replace(`#/${shown[0]}`);
     return;
   }
   for (const link of at("views").children) {
@@ -238,12 +255,11 @@ function askToken(fault) {
         forgetHistory();
         absent.clear();
         memory.clear();
-        route();
-        main.focus();
+        enter().then(() => main.focus());
       },
     },
-  }, h("h2", {}, "Operator token"),
-  h("p", {}, "This gateway asks operators for a token. Where it runs, `freshet dashboard` prints an address that brings one along. It stays in this tab and ends with it."),
+  }, h("h2", {}, "Token"),
+  h("p", {}, "This gateway asks operators for a token. Where it runs, `freshet dashboard` prints an address that brings one along. Senders whose key reads have one of `freshet dashboard --key`, good for an hour. It stays in this tab and ends with it."),
   field("Token", input), message, h("button", { type: "submit", class: "primary" }, "Open"));
   main.replaceChildren(form);
   input.focus();
@@ -257,8 +273,9 @@ async function sayVersion() {
 }
 
 addEventListener("hashchange", () => {
-  operator.takeFrom(location);
-  route();
+  if (!operator.takeFrom(location)) return route();
+  memory.clear();
+  enter();
 });
 at("banner-retry").addEventListener("click", () => look());
 at("status").addEventListener("click", () => look());
@@ -275,5 +292,5 @@ operator.takeFrom(location);
 await loadCharts();
 document.documentElement.dataset.tables = String(!globalThis.Chart);
 startSearch(context);
-route();
+await enter();
 sayVersion();

@@ -49,7 +49,8 @@ function list(context) {
   return {
     ...recent,
     get interval() { return recent.interval; },
-    element: h("div", { class: "view" }, card("Newest first", bar, recent.element), trying),
+    // Senders try pushes out with what they push with.
+    element: h("div", { class: "view" }, card("Newest first", bar, recent.element), context.who()?.team ? null : trying),
     subtitle: "What senders asked for, and what became of it",
   };
 }

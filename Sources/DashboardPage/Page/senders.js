@@ -1,6 +1,6 @@
 // What each sender costs, and what it brings.
 
-import { actions, holding } from "./actions.js";
+import { actions, actionsCard, holding } from "./actions.js";
 import { badge, card, choice, field, h, link, spent, table, tile, tiles, to } from "./elements.js";
 import { gateway } from "./gateway.js";
 import { count, percent } from "./numbers.js";
@@ -39,7 +39,7 @@ export function open(context) {
   return {
     element: h("div", { class: "view" }, tiles(all, exempt, unchanged, along), card("Senders", { note: "the most expensive first" }, senders.element,
       h("p", { class: "soft note" }, "With others: reloads that a push to a device token brings to the token's other widgets, charged, and over their budget. Numbers are since the log began.")),
-      card("Actions", h("div", { class: "filters" }, field("Sender", team)), change)),
+      actionsCard(context, h("div", { class: "filters" }, field("Sender", team)), change)),
     subtitle: "What their pushes cost, and what they bring",
     ask: (signal) => gateway.get("/v1/senders", signal),
     show(data) {

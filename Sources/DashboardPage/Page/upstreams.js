@@ -1,9 +1,8 @@
 // Whom the gateway asks and tells: timeline providers, upstream APNs, webhooks; and how long its certificates last.
 
 import { healthText } from "./advice.js";
-import { actions, tryNow } from "./actions.js";
+import { actions, actionsCard, tryNow } from "./actions.js";
 import { badge, card, facts, h, link, table, to, when } from "./elements.js";
-import { gateway } from "./gateway.js";
 import { count, duration, moment } from "./numbers.js";
 
 export const title = "Providers";
@@ -67,12 +66,12 @@ export function open(context) {
   const change = h("div");
   let offered = "";
   return {
-    element: h("div", { class: "view" }, card("Timeline providers", providers.element), card("Upstreams and webhooks", upstreams.element), card("Actions", change),
-      card("What went out by HTTP", ways.element, client), card("Certificates", certificates.element)),
-    subtitle: "What the gateway asks and tells, and its certificates",
+    element: h("div", { class: "view" }, card("Timeline providers", providers.element), card("Upstreams and webhooks", upstreams.element), actionsCard(context, change),
+      context.who()?.team ? null : [card("What went out by HTTP", ways.element, client), card("Certificates", certificates.element)]),
+    subtitle: context.who()?.team ? "What the gateway asks and tells" : "What the gateway asks and tells, and its certificates",
     async ask(signal) {
-      const [stats, known, places] = await Promise.all([gateway.get("/v1/stats", signal), context.optional("/v1/providers", signal), context.optional("/v1/upstreams", signal)]);
-      return { stats, known, places };
+      const [stats, known, places] = await Promise.all([context.whole("/v1/stats", signal), context.optional("/v1/providers", signal), context.optional("/v1/upstreams", signal)]);
+      return { stats, known, places, asOf: places?.asOf };
     },
     show({ stats, known, places }) {
       providers.set(known?.providers ?? []);
@@ -87,6 +86,7 @@ export function open(context) {
         change.replaceChildren(actions(context, "write", [{ ...tryNow({}, "all that failed last"), label: "Try all that failed…" },
           ...failing.slice(0, 5).map(([body, name, one]) => ({ ...tryNow(body, name, one.waiting), label: `Try ${body.kind ?? body.app} now…` }))]));
       }
+      if (!stats) return;
       const sent = stats.deliveries;
       ways.set(sent ? [{ name: "APNs", ...sent.apns }, { name: "Webhooks", ...sent.webhook }] : []);
       client.replaceChildren(sent ? facts([

@@ -297,7 +297,7 @@ struct Teams: GatewayList {
             path: "/v1/teams",
             member: "teams",
             columns: [
-                .text("TEAM", "team"), .list("KEYS", "keys"), .list("APPS", "apps"),
+                .text("TEAM", "team"), .list("KEYS", "keys"), .list("READ BY", "readers"), .list("APPS", "apps"),
                 .text("CHANGED BY", "amendment.by"), .time("SINCE", "amendment.since"),
             ],
             none: "No team is configured."

@@ -28,6 +28,7 @@ package struct ConfigurationCheck: Sendable {
             }
             self.checkMode(file)
         }
+        self.checkReaders(parsed.configuration)
         if parsed.configuration.teams.isEmpty { self.warn("teams", "there is none: no key may push") }
         if parsed.configuration.apps.isEmpty {
             self.warn("apps", "there is none: no host can register, and nothing is pushed")
@@ -87,6 +88,18 @@ package struct ConfigurationCheck: Sendable {
             self.faults.append(self.fault(file.key, sentence))
         } else if now >= until - ServerCertificates.warning {
             self.warn(file.key, "\(file.path) ends at \(ServerCertificates.text(until)); put a newer one in its place")
+        }
+    }
+
+    // MARK: Keys that read
+
+    private mutating func checkReaders(_ configuration: GatewayConfiguration) {
+        guard !configuration.listeners.ops.isEnabled else { return }
+        for (place, team) in configuration.teams.enumerated() {
+            for (index, key) in team.keys.enumerated() where key.reads {
+                let sentence = "opens nothing: the listener that it opens is off (listeners.ops.enabled)"
+                self.warn("teams[\(place)].keys[\(index)].reads", sentence)
+            }
         }
     }
 

@@ -29,6 +29,25 @@ package struct InstanceTrace: Sendable {
     package func id(of reload: ReloadID) -> ReloadID {
         self.numbers[reload.position].map { reload.numbered($0) } ?? reload
     }
+
+    /// The same for a reader who may know of the instance's app alone: without other apps in records that are of several, and
+    /// without how much of the log was read, which is everybody's.
+    package func ofOwnApp() -> InstanceTrace {
+        let app = self.address.app
+        var trace = self
+        trace.work = TraceWork(droppedSteps: self.work.droppedSteps)
+        for index in trace.steps.indices {
+            switch trace.steps[index].record {
+            case .settings(var settings):
+                settings.apps.removeAll { $0.app != app }
+                trace.steps[index].record = .settings(settings)
+            case .register(let registration) where registration.app != app: trace.steps[index].record = nil
+            case .unregister(let removal) where removal.host.app != app: trace.steps[index].record = nil
+            default: break
+            }
+        }
+        return trace
+    }
 }
 
 /// One moment at which something happened to the instance.
@@ -36,7 +55,7 @@ package struct TraceStep: Sendable {
     package let at: Instant
     package let position: LogPosition
     /// The record that it came from; nil if it was time.
-    package let record: Record?
+    package internal(set) var record: Record?
     /// What the engine answered to the record.
     package let answer: RecordAnswer.Result?
     /// What was decided about the instance, in order.

@@ -3,28 +3,34 @@ package import Partitions
 package import Serving
 package import Settings
 import TLS
+import WidgetModel
 
-/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so.
+/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so; and to read what is
+/// of their team, senders by a key that reads.
 ///
 /// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.
 package struct OperatorAccess: Sendable {
     private let known: Shared<Known>
     private let revocations: ClientCertificates
     private let ownToken: OperatorTokenFile?
+    private let tokens: VerifiedTokens?
 
     /// - Parameters:
     ///   - operators: Who is known.
     ///   - ownToken: Where the gateway's own token is or is to be; nil for a gateway that has none.
     ///   - revocations: Certificates that are no longer believed.
+    ///   - tokens: Knows senders by their provider tokens; nil where none is let in.
     /// - Throws: If the own token is needed, and can be neither read nor made.
     package init(
         _ operators: GatewayConfiguration.Operators,
         ownToken: OperatorTokenFile? = nil,
-        revocations: ClientCertificates = ClientCertificates()
+        revocations: ClientCertificates = ClientCertificates(),
+        tokens: VerifiedTokens? = nil
     ) throws(OperatorTokenFile.Fault) {
         self.known = Shared(try Known(operators, ownToken))
         self.ownToken = ownToken
         self.revocations = revocations
+        self.tokens = tokens
     }
 
     /// The file with the gateway's own token, while that counts.
@@ -56,30 +62,42 @@ package struct OperatorAccess: Sendable {
         self.known.set(try Known(operators, self.ownToken))
     }
 
+    /// Who asks, and of what that caller may know.
+    package struct Visitor: Sendable {
+        package let caller: OperatorCaller
+        package let reach: Reach
+
+        init(_ caller: OperatorCaller, _ reach: Reach = .everything) {
+            self.caller = caller
+            self.reach = reach
+        }
+    }
+
     /// Who asks.
     ///
-    /// - Throws: `missing-credential` or `invalid-credential`.
-    package func caller(of request: HTTPRequest) throws(Problem) -> OperatorCaller {
+    /// - Throws: `missing-credential`, `invalid-credential` or, of a provider token, `expired-credential`.
+    package func visitor(of request: HTTPRequest) throws(Problem) -> Visitor {
         try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
     }
 
-    /// Whether who asked may still know that, by the tokens and certificates that are in force now. Streams ask again and
-    /// again; nothing is counted.
-    package func stillHolds(_ request: HTTPRequest, for needed: OperatorScope) -> Bool {
-        guard let caller = try? self.identify(request) else { return false }
-        return caller.scope >= needed
+    /// Of what who asked may still know, by the tokens, keys and certificates that are in force now; nil if the scope is not enough
+    /// any more. Streams ask again and again; nothing is counted.
+    package func present(_ request: HTTPRequest, for needed: OperatorScope) -> Reach? {
+        guard let visitor = try? self.identify(request), visitor.caller.scope >= needed else { return nil }
+        return visitor.reach
     }
 
-    private func identify(_ request: HTTPRequest) throws(Problem) -> OperatorCaller {
+    private func identify(_ request: HTTPRequest) throws(Problem) -> Visitor {
         let known = self.known.value
-        if known.isOpen { return OperatorCaller(name: "anybody", scope: .admin) }
+        if known.isOpen { return Visitor(OperatorCaller(name: "anybody", scope: .admin)) }
         if let peer = request.peerCertificate, let caller = Self.caller(of: peer, known.certificates) {
             guard !self.revocations.isRevoked(peer) else {
                 throw Problem(.invalidCredential, "this client certificate has been revoked; come with another")
             }
-            return caller
+            return Visitor(caller)
         }
-        let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
+        let authorization = request.headers["authorization"] ?? ""
+        let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].contains(where: { !$0.isWhitespace }) else {
             throw Problem(.missingCredential, "send `authorization: bearer <operator token>`")
         }
@@ -88,8 +106,24 @@ package struct OperatorAccess: Sendable {
         for each in known.tokens where Digests.constantTimeEqual(each.digest.span, digest.span) {
             found = each.caller
         }
-        guard let found else { throw Problem(.invalidCredential, "the operator token is not known") }
-        return found
+        if let found { return Visitor(found) }
+        // Two dots: a JWT.
+        guard let tokens = self.tokens, parts[1].count(where: { $0 == "." }) == 2 else {
+            throw Problem(.invalidCredential, "the operator token is not known")
+        }
+        return try Self.reader(try tokens.sender(authorization))
+    }
+
+    /// A sender whose key reads.
+    private static func reader(_ key: Sender) throws(Problem) -> Visitor {
+        let id = key.keyID?.rawValue ?? ""
+        guard key.actions.contains(.reads) else {
+            throw Problem(
+                .invalidCredential,
+                "the key \(id) of the team \(key.team) opens nothing here: its `reads` is not set in the configuration"
+            )
+        }
+        return Visitor(OperatorCaller(name: "key \(id) of \(key.team)", scope: .read), Reach(of: key))
     }
 
     private static func caller(

@@ -7,6 +7,7 @@ import Settings
 /// Who asks for something on the ops listener.
 struct OperatorAsker: Sendable {
     let caller: OperatorCaller
+    let reach: Reach
     let source: OperatorSource
 }
 
@@ -33,10 +34,21 @@ struct OperatorEndpoint: Sendable {
     }
 
     let scope: OperatorScope
+    /// What it tells a sender's key that reads.
+    let teams: TeamAccess
     let handler: Handler
 
-    static func asks(_ scope: OperatorScope, _ question: @escaping Question) -> OperatorEndpoint {
-        OperatorEndpoint(scope: scope, handler: .question(question))
+    /// The scope in a word, and whether teams are let in.
+    var right: String {
+        if case .none = self.teams { self.scope.rawValue } else { "\(self.scope.rawValue) or a team's key" }
+    }
+
+    static func asks(
+        _ scope: OperatorScope,
+        teams: TeamAccess = .none,
+        _ question: @escaping Question
+    ) -> OperatorEndpoint {
+        OperatorEndpoint(scope: scope, teams: teams, handler: .question(question))
     }
 
     static func changes(
@@ -44,7 +56,7 @@ struct OperatorEndpoint: Sendable {
         audit: Audit = .notes,
         _ change: @escaping Preparation
     ) -> OperatorEndpoint {
-        OperatorEndpoint(scope: scope, handler: .change(change, audit))
+        OperatorEndpoint(scope: scope, teams: .none, handler: .change(change, audit))
     }
 
     /// Whether the gateway's own log tells of requests, also of those that are refused.

@@ -32,6 +32,7 @@ extension OperatorRoutes {
             let apps = configuration.apps.filter { $0.team == team.id }
             return JSONValue.object(of: [
                 ("team", .string(team.id.rawValue)), ("keys", .strings(team.keys.map(\.id.rawValue))),
+                ("readers", .strings(team.keys.filter(\.reads).map(\.id.rawValue))),
                 ("apps", .strings(apps.map(\.bundleID.rawValue))),
                 ("amendment", amendments[.team(team.id)].map { Views.author($0) }),
             ])

@@ -45,7 +45,7 @@ extension OperatorRoutes {
                             ("waiting", counted.map { .count($0.waiting) }),
                             ("exhausted", counted.map { .count($0.exhausted) }),
                             ("freshness", Views.behind(board[app.bundle], board)),
-                            ("paused", orders.holding(.app(app.bundle)).map { Views.order($0) }),
+                            ("paused", self.pause(orders.holding(.app(app.bundle)))),
                             ("amendment", amendments[.app(app.bundle)].map { Views.author($0) }),
                         ])
                     }
@@ -80,7 +80,7 @@ extension OperatorRoutes {
                                 "freshness",
                                 Views.behind(board[KindKey(app: app.bundle, kind: schema.kind)], board)
                             ),
-                            ("paused", orders.holding(.kind(app.bundle, schema.kind)).map { Views.order($0) }),
+                            ("paused", self.pause(orders.holding(.kind(app.bundle, schema.kind)))),
                         ]
                     )
                 )
@@ -151,11 +151,10 @@ extension OperatorRoutes {
                 ("health", view.map { Views.health($0.target, now: now) }),
             ])
         }
-        guard case .object(let totals) = await self.deliveries() else { throw Problem(.internal, "no deliveries") }
         let lists = [("upstreams", upstreams), ("webhooks", webhooks), ("receipts", receipts)]
-        return try await self.answer(
-            lists.map { ($0.0, .array($0.1)) } + totals.map { ($0.name, $0.value) }
-        )
+        var members: [(String, JSONValue?)] = lists.map { ($0.0, .array($0.1)) }
+        if case .object(let totals)? = await self.deliveries() { members += totals.map { ($0.name, $0.value) } }
+        return try await self.answer(members)
     }
 
     /// `GET /v1/partitions`: how far each is, and what it holds.

@@ -6,9 +6,10 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `deliveries` of `GET /v1/stats`: what goes out by HTTP, and how often each limit was met.
+    /// `deliveries` of `GET /v1/stats`: what goes out by HTTP, and how often each limit was met. Nil within a team's reach, since
+    /// these are sums over all.
     func deliveries() async -> JSONValue? {
-        guard let outgoing = self.targets.outgoing else { return nil }
+        guard let outgoing = self.targets.outgoing, self.reach.isEverything else { return nil }
         let figures = await outgoing.figures()
         let client = figures.client
         let limits = HTTPClientLimit.allCases.map { ($0.rawValue, client.limits[$0]) }

@@ -34,7 +34,7 @@ extension OperatorRoutes {
                 try await writer.write(text + EventText.place(subscription.start))
                 for await (event, place) in subscription.events {
                     // A sample comes once a second, whatever is wanted.
-                    guard access.stillHolds(call.request, for: needed) else { return }
+                    guard access.present(call.request, for: needed) != nil else { return }
                     if wanted.contains(event.subject) {
                         try await writer.write(EventText.event(event, place))
                     } else if case .sample = event {

@@ -9,9 +9,9 @@ import WidgetModel
 
 /// Lists of instances, hosts and pushes.
 extension OperatorRoutes {
-    /// An answer's first members: the log's time, and how far each partition was.
+    /// An answer's first members: the log's time, and how far each partition was; that is everybody's, and told to operators.
     func head() async throws(Problem) -> [(String, JSONValue?)] {
-        let all = await self.log.progress()
+        let all = self.reach.isEverything ? await self.log.progress() : []
         return [
             ("asOf", .instant(self.clock.now())),
             (
@@ -34,7 +34,6 @@ extension OperatorRoutes {
 
     /// `GET /v1/instances`.
     func instances(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(call, below: self.log.rowBounds)
         var filter = InstanceFilter(
             app: call.query("app").map { BundleID($0) },
             kind: call.query("kind").map { WidgetKind($0) },
@@ -50,6 +49,12 @@ extension OperatorRoutes {
             }
             filter.behindSince = self.clock.now() - age
         }
+        let filters = self.reach.lists(of: filter.app, among: self.apps).map { app in
+            var filter = filter
+            filter.app = app
+            return filter
+        }
+        let list = try ListRequest(call, below: self.log.rowBounds(lists: filters.count))
         if let host = call.query("host") {
             guard let app = filter.app else {
                 throw Problem(.badRequest, "a host is its app's: name the app, too", path: "app")
@@ -59,7 +64,7 @@ extension OperatorRoutes {
             let page = try await self.log.ask(self.log.partition(of: key), PageQuestion(filter, limit: .max))
             return try await self.answer([("instances", await self.summaries(page.rows))])
         }
-        let page = try await self.log.walk(filter, from: list.cursor, limit: list.limit)
+        let page = try await self.log.walk(filters, from: list.cursor, limit: list.limit)
         return try await self.answer([
             ("instances", await self.summaries(page.rows)),
             ("next", page.next.map { .string($0) }),
@@ -68,11 +73,12 @@ extension OperatorRoutes {
 
     /// `GET /v1/hosts`.
     func hosts(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(call, below: self.log.rowBounds)
-        let hosts = HostList(of: call.query("app").map { BundleID($0) })
+        let app = call.query("app").map { BundleID($0) }
+        let hosts = self.reach.lists(of: app, among: self.apps).map { HostList(of: $0) }
+        let list = try ListRequest(call, below: self.log.rowBounds(lists: hosts.count))
         let isConnected = try call.flag("connected")
         var page: (rows: [HostSummary], next: String?) = ([], nil)
-        if let keys = try self.namedHosts(call, hosts.app) {
+        if let keys = try self.namedHosts(call, app) {
             for key in keys {
                 if let row = try await self.log.ask(HostSummaryQuestion(key)) { page.rows.append(row) }
             }
@@ -96,7 +102,8 @@ extension OperatorRoutes {
             guard let token = DeviceToken(hex: text) else {
                 throw Problem(.badRequest, "a device token is hex, all of it", path: "token")
             }
-            guard case .bound(let entry) = self.traffic.directory.lookup(token) else { return [] }
+            guard case .bound(let entry) = self.traffic.directory.lookup(token), self.reach.includes(entry.app)
+            else { return [] }
             let id = call.query("host") ?? entry.host.id.rawValue
             return entry.host.id.rawValue == id && (app ?? entry.app) == entry.app ? [entry.host] : []
         }

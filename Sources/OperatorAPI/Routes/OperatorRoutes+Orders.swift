@@ -11,12 +11,18 @@ extension OperatorRoutes {
     /// The pauses in force now, in the order in which they were given.
     func standingOrders() async throws(Problem) -> [StandingOrder] {
         let now = self.clock.now()
-        return try await self.log.ask(PartitionID(0), InForceQuestion()).orders.filter { $0.holds(at: now) }
+        return try await self.log.ask(PartitionID(0), InForceQuestion()).orders
+            .filter { $0.holds(at: now) && self.reach.includes($0.scope) }
+    }
+
+    /// A pause as it is told; operators' names and addresses are for operators.
+    func pause(_ order: StandingOrder?) -> JSONValue? {
+        order.map { Views.order($0, by: self.reach.isEverything ? $0.source : nil) }
     }
 
     /// `GET /v1/orders`.
     func orderList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
-        try await self.answer([("orders", .array(try await self.standingOrders().map { Views.order($0) }))])
+        try await self.answer([("orders", .array(try await self.standingOrders().compactMap { self.pause($0) }))])
     }
 
     /// How many apps, kinds and senders are paused.

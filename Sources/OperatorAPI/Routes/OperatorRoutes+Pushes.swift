@@ -14,7 +14,7 @@ extension OperatorRoutes {
         let list = try ListRequest(call, below: ends)
         let kind = call.query("kind").map { WidgetKind($0) }
         let filter = PushFilter(
-            team: call.query("sender").map { TeamID($0) },
+            team: call.query("sender").map { TeamID($0) } ?? self.reach.key?.team,
             app: call.query("app").map { BundleID($0) },
             after: try call.instant("after"),
             before: try call.instant("before"),
@@ -68,8 +68,9 @@ extension OperatorRoutes {
         let id = PartitionID(UInt16(partition))
         while place > 0, rows.count < limit, budget.takeStep() {
             let page = try await self.log.ask(id, PageQuestion(filter, from: place, limit: limit - rows.count))
-            let records = await self.log.records(of: page.rows.map { PlacedPush(partition: id, view: $0.push) })
-            for (row, record) in zip(page.rows, records) where kind == nil || record?.kind == kind {
+            let listed = page.rows.filter { self.reach.includes($0.push) }
+            let records = await self.log.records(of: listed.map { PlacedPush(partition: id, view: $0.push) })
+            for (row, record) in zip(listed, records) where kind == nil || record?.kind == kind {
                 rows.append(ListedPush(partition: partition, number: row.number, view: row.push, record: record))
             }
             place = page.next ?? 0
@@ -98,30 +99,37 @@ extension OperatorRoutes {
 
     /// `GET /v1/pushes/<apns-id>`: what became of it.
     func push(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
-        var question = try PushQuestion(call["push"], self.bounds, self.log)
+        var question = try self.question(call)
         question.tellsWhatItWas = true
         return HTTPResponse(json: try await question.ask().json)
     }
 
     /// `GET /v1/pushes/<apns-id>/events`: the same whenever it changes.
     func pushEvents(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let question = try PushQuestion(call["push"], self.bounds, self.log)
+        let question = try self.question(call)
         return try await question.follow(self.traffic.followers) { [access = self.doors.access] in
-            access.stillHolds(call.request, for: .read) ? question : nil
+            guard let reach = access.present(call.request, for: .read) else { return nil }
+            return reach.key.map { question.put(by: $0) } ?? question
         }
+    }
+
+    private func question(_ call: OperatorCall) throws(Problem) -> PushQuestion {
+        try PushQuestion(call["push"], of: self.reach.key, isReader: !self.reach.isEverything, self.bounds, self.log)
     }
 
     /// `GET /v1/pushes/<apns-id>/decisions`: what was decided about it for each instance, the oldest first.
     func decisions(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
-        guard let id = PushID(call["push"]) else { throw Problem(.badRequest, "an apns-id is a UUID") }
+        let question = try self.question(call)
+        let id = question.id
         let list = try ListRequest(call, below: [UInt64(self.log.partitions), ListRequest.countEnd])
         let outcome = try call.word("outcome", PushOutcome.allCases.map { ($0.name, $0) })
-        guard try await !self.log.askAll(PushesQuestion([id])).joined().isEmpty else {
-            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
-        }
+        guard try await !question.views().isEmpty else { throw PushQuestion.unknown }
         let (cursor, limit) = (list.cursor, list.limit)
         let page = try await self.log.walk(from: cursor, limit: limit) { partition, start, left async throws(Problem) in
-            try await self.decisions(about: id, in: partition, from: start, outcome, limit: left)
+            var page = try await self.decisions(about: id, in: partition, from: start, outcome, limit: left)
+            // Another team's push may have the same id.
+            page.rows.removeAll { !self.reach.includes($0) }
+            return page
         }
         return try await self.answer([
             ("decisions", .array(page.rows.map { Views.decision($0) })),

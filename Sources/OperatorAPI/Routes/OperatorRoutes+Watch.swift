@@ -25,7 +25,8 @@ extension OperatorRoutes {
         guard let survey = await self.watch.surveys.current() else { return try await self.answer([self.survey(nil)]) }
         let (app, kind) = (call.query("app"), call.query("kind"))
         let rows = survey.sum.kinds.filter { row in
-            row.instances > 0 && (app == nil || row.app.rawValue == app) && (kind == nil || row.kind.rawValue == kind)
+            row.instances > 0 && self.reach.includes(row.app) && (app == nil || row.app.rawValue == app)
+                && (kind == nil || row.kind.rawValue == kind)
         }
         .sorted { left, right in
             (left.exhausted, right.app.rawValue, right.kind.rawValue)

@@ -24,7 +24,9 @@ extension OperatorRoutes {
         }
         let trace: InstanceTrace
         do throws(Problem) {
-            trace = try await history.why(address, since: self.clock.now() - back)
+            let isTeam = !self.reach.isEverything
+            let whole = try await history.why(address, since: self.clock.now() - back, leavesOne: isTeam)
+            trace = isTeam ? whole.ofOwnApp() : whole
         } catch {
             self.traffic.problems.add(error.code)
             throw error

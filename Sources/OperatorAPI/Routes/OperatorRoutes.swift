@@ -13,15 +13,18 @@ package struct OperatorRoutes: Sendable {
     let traffic: OperatedTraffic
     let credentials: OperatedCredentials
     let targets: OperatedTargets
-    let settings: OperatedSettings
+    private(set) var settings: OperatedSettings
     let watch: GatewayWatch
     let readiness: Readiness
+    /// What of all that they tell.
+    private(set) var reach = Reach.everything
     /// Those of these routes.
     package let ownProblems = ProblemCounters()
 
     var log: CommandLog { self.store.log }
     var clock: LogClock { self.store.clock }
-    var apps: ServedApps { self.settings.apps.apps }
+    /// Those within reach.
+    var apps: ServedApps { self.reach.apps(of: self.settings.apps.apps) }
     var bounds: ServingBounds { self.settings.apps.bounds }
 
     package init(
@@ -65,7 +68,7 @@ package struct OperatorRoutes: Sendable {
             if let file = self.doors.dashboard?.respond(to: request) { return file }
             let (route, call) = try self.admit(request, &visit)
             switch route.endpoint.handler {
-            case .question(let answer): return try await answer(self)(call)
+            case .question(let answer): return try await answer(self.within(call.asker.reach))(call)
             case .change(let prepare, let audit):
                 return try await self.carryOut(try prepare(self)(call), for: call, audit)
             }
@@ -100,13 +103,27 @@ package struct OperatorRoutes: Sendable {
         _ request: HTTPRequest,
         _ visit: inout Visit
     ) throws(Problem) -> (route: Route<OperatorEndpoint>, call: OperatorCall) {
-        let caller = try self.doors.access.caller(of: request)
+        let visitor = try self.doors.access.visitor(of: request)
+        let caller = visitor.caller
         let route = try Self.table.route(of: request)
         let source = OperatorSource(caller: caller.name, address: request.remoteAddress, request: visit.id)
-        if route.endpoint.isTold { visit.source = source }
+        // Who reads changes nothing, and writes nothing into the log.
+        if route.endpoint.isTold, visitor.reach.isEverything { visit.source = source }
         try OperatorAccess.check(caller, needed: route.endpoint.scope, for: "this request")
-        let call = try route.call(request, by: OperatorAsker(caller: caller, source: source), within: self.bounds.hosts)
+        let asker = OperatorAsker(caller: caller, reach: visitor.reach, source: source)
+        let call = try route.call(request, by: asker, within: self.bounds.hosts)
+        try visitor.reach.check(call, route.endpoint.teams)
         return (route, call)
+    }
+
+    /// The same routes for who may know so much.
+    private func within(_ reach: Reach) -> OperatorRoutes {
+        guard !reach.isEverything else { return self }
+        var routes = self
+        routes.reach = reach
+        // The configuration, and who has changed it, is operators' own.
+        routes.settings.reloading = nil
+        return routes
     }
 
     /// The answer with what the request goes by. What may change something is told in the gateway's own log.
@@ -137,6 +154,7 @@ extension OperatorRoutes {
             json: JSONValue.object(of: [
                 ("name", .string(caller.name)),
                 ("scopes", .strings(OperatorScope.allCases.filter { $0 <= caller.scope }.map(\.rawValue))),
+                ("team", self.reach.key.map { .string($0.team.rawValue) }),
             ])
         )
     }
@@ -151,7 +169,7 @@ extension OperatorRoutes {
     /// `GET /v1/senders`: what each sender's pushes have cost and brought.
     func senders(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
-        for view in try await self.log.askAll(SendersQuestion()).joined() {
+        for view in try await self.log.askAll(SendersQuestion()).joined() where self.reach.includes(view.team) {
             if let index = sums.firstIndex(where: { $0.team == view.team }) {
                 sums[index] += view
             } else {
@@ -161,7 +179,7 @@ extension OperatorRoutes {
         sums.sort { $0.team.rawValue < $1.team.rawValue }
         let orders = try await self.standingOrders()
         return try await self.answer([
-            ("senders", .array(sums.map { Views.sender($0, paused: orders.holding(.sender($0.team))) }))
+            ("senders", .array(sums.map { Views.sender($0, paused: self.pause(orders.holding(.sender($0.team)))) }))
         ])
     }
 }

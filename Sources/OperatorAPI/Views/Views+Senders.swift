@@ -7,14 +7,16 @@ package import WidgetModel
 /// Senders, and the orders that hold them back.
 extension Views {
     /// A pause in force, in the words in which it was ordered.
-    static func order(_ order: StandingOrder) -> JSONValue {
+    ///
+    /// - Parameter source: Who ordered it; nil where that is not told.
+    static func order(_ order: StandingOrder, by source: OperatorSource?) -> JSONValue {
         guard case .object(let members) = OperatorOrder(.pause(until: nil), order.scope).json else { return .null }
         let more = JSONValue.object(of: [
             ("since", .instant(order.since)),
             ("until", order.until.map { .instant($0) }),
-            ("by", order.source.map { .string($0.caller) }),
-            ("address", order.source.map { .string($0.address) }),
-            ("request", order.source.map { .string($0.request) }),
+            ("by", source.map { .string($0.caller) }),
+            ("address", source.map { .string($0.address) }),
+            ("request", source.map { .string($0.request) }),
             ("isConfigured", .bool(order.isConfigured)),
         ])
         guard case .object(let rest) = more else { return .null }
@@ -22,7 +24,7 @@ extension Views {
     }
 
     /// What a sender's pushes have cost and brought.
-    package static func sender(_ view: SenderView, paused: StandingOrder? = nil) -> JSONValue {
+    package static func sender(_ view: SenderView, paused: JSONValue? = nil) -> JSONValue {
         let share = view.matched == 0 ? 0 : Double(view.unchanged) / Double(view.matched)
         return JSONValue.object(of: [
             ("team", .string(view.team.rawValue)),
@@ -36,7 +38,7 @@ extension Views {
             ("reloadsExempt", .count(view.exempt)),
             ("collateral", .count(view.collateral)),
             ("collateralOver", .count(view.collateralOver)),
-            ("paused", paused.map { Views.order($0) }),
+            ("paused", paused),
         ])
     }
 }

@@ -116,6 +116,13 @@ package struct ServedApps: Sendable {
         )
     }
 
+    /// Some of the apps, with the numbers that they have among all.
+    package func filter(_ isIncluded: (App) -> Bool) -> ServedApps {
+        let kept = self.apps.filter(isIncluded)
+        let numbers = Set(kept.map(\.number))
+        return ServedApps(kept, gone: self.numbered.filter { !numbers.contains($0.number) })
+    }
+
     package subscript(bundle: BundleID) -> App? {
         self.byBundle[bundle].map { self.numbered[$0] }
     }

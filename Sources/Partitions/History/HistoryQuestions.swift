@@ -40,10 +40,16 @@ package final class HistoryQuestions: Sendable {
 
     /// What happened to an instance since an instant, and why.
     ///
+    /// - Parameter leavesOne: Whether it is only asked while there is room for one question more, as long as more than one may be
+    ///   asked at once.
     /// - Throws: `.badRequest` if the log does not go back so far; `.unavailable` if as many questions as may be are being
     ///   answered, or if the log cannot be read.
-    package func why(_ address: InstanceAddress, since: Instant) async throws(Problem) -> InstanceTrace {
-        try await self.ask { log, start, isCancelled in
+    package func why(
+        _ address: InstanceAddress,
+        since: Instant,
+        leavesOne: Bool = false
+    ) async throws(Problem) -> InstanceTrace {
+        try await self.ask(leavesOne: leavesOne) { log, start, isCancelled in
             try InstanceQuestion(address, since: since).answer(from: log, start, isCancelled: isCancelled)
         }
     }
@@ -53,9 +59,10 @@ package final class HistoryQuestions: Sendable {
     /// - Parameter question: Reads the log, from where replays begin, until it is told that it is to end.
     /// - Throws: As for ``why(_:since:)``.
     package func ask<Answer: Sendable>(
+        leavesOne: Bool = false,
         _ question: @escaping @Sendable (any LogHistory, any HistoryStart, () -> Bool) throws -> Answer
     ) async throws(Problem) -> Answer {
-        try self.enter()
+        try self.enter(leavesOne)
         defer { self.state.withLock { $0.running -= 1 } }
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
@@ -75,9 +82,10 @@ package final class HistoryQuestions: Sendable {
         }
     }
 
-    private func enter() throws(Problem) {
+    private func enter(_ leavesOne: Bool) throws(Problem) {
         let full = self.state.withLock { state -> Int? in
-            if state.running >= state.concurrentMax { return state.concurrentMax }
+            let most = leavesOne ? max(1, state.concurrentMax - 1) : state.concurrentMax
+            if state.running >= most { return state.running }
             state.running += 1
             return nil
         }

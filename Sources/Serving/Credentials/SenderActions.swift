@@ -17,5 +17,9 @@ package struct SenderActions: OptionSet, Hashable, Sendable {
     /// Acting for hosts: registrations, timelines, reloads; and signing hosts' credentials.
     package static let hosts = SenderActions(rawValue: 8)
 
+    /// Its team's own pages of the dashboard: none of ``all``, it is given by itself.
+    package static let reads = SenderActions(rawValue: 16)
+
+    /// What senders do.
     package static let all: SenderActions = [.devices, .targeted, .channels, .hosts]
 }

@@ -88,6 +88,7 @@ extension ES256PublicKey {
 extension SenderActions {
     fileprivate init(_ key: GatewayConfiguration.ProviderKey) {
         self = key.allowedActions.map { $0.reduce(into: []) { $0.formUnion($1.actions) } } ?? .all
+        if key.reads { self.insert(.reads) }
     }
 }
 

@@ -12,6 +12,8 @@ package struct PushQuestion: Sendable {
     package let id: PushID
     /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
     package private(set) var sender: Sender?
+    /// Whether the sender is one that reads what its team sends, by whatever key.
+    private let isReader: Bool
     /// At how many of the widgets that a push waits for in a partition is looked to tell why.
     private let waitingLookedMax: Int
     /// Whether it is also told what the push was, which the log is read for.
@@ -19,10 +21,17 @@ package struct PushQuestion: Sendable {
     let log: CommandLog
 
     /// - Parameter text: The `apns-id`.
-    package init(_ text: String, of sender: Sender? = nil, _ bounds: ServingBounds, _ log: CommandLog) throws(Problem) {
+    package init(
+        _ text: String,
+        of sender: Sender? = nil,
+        isReader: Bool = false,
+        _ bounds: ServingBounds,
+        _ log: CommandLog
+    ) throws(Problem) {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         self.id = id
         self.sender = sender
+        self.isReader = isReader
         self.waitingLookedMax = bounds.waitingLookedMax
         self.log = log
     }
@@ -43,10 +52,16 @@ package struct PushQuestion: Sendable {
 
     package func ask() async throws(Problem) -> Answer {
         guard let answer = try await self.askIfSeen() else {
-            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
+            throw Self.unknown
         }
         return answer
     }
+
+    /// There is no push with this id, or none that may be seen.
+    package static let unknown = Problem(
+        .notFound,
+        "no push with this apns-id is known: never accepted, or longer ago than is kept"
+    )
 
     /// - Returns: Nil if there is no push with this id, or none that may be seen.
     private func askIfSeen() async throws(Problem) -> Answer? {
@@ -83,8 +98,13 @@ package struct PushQuestion: Sendable {
         let question = PushesQuestion([self.id], of: self.sender?.team, lookedMax: lookedMax)
         let answers = try await self.log.askAll(question)
         return zip(self.log.partitionIDs, answers).flatMap { partition, views in
-            views.filter { self.sender?.maySee($0) ?? true }.map { PlacedPush(partition: partition, view: $0) }
+            views.filter { self.sees($0) }.map { PlacedPush(partition: partition, view: $0) }
         }
+    }
+
+    private func sees(_ push: PushView) -> Bool {
+        guard let sender = self.sender else { return true }
+        return self.isReader ? sender.mayRead(push) : sender.maySee(push)
     }
 
     /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete. It ends
@@ -141,6 +161,11 @@ extension Sender {
         guard let app = push.app else { return false }
         guard push.isForApp else { return self.may(.devices, app) }
         return self.may(.targeted, app) || self.may(.channels, app)
+    }
+
+    /// Whether a key that reads is told of a push: its team's own, for an app that it may read.
+    package func mayRead(_ push: PushView) -> Bool {
+        push.team == self.team && push.app.map { self.may(.reads, $0) } ?? false
     }
 }
 

@@ -22,6 +22,11 @@ package struct Call<Asker: Sendable>: Sendable {
 
     package func query(_ name: String) -> String? { self.request.query(name) }
 
+    /// What the path names so or, if it has no such parameter, the query.
+    package func named(_ name: String) -> String? {
+        self.path.place(of: name).map { self.request.path[$0] } ?? self.query(name)
+    }
+
     /// A whole number, nil if it is not there.
     package func int(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = self.query(name) else { return nil }

@@ -91,11 +91,12 @@ package struct RoutePath: Hashable, Sendable, ExpressibleByStringInterpolation, 
 
     /// The place of a parameter.
     func index(of name: String) -> Int {
-        guard let index = self.segments.firstIndex(of: "{\(name)}") else {
-            preconditionFailure("\(self) has no parameter \(name)")
-        }
+        guard let index = self.place(of: name) else { preconditionFailure("\(self) has no parameter \(name)") }
         return index
     }
+
+    /// The place of a parameter, nil if it has none of that name.
+    func place(of name: String) -> Int? { self.segments.firstIndex(of: "{\(name)}") }
 
     private static func isParameter(_ segment: String) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 }

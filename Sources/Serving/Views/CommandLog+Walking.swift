@@ -5,13 +5,16 @@ package import WidgetModel
 extension CommandLog {
     /// What the numbers of a cursor of ``walk(_:from:limit:)`` are less than where they are numbers of rows: a partition's, and a
     /// row's.
-    package var rowBounds: [UInt64] { [UInt64(self.partitions), 1 << 32] }
+    package var rowBounds: [UInt64] { self.rowBounds(lists: 1) }
+
+    /// The same of several lists: instead of a partition's number a part's, which is a list in a partition.
+    package func rowBounds(lists: Int) -> [UInt64] { [UInt64(lists * self.partitions), 1 << 32] }
 
     /// Walks over the partitions' parts of a list, each step one turn of a partition's loop, for as long as one request may.
     ///
     /// - Parameters:
     ///   - list: The list.
-    ///   - cursor: The partition and the place to begin at; nil for the first.
+    ///   - cursor: The part and the place in it to begin at; nil for the first.
     ///   - limit: How many rows to find at most.
     /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
     package func walk<List: EngineList>(
@@ -19,8 +22,21 @@ extension CommandLog {
         from cursor: [UInt64]?,
         limit: Int
     ) async throws(Problem) -> (rows: [List.Row], next: String?) {
-        try await self.walk(from: cursor, limit: limit) { partition, place, left async throws(Problem) in
-            try await self.ask(partition, PageQuestion(list, from: place, limit: left))
+        try await self.walk([list], from: cursor, limit: limit)
+    }
+
+    /// The same of several lists, one behind the other.
+    package func walk<List: EngineList>(
+        _ lists: [List],
+        from cursor: [UInt64]?,
+        limit: Int
+    ) async throws(Problem) -> (rows: [List.Row], next: String?) {
+        try await self.walk(lists.count, from: cursor, limit: limit) {
+            list,
+            partition,
+            place,
+            left async throws(Problem) in
+            try await self.ask(partition, PageQuestion(lists[list], from: place, limit: left))
         }
     }
 
@@ -32,18 +48,30 @@ extension CommandLog {
         limit: Int,
         _ page: (PartitionID, UInt64?, Int) async throws(Problem) -> ListPage<Row>
     ) async throws(Problem) -> (rows: [Row], next: String?) {
+        try await self.walk(1, from: cursor, limit: limit) { _, partition, place, left async throws(Problem) in
+            try await page(partition, place, left)
+        }
+    }
+
+    private func walk<Row: Sendable>(
+        _ lists: Int,
+        from cursor: [UInt64]?,
+        limit: Int,
+        _ page: (Int, PartitionID, UInt64?, Int) async throws(Problem) -> ListPage<Row>
+    ) async throws(Problem) -> (rows: [Row], next: String?) {
         var rows: [Row] = []
-        var partition = Int(clamping: cursor?[0] ?? 0)
+        var part = Int(clamping: cursor?[0] ?? 0)
         var place = cursor?[1]
         var budget = SearchBudget()
-        while partition < self.partitions {
+        while part < lists * self.partitions {
             guard rows.count < limit, budget.takeStep() else {
-                return (rows, SearchBudget.cursor([UInt64(partition), place ?? 0]))
+                return (rows, SearchBudget.cursor([UInt64(part), place ?? 0]))
             }
-            let found = try await page(PartitionID(UInt16(partition)), place, limit - rows.count)
+            let (list, partition) = part.quotientAndRemainder(dividingBy: self.partitions)
+            let found = try await page(list, PartitionID(UInt16(partition)), place, limit - rows.count)
             rows += found.rows
             place = found.next
-            if place == nil { partition += 1 }
+            if place == nil { part += 1 }
         }
         return (rows, nil)
     }

@@ -3,6 +3,7 @@
     dashboard.py --url https://localhost:9443 --shots folder tour now budget instances/host-1:scores-0
     dashboard.py --url … numbers | texts now system | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
     dashboard.py --url … find TEXT… | filter VIEW NAME=VALUE… | act VIEW BUTTON [FIELD=VALUE…] | follow | looking | asks
+    dashboard.py --url … team VIEW…
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -351,6 +352,24 @@ def looking(page: Dashboard, options: argparse.Namespace) -> None:
     say(after=page.ask("document.getElementById('main').innerText"))
 
 
+def team(page: Dashboard, options: argparse.Namespace) -> None:
+    """What a sender whose key reads sees: the views that there are, that others lead to the first, and each that is named."""
+    first = "location.hash === '#/apps' && document.getElementById('main').dataset.shown === 'apps'"
+    page.wait("document.getElementById('main').dataset.shown === 'apps'")
+    say(views=page.ask("[...document.querySelectorAll('#views a')].filter((one) => one.checkVisibility()).map((one) => one.hash.slice(2))"),
+        team=page.ask("document.getElementById('team').textContent"), kept=page.ask("sessionStorage.length"))
+    for place in ("now", "forecast", "system"):
+        page.ask(f"void (location.hash = '#/{place}')")
+        page.wait(first)
+    for place in options.rest:
+        page.view(place)
+        if options.shots:
+            page.picture(options.shots / f"{re.sub(r'%[0-9A-F]{2}|[^a-z0-9.]+', '-', place)}.png", "wide", "light")
+        say(view=place, text=page.ask("document.body.innerText"), violations=page.axe()["violations"],
+            links=page.ask("[...document.querySelectorAll('main a[href^=\\'#/\\']')].map((one) => one.hash.slice(2).split(/[/?]/)[0])"),
+            buttons=page.ask("[...document.querySelectorAll('#main button')].filter((one) => one.checkVisibility()).map((one) => one.textContent)"))
+
+
 def asks(page: Dashboard, options: argparse.Namespace) -> None:
     """Says what the page asked for between one time that it looked anew and the time after the next."""
     page.view("now")
@@ -368,7 +387,8 @@ def main() -> None:
     parser.add_argument("--shots", type=pathlib.Path)
     parser.add_argument("--strict", action="store_true", help="trust only the certificates that this user's browser trusts")
     jobs = {"tour": tour, "numbers": numbers, "texts": texts, "dry-run": dry_run, "locked": locked, "arrival": arrival,
-            "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks}
+            "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks,
+            "team": team}
     parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")

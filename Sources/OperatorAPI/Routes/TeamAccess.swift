@@ -1,0 +1,43 @@
+import Partitions
+import Serving
+import WidgetModel
+
+/// What a route tells a key that reads (`teams[].keys[].reads`).
+enum TeamAccess: Sendable {
+    /// Nothing: 403.
+    case none
+    /// What it tells everybody: it says nothing of anybody's apps.
+    case whole
+    /// What is of the key's own apps; parameters that are named are for operators alone.
+    case own(except: [String])
+
+    static let own = TeamAccess.own(except: [])
+}
+
+extension Reach {
+    /// Refuses what a route does not tell this caller: all of it, a part that is for operators, or what is of an app or a sender
+    /// beyond its reach, which looks like one that there is not.
+    ///
+    /// - Throws: `forbidden` or `not-found`.
+    func check(_ call: OperatorCall, _ access: TeamAccess) throws(Problem) {
+        guard let key = self.key else { return }
+        switch access {
+        case .none:
+            throw Problem(
+                .forbidden,
+                "this route is for operators; a key that reads is let in to what is of its team, the \(key.team), alone"
+            )
+        case .whole: return
+        case .own(let except):
+            if let name = except.first(where: { call.query($0) != nil }) {
+                throw Problem(.forbidden, "this parameter is for operators", path: name)
+            }
+        }
+        if let app = call.named("app"), !self.includes(BundleID(app)) {
+            throw Problem(.notFound, "there is no app \"\(app)\"; GET /v1/apps lists those that there are")
+        }
+        if let sender = call.query("sender"), !self.includes(TeamID(sender)) {
+            throw Problem(.notFound, "there is no sender \"\(sender)\"; GET /v1/senders lists those that there are")
+        }
+    }
+}
