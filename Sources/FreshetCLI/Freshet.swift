@@ -8,10 +8,10 @@ struct Freshet: AsyncParsableCommand {
         commandName: "freshet",
         abstract: "A self-hosted, APNs-compatible push gateway for widgets.",
         discussion: """
-            Back ends POST WidgetKit-style pushes to it; it finds the widget instances a push is about and reloads \
-            those whose budget allows it, now or later.
+            Back ends send it widget pushes. It finds the widget instances that a push is about, and reloads each of \
+            them when its budget allows it.
 
-            Exit codes: 0 done, 1 the job failed, 2 refused by the server, 64 wrong usage, 78 faulty configuration.
+            Exit codes: 0 done, 1 it failed, 2 the gateway refused it, 64 wrong usage, 78 the configuration has faults.
             """,
         version: FreshetVersion.current,
         subcommands: [

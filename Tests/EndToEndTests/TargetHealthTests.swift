@@ -133,7 +133,7 @@ import Testing
         let verb = ["try-now", "--server", gateway.opsURL, "--ca", gateway.ca]
         let token = ["FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", TestGateway.program]
         let before = try await Command.run("env", token + verb)
-        #expect(before.output == "Nothing has failed: there is nothing to try.\n", "\(before.errors)")
+        #expect(before.output == "Nothing has failed: there is nothing to retry.\n", "\(before.errors)")
         try await Self.register(gateway, "apns")
         _ = try await Self.until(gateway, "upstreams", "upstreams", "inTrouble")
         target.steps.set(.answer(200))

@@ -8,8 +8,9 @@ struct OperatorOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
     @Option(
         help: """
-            A file with the operator's token on its first line, - for standard input. Without it FRESHET_TOKEN_FILE, \
-            FRESHET_OPERATOR_TOKEN or a context has it or, for a gateway on this machine, operator-token in its data directory.
+            A file with the operator's token on its first line, - for standard input. Default: FRESHET_TOKEN_FILE, \
+            FRESHET_OPERATOR_TOKEN, the context's, or for a gateway on this machine the file operator-token in its \
+            data directory.
             """
     )
     var tokenFile: String?

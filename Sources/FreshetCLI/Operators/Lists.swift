@@ -4,7 +4,8 @@ import WidgetModel
 /// `freshet apps`
 struct Apps: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List the apps that are configured, with how many hosts and instances have what left.",
+        abstract:
+            "List the configured apps, with their hosts and instances and how many wait or have used up their budgets.",
         discussion: """
               freshet apps --json
 
@@ -33,7 +34,7 @@ struct Apps: GatewayList {
 struct Kinds: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the kinds of all apps, with their budgets' policies and what is peculiar about their timelines.",
+            "List the kinds of all apps, with their budget policies and the source of their timelines.",
         discussion: """
               freshet kinds
 
@@ -69,9 +70,11 @@ struct Kinds: GatewayList {
 /// `freshet budget`
 struct Budget: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List how much is left of the kinds' budgets, who has nothing left, and how long the rest lasts.",
+        abstract:
+            "List each kind's budget: how much is left, which instances have used theirs up, and how long the rest lasts.",
         discussion: """
-            What is counted is the last walk over all instances, some seconds old; none is shown until there was one.
+            The gateway counts all instances every few seconds. The list shows the last count, and is empty before the \
+            first.
 
               freshet budget --app com.example.scores
 
@@ -94,7 +97,7 @@ struct Budget: GatewayList {
                 .count("PUSHES", "waitingPushes"), .count("CHARGED", "charged"), .count("ALLOWANCE", "allowance"),
                 .time("EXHAUSTED BY", "exhaustedBy"),
             ],
-            none: "Nothing was counted yet, or no kind is like that.",
+            none: "The gateway has not counted yet, or no kind matches.",
             query: [("app", self.app), ("kind", self.kind)]
         )
     }
@@ -103,7 +106,7 @@ struct Budget: GatewayList {
 /// `freshet senders`
 struct Senders: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List senders, and what the pushes of each have cost since the log began.",
+        abstract: "List senders, and what each one's pushes have cost since the log began.",
         discussion: """
               freshet senders
 
@@ -131,7 +134,7 @@ struct Senders: GatewayList {
 /// `freshet partitions`
 struct Partitions: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List partitions: how far each is with its log, and what it holds.",
+        abstract: "List partitions: how much of its log each has applied, and what it holds.",
         discussion: """
               freshet partitions
 
@@ -166,9 +169,9 @@ struct Partitions: GatewayList {
 /// `freshet audit`
 struct Audit: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List who changed what: the last thousand requests of operators that did, the newest first.",
+        abstract: "List the last thousand changes by operators, the newest first: what changed, when, and by whom.",
         discussion: """
-            Takes a token with the scope admin.
+            Needs a token with the scope admin.
 
               freshet audit --json
 
@@ -188,7 +191,7 @@ struct Audit: GatewayList {
                 .text("PATH", "path", isElastic: true), .text("STATUS", "status"), .text("REQUEST", "request"),
                 .text("BODY", "body", isElastic: true),
             ],
-            none: "Nothing was changed."
+            none: "No operator has changed anything."
         )
     }
 }
@@ -196,9 +199,9 @@ struct Audit: GatewayList {
 /// `freshet orders`
 struct Orders: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List what operators have paused: since and until when, and who did.",
+        abstract: "List what operators have paused: since when, until when, and by whom.",
         discussion: """
-            One line for each app, kind and sender that is paused. freshet pause and resume change that.
+            One line for each paused app, kind and sender. Use freshet pause and freshet resume to change them.
 
               freshet orders --ca certs/ca.pem
 

@@ -5,9 +5,9 @@ import WidgetModel
 struct Upstreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "List upstreams, webhooks, receivers of receipts and timeline providers: how each does, what waits for it, what it answered last.",
+            "List upstreams, webhooks, receivers of receipts and timeline providers: the state, the queue and the last answer of each.",
         discussion: """
-            freshet try-now tries at once what waits for one that was mended.
+            Once you have mended one, freshet try-now tries what waits for it at once.
 
               freshet upstreams
 
