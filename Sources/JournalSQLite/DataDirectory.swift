@@ -53,7 +53,7 @@ final class DataDirectory: Sendable {
         if let found = try ElsewhereFile.read(in: self.path) {
             throw JournalError(
                 .formatMismatch,
-                "\(self.path) holds what is kept beside a log on \(found.place); name another data directory, or that log"
+                "\(self.path) belongs to a log on \(found.place); give another data directory, or configure that log"
             )
         }
         let path = "\(self.path)/\(FormatFile.name)"

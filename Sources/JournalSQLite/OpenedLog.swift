@@ -41,7 +41,7 @@ struct OpenedLog {
                 try LogFile(opening: number, in: directory, format: format)
             }?.flatMap { $0 }
             if newest == nil, let previous = numbers.last {
-                throw JournalError(.corrupt, "\(LogFileName.name(of: previous)) holds nothing")
+                throw JournalError(.corrupt, "\(LogFileName.name(of: previous)) is empty")
             }
         }
         let empty = Array(repeating: PartitionStart(), count: format.partitions)

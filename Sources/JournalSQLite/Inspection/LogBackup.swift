@@ -38,7 +38,7 @@ package struct LogBackup {
     ) throws(JournalError) -> Summary {
         let format = try LogDirectory.format(in: self.source)
         guard try Self.isFree(self.target) else {
-            throw JournalError(.invalid, "\(self.target) exists and is not empty; name another place")
+            throw JournalError(.invalid, "\(self.target) exists and is not empty; give another path")
         }
         let partial = self.target + ".partial"
         try Self.removeFiles(in: partial)
@@ -54,7 +54,7 @@ package struct LogBackup {
             step(numbers.count + snapshots)
         }
         guard try LogTrimming.firstFile(in: self.source) == first else {
-            throw JournalError(.unavailable, "the log was trimmed while it was copied; try again")
+            throw JournalError(.unavailable, "the log was trimmed during the copy; try again")
         }
         for archive in LogDirectory.archives
         where LogDirectory.size(of: self.source + "/" + archive) > 0 {
