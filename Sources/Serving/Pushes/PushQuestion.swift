@@ -43,7 +43,10 @@ package struct PushQuestion: Sendable {
 
     package func ask() async throws(Problem) -> Answer {
         guard let answer = try await self.askIfSeen() else {
-            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
+            throw Problem(
+                .notFound,
+                "the gateway has no push with this apns-id: it was never accepted, or is no longer kept"
+            )
         }
         return answer
     }
@@ -158,7 +161,7 @@ extension EventText {
 extension Problem {
     fileprivate init(_ refusal: PushFollowers.Refusal) {
         switch refusal {
-        case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, as many as the gateway allows")
+        case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, the limit; ask again later")
         case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
         }
     }
