@@ -16,7 +16,7 @@ import Testing
             ),
             (
                 #"{"of": {"app": "a.b", "kind": "k"}, "since": "2026-11-25", "isConfigured": false}"#,
-                "Paused: k of a.b (not in the configuration any more), since "
+                "Paused: k of a.b (no longer in the configuration), since "
             ),
             (
                 #"{"of": {"sender": "TEAM"}, "since": "2026-11-25", "isConfigured": true}"#,
@@ -185,14 +185,14 @@ import Testing
     {
         #expect(try await self.advice(#"{"configuration": {"result": "loaded"}}"#) == [])
         let refused = try await self.advice(#"{"configuration": {"result": "refused", "faults": 2}}"#)
-        let kept = "The configuration that was read last was refused; the one before stays in force."
+        let kept = "The newest configuration was refused; the previous one stays in force."
         #expect(refused == [Advice(level: "warn", text: kept)])
         for (at, told) in [("04T00:00:00Z", []), ("04T00:00:01Z", ["The last backup is 2 days old."])] {
             let stats =
                 #"{"asOf": "2026-11-\#(at)", "storage": {"level": "ample", "lastBackup": "2026-11-02T00:00:00Z"}}"#
             #expect(try await self.advice(stats).map(\.text) == told)
         }
-        for (gone, told) in [(1, []), (2, ["Upstreams call 2 of 11 push tokens invalid."])] {
+        for (gone, told) in [(1, []), (2, ["Upstreams refused 2 of 11 push tokens as invalid."])] {
             let stats = #"{"deliveries": {"apns": {"gone": \#(gone), "delivered": 9}}}"#
             #expect(try await self.advice(stats).map(\.text) == told)
         }

@@ -113,7 +113,10 @@ import WidgetModel
 
     @Test(
         arguments: [
-            (#"{"iss":"TEAM123456","aud":"freshet-hots"}"#, "aud is not freshet-host", "the claim aud belongs to another"),
+            (
+                #"{"iss":"TEAM123456","aud":"freshet-hots"}"#, "aud is not freshet-host",
+                "the claim aud belongs to another"
+            ),
             (
                 #"{"iss":"TEAM123456","aud":"freshet-host","app":"a"}"#, "sub is not a push token",
                 "the claim aud belongs to"

@@ -150,13 +150,13 @@ function showOrders(orders) {
 
 function missed(error) {
   if (error instanceof Refused && error.status === 401) {
-    const fault = operator.token ? "That token is not known to this gateway." : "";
+    const fault = operator.token ? "This gateway does not know that token." : "";
     operator.token = null;
     return askToken(fault);
   }
   if (error instanceof Refused && !state.seen) {
     say("failed", "Refused");
-    main.replaceChildren(h("section", { class: "card" }, h("h2", {}, "The gateway will not say"), h("p", {}, error.message)));
+    main.replaceChildren(h("section", { class: "card" }, h("h2", {}, "The gateway gave no reason"), h("p", {}, error.message)));
     return;
   }
   if (!(error instanceof Away) && !(error instanceof Refused)) console.error(error);
@@ -168,8 +168,8 @@ function missed(error) {
   main.dataset.shown = "";
   at("banner").hidden = false;
   const reason = error instanceof Refused ? error.message : error instanceof Away ? "The gateway does not answer."
-    : "This page cannot show what the gateway answers; the console has the reason.";
-  const text = state.seen ? `${reason} What is shown here is from ${moment(state.seen.at)}.` : `${reason} Nothing is known yet.`;
+    : "This page cannot show the gateway's answer; the browser's console says why.";
+  const text = state.seen ? `${reason} This page shows the state at ${moment(state.seen.at)}.` : `${reason} This page has no data yet.`;
   if (at("banner-text").textContent !== text) at("banner-text").textContent = text;
   say("away", "Away");
   tick();
@@ -243,7 +243,7 @@ function askToken(fault) {
       },
     },
   }, h("h2", {}, "Operator token"),
-  h("p", {}, "This gateway asks operators for a token. Where it runs, `freshet dashboard` prints an address that brings one along. It stays in this tab and ends with it."),
+  h("p", {}, "This gateway asks operators for a token. On its machine, `freshet dashboard` prints an address that contains the token. The page keeps the token until you close this tab."),
   field("Token", input), message, h("button", { type: "submit", class: "primary" }, "Open"));
   main.replaceChildren(form);
   input.focus();

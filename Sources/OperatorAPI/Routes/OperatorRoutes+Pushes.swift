@@ -117,7 +117,10 @@ extension OperatorRoutes {
         let list = try ListRequest(call, below: [UInt64(self.log.partitions), ListRequest.countEnd])
         let outcome = try call.word("outcome", PushOutcome.allCases.map { ($0.name, $0) })
         guard try await !self.log.askAll(PushesQuestion([id])).joined().isEmpty else {
-            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
+            throw Problem(
+                .notFound,
+                "the gateway has no push with this apns-id: it was never accepted, or is no longer kept"
+            )
         }
         let (cursor, limit) = (list.cursor, list.limit)
         let page = try await self.log.walk(from: cursor, limit: limit) { partition, start, left async throws(Problem) in
