@@ -13,7 +13,8 @@ struct Export: AsyncParsableCommand {
             push tokens: protect it as you protect those. A host that registers during the export may be missing. \
             --server is the listener for hosts.
 
-              freshet export --app com.example.scores --key certs/provider-key.p8 --kid K --team T hosts.ndjson
+              freshet export --app com.example.scores --key certs/provider-key.p8 \\
+                --kid K --team T hosts.ndjson
 
             Exit codes: 0 written, 1 the gateway does not answer or the file cannot be made, 2 it refused.
             """

@@ -8,7 +8,8 @@ struct Import: AsyncParsableCommand {
         discussion: """
             Each line is the body of PUT /v1/hosts/<token>/widgets, with the push token as "token". A refused line is reported; the others are registered all the same. You can import a file again. --server is the listener for hosts.
 
-              freshet import --app com.example.scores --key certs/provider-key.p8 --kid K --team T hosts.ndjson
+              freshet import --app com.example.scores --key certs/provider-key.p8 \\
+                --kid K --team T hosts.ndjson
 
             Exit codes: 0 registered, 1 the gateway does not answer, 2 it refused some or all lines.
             """

@@ -12,7 +12,8 @@ struct Send: AsyncParsableCommand {
 
               freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid K --team T \\
                 --app com.example.scores --push-token 0a1b2c3d
-              freshet send --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
+              freshet send --app com.example.scores --kind scores \\
+                --match '{"team":["seahawks"]}' --dry-run
               freshet send --app com.example.scores --all --follow
               freshet send --app com.example.scores --bulk pushes.ndjson
 
@@ -39,7 +40,7 @@ struct Send: AsyncParsableCommand {
     @Option(help: "How many instances the push may match; if it matches more, it is refused. At least 1.")
     var maxMatched: Int?
     @Flag(help: "Only show which instances match and what would be decided.") var dryRun = false
-    @Flag(help: "Go on until nothing can become of the push any more, and print each change.") var follow = false
+    @Flag(help: "Wait until the push is complete, and print each change.") var follow = false
     @Option(
         help: "A file of pushes to the app, one per line with its headers and payload (NDJSON); - for standard input."
     )

@@ -15,7 +15,8 @@ struct Simulate: AsyncParsableCommand {
             engine is the gateway's own. The same scenario and seed give the same run, to the bit, on every machine.
 
               freshet simulate --scenario sports-night.yaml --html report.html
-              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json - | jq .staleness
+              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json - \\
+                | jq .staleness
 
             With --faults it runs a small gateway instead of a scenario, once for each seed. Its network, journal and \
             hosts fail, and it can die at any moment. Each run checks the guarantees (docs/testing.md):

@@ -50,7 +50,7 @@ struct Token: ParsableCommand {
 
         @OptionGroup var signer: Signer
         @OptionGroup var form: Form
-        @Option(help: "The token's iat in UNIX seconds; now if not given.") var issuedAt: Int64?
+        @Option(help: "The token's iat in UNIX seconds. Default: now.") var issuedAt: Int64?
 
         func run() throws {
             let issuedAt = self.issuedAt.map { Instant(seconds: $0) } ?? LogClock.wallTime()
@@ -67,7 +67,8 @@ struct Token: ParsableCommand {
                 With --host, the credential also names the host: the host may then register under that name, also with \
                 a new push token. Without it, the host's name comes from its push token.
 
-                  freshet token host --key certs/provider-key.p8 --kid K --team T --app com.example.scores \\
+                  freshet token host --key certs/provider-key.p8 --kid K --team T \\
+                    --app com.example.scores \\
                     --push-token 0a1b2c3d --host phone
                 """
         )

@@ -15,7 +15,8 @@ extension Token {
                 Nothing is sent, and the token is not printed. With --key, its signature is checked, too.
 
                   freshet token inspect token.txt --key certs/provider-key.public.pem
-                  freshet token mint --key certs/provider-key.p8 --kid K --team T | freshet token inspect
+                  freshet token mint --key certs/provider-key.p8 --kid K --team T \\
+                    | freshet token inspect
 
                 Exit codes: 0 valid now, 1 it cannot be read, has expired, is not valid yet, or its signature is wrong.
                 """

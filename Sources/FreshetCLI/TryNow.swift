@@ -13,7 +13,7 @@ struct TryNow: AsyncParsableCommand {
 
               freshet try-now --app com.example.scores --ca certs/ca.pem
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 

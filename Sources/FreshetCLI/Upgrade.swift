@@ -19,7 +19,8 @@ struct Upgrade: AsyncParsableCommand {
             adopts the state. If the rules are the same, it does nothing. Stop the gateway first.
 
               freshet upgrade --data /var/lib/freshet --dry-run
-              freshet upgrade --data /var/lib/freshet --previous /usr/lib/freshet/freshet-previous
+              freshet upgrade --data /var/lib/freshet \\
+                --previous /usr/lib/freshet/freshet-previous
 
             To go back to the previous version, stop this one and run the previous program's freshet upgrade.
 

@@ -17,7 +17,8 @@ struct WhatIf: AsyncParsableCommand {
             each kind (or for --kind of --app). Hosts' answers to reloads that did not happen are estimated from the \
             nearest earlier answer, and the report counts these estimates (docs/history.md).
 
-              freshet what-if --policy deploy/policies/trmnl.yaml --since 24h --html what-if.html
+              freshet what-if --policy deploy/policies/trmnl.yaml --since 24h \\
+                --html what-if.html
 
             Exit codes: 0 done, 1 the log cannot be read or replayed, 78 the policy has faults.
             """

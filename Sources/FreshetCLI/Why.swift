@@ -16,7 +16,8 @@ struct Why: AsyncParsableCommand {
             instance. It shows each step: which condition of a push matched or failed, the budget before and after, \
             what waits and until when, and the host's answers. To ask a gateway, through its listener for operators:
 
-              freshet why com.example.scores/phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
+              freshet why com.example.scores/phone:scores-1 \\
+                --server https://127.0.0.1:9443 --ca certs/ca.pem
 
             To read a data directory instead, whether its gateway runs or not, give --data without --server:
 

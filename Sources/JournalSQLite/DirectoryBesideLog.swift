@@ -61,7 +61,7 @@ struct ElsewhereFile {
             Array("\(self.log)\n\(self.place)\n".utf8)
         )
         // Sound: both paths are only read during the call.
-        guard unsafe rename(file + ".new", file) == 0 else { throw systemFailure("creation of \(file)") }
+        guard unsafe rename(file + ".new", file) == 0 else { throw systemFailure("cannot create \(file)") }
         try DataDirectory.sync(path)
     }
 

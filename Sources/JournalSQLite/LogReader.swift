@@ -218,7 +218,7 @@ final class LogReader: Sendable {
                         next += 1
                     }
                 } catch {
-                    throw error.journalError("read of position \(next) in \(place)")
+                    throw error.journalError("cannot read position \(next) in \(place)")
                 }
             }
         }

@@ -166,7 +166,7 @@ import Testing
 
     @Test(arguments: [
         (["--quick", "tsunami"], "--quick takes one of burst, storm, steady"),
-        (["--quick", "burst", "--scale", "2"], "--scale is for files"),
+        (["--quick", "burst", "--scale", "2"], "--scale is for scenario files"),
         (["--quick", "burst", "--widgets", "0"], "--widgets takes 1 to 5000000"),
         (["--quick", "restart", "--push-port", "1"], "leave out --push-port"), ([], "--quick alone lists the names"),
     ])

@@ -183,7 +183,7 @@ import Testing
             try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
         }
         let after = try await Self.reports(gateway, ["texts", "now"]).compactMap { $0["text"] as? String }.joined()
-        #expect(after.contains("All 12 widgets show what they should.") && after.contains("none behind"))
+        #expect(after.contains("All 12 widgets show the newest data.") && after.contains("none behind"))
         await gateway.stop()
     }
 
@@ -426,9 +426,9 @@ import Testing
         let reports = try await Self.reports(gateway, ["looking"])
         #expect(Self.complaints(reports) == [])
         let meanwhile = try #require(reports.compactMap { $0["meanwhile"] as? String }.first)
-        #expect(meanwhile.contains("Still looking: 0 found so far.") && !meanwhile.contains("No widget matches."))
+        #expect(meanwhile.contains("Still searching: 0 found so far.") && !meanwhile.contains("No widget matches."))
         let after = try #require(reports.compactMap { $0["after"] as? String }.first)
-        #expect(after.contains("No widget matches.") && !after.contains("Still looking"))
+        #expect(after.contains("No widget matches.") && !after.contains("Still searching"))
         await gateway.stop()
     }
 

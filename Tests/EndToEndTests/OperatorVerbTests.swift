@@ -124,7 +124,7 @@ import Testing
         let (gateway, push) = try await Self.started()
         let app = ["--app", TestGateway.app]
         let unasked = try await Self.run(gateway, ["pause"] + app)
-        #expect(unasked.status == 64 && unasked.errors.contains("say --yes"), "\(unasked.errors)")
+        #expect(unasked.status == 64 && unasked.errors.contains("give --yes"), "\(unasked.errors)")
         #expect(try await Self.run(gateway, ["orders"]).output == "Nothing is paused.\n")
         let paused = try await Self.run(gateway, ["pause", "--for", "2h", "--yes"] + app)
         #expect(paused.output.hasPrefix("Paused \(TestGateway.app), 6 instances, until 20"), "\(paused)")
@@ -259,7 +259,7 @@ import Testing
         let cases: [(verb: [String], variables: [String], status: Int32, words: [String])] = [
             (orders, [], 2, ["missing credential (401)", "--token-file", "FRESHET_OPERATOR_TOKEN"]),
             (orders, ["FRESHET_OPERATOR_TOKEN=x"], 2, ["invalid credential (401)", "the token is from FRESHET_"]),
-            (pause, read, 2, ["forbidden (403)", "write is needed", "freshet status"]),
+            (pause, read, 2, ["forbidden (403)", "needs the scope write", "freshet status"]),
             (["orders", "--server", gateway.opsURL], read, 1, ["is not trusted", "give the CA with --ca"]),
             (["orders", "--server", "https://localhost:1"], read, 1, ["connection refused", "check that it runs"]),
             (["orders", "--server", "https://nowhere.invalid"], read, 1, ["the name has no address"]),

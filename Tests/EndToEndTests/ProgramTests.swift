@@ -70,7 +70,7 @@ import Testing
             ["--live", "--set", "listeners.push.port=0", "--set", "dataDirectory=\(gateway.folder)/freshet.yaml/data"]
             + free
         let refused = try await Self.check(gateway.folder, folder)
-        #expect(refused.status == 78 && refused.errors.contains("freshet.yaml is no folder"), "\(refused.errors)")
+        #expect(refused.status == 78 && refused.errors.contains("freshet.yaml is not a folder"), "\(refused.errors)")
         await gateway.stop()
     }
 
@@ -312,7 +312,7 @@ import Testing
             let exported = try await Command.run(TestGateway.program, verb + options)
             #expect(exported.status == 0, "\(exported.errors)")
             let again = try await Command.run(TestGateway.program, verb + options)
-            #expect(again.status == 1 && again.errors.contains("is there already"), "\(again.errors)")
+            #expect(again.status == 1 && again.errors.contains("exists already"), "\(again.errors)")
             return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { "\($0)" }.sorted()
         }
         let lines = try await export(gateway, "exported.ndjson")

@@ -144,7 +144,7 @@ import Testing
         let audit = try await gateway.curl("GET", "\(gateway.opsURL)/v1/audit")
         #expect((audit.json["requests"] as? [[String: Any]])?.first?["path"] as? String == "/v1/try-now")
         let none = try await Command.run("env", token + verb + ["--app", "com.example.none"])
-        #expect(none.status == 2 && none.errors.contains("com.example.none has no upstream"), "\(none.errors)")
+        #expect(none.status == 2 && none.errors.contains("com.example.none is not an app"), "\(none.errors)")
         await gateway.stop()
         await target.server.stop()
     }

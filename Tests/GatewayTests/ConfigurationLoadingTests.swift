@@ -98,7 +98,7 @@ import Testing
         #expect(
             fault?.faults.map(\.description) == [
                 "\(place)/freshet.yaml:1:16: dataDirectory: \(place)/data is a file; give a folder",
-                "\(place)/freshet.yaml:3:16: tls.certificate: \(place)/server.pem holds no certificate in PEM; "
+                "\(place)/freshet.yaml:3:16: tls.certificate: \(place)/server.pem has no certificate in PEM; "
                     + "it begins with \"-----BEGIN PRIVATE KEY-----\"",
                 "\(place)/freshet.yaml:4:8: tls.key: \(place)/nowhere.key does not exist",
                 "\(place)/freshet.yaml:5:13: tls.clientCA: \(place)/. is a folder; give a file",

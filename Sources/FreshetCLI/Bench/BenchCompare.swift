@@ -16,7 +16,8 @@ struct BenchCompare: ParsableCommand {
             on a difference.
 
               freshet bench compare before.json after.json
-              freshet bench compare before.json after.json --only "evening accepted p99" --at-most 100%
+              freshet bench compare before.json after.json --only "evening accepted p99" \\
+                --at-most 100%
 
             Exit codes: 0 done, 1 with --at-most: a figure is worse by more than that (100% lets latencies double; if \
             the runs have too few samples of a figure, the values alone count), 64 wrong usage.

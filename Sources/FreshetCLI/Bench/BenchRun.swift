@@ -9,7 +9,7 @@ import UnixSignals
 struct BenchRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run one scenario (the default).",
+        abstract: "Run one scenario.",
         discussion: """
               freshet bench run docs/examples/bench/steady.yaml
             """

@@ -8,7 +8,7 @@ struct BenchTargetOptions: ParsableArguments {
     @Option(help: "The server's numeric address.") var host = "127.0.0.1"
     @Option(help: "The server's port for pushes; without it, bench starts a gateway of its own.") var pushPort: Int?
     @Option(help: "The gateway's port for hosts; without it, bench can only send pushes.") var hostPort: Int?
-    @Option(help: "The CA that signed the server's certificate, a PEM file; the system's roots if not given.")
+    @Option(help: "The CA that signed the server's certificate, a PEM file. Default: the system's CAs.")
     var ca: String?
     @Option(help: "The name in the server's certificate.") var serverName = "localhost"
     @OptionGroup var credential: CredentialOptions

@@ -14,9 +14,11 @@ struct ConnectionOptions: ParsableArguments {
     )
     var server: String?
     @Option(help: "The context to use (freshet context list).") var context: String?
-    @Option(help: "The CA that signed its certificate, a PEM file; the system's roots if not given.") var ca: String?
-    @Option(help: "The name in its certificate, if it differs from the one in --server.") var serverName: String?
-    @Option(help: "A client certificate to show, a PEM file.") var cert: String?
+    @Option(help: "The CA that signed the gateway's certificate, a PEM file. Default: the system's CAs.") var ca:
+        String?
+    @Option(help: "The name in the gateway's certificate, if it differs from the one in --server.") var serverName:
+        String?
+    @Option(help: "A client certificate to present, a PEM file.") var cert: String?
     @Option(help: "The client certificate's key, a PEM file.") var certKey: String?
 
     /// Where the gateway is and what it is shown.

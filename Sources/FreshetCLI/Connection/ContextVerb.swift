@@ -17,7 +17,8 @@ struct ContextVerb: ParsableCommand {
             the gateway on this machine. A context is used only if the gateway's address comes from it: its token is \
             never sent to another gateway.
 
-              freshet context set production --server https://gateway.example.com:9443 --ca ca.pem --token-file token
+              freshet context set production --server https://gateway.example.com:9443 \\
+                --ca ca.pem --token-file token
               freshet context use production
               freshet status
 
@@ -121,17 +122,19 @@ struct ContextVerb: ParsableCommand {
                 The first context becomes the current one. Relative paths are stored as absolute ones. An empty text \
                 removes a value. A token must be in a file, not on the command line.
 
-                  freshet context set here --ca certs/ca.pem --data data --key certs/provider-key.p8 --kid K --team T
+                  freshet context set here --ca certs/ca.pem --data data \\
+                    --key certs/provider-key.p8 --kid K --team T
                 """
         )
 
         @Argument(help: "The context's name.") var name: String
         @Option(help: "The listener for operators, as in https://gateway.example.com:9443.") var server: String?
-        @Option(help: "The listener for senders; that server's port 2197 if not given.") var pushServer: String?
-        @Option(help: "The listener for hosts; that server's port 8443 if not given.") var hostServer: String?
-        @Option(help: "The CA that signed its certificate, a PEM file.") var ca: String?
-        @Option(help: "The name in its certificate, if it differs from the server's.") var serverName: String?
-        @Option(help: "A client certificate to show, a PEM file.") var cert: String?
+        @Option(help: "The listener for senders. Default: port 2197 of --server's host.") var pushServer: String?
+        @Option(help: "The listener for hosts. Default: port 8443 of --server's host.") var hostServer: String?
+        @Option(help: "The CA that signed the gateway's certificate, a PEM file.") var ca: String?
+        @Option(help: "The name in the gateway's certificate, if it differs from the one in --server.") var serverName:
+            String?
+        @Option(help: "A client certificate to present, a PEM file.") var cert: String?
         @Option(help: "The client certificate's key, a PEM file.") var certKey: String?
         @Option(help: "A file with the operator's token.") var tokenFile: String?
         @Option(

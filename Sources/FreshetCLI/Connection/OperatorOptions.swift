@@ -65,8 +65,8 @@ extension GatewayAccess {
     func advice(_ token: OperatorToken?) -> String {
         if let token { return "the token is from \(token.place)" }
         let ways = "give --token-file or \(GatewaySetting.operatorToken.variable)"
-        guard self.isOnThisMachine else { return "no token was sent: \(ways)" }
+        guard self.isOnThisMachine else { return "no token was found: \(ways)" }
         let files = self.operatorTokenFiles.map(\.path).joined(separator: " and ")
-        return "no token was sent, since \(files) cannot be read: \(ways), or --data"
+        return "no token was found, since \(files) cannot be read: \(ways), or --data"
     }
 }

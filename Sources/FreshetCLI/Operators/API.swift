@@ -21,7 +21,7 @@ struct API: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The method, GET if not given, and the path with its query.") var request: [String]
+    @Argument(help: "The method (default: GET), and the path with its query.") var request: [String]
     @Option(help: "The body, JSON; @FILE for a file, @- for standard input.") var body: String?
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var confirmation: ConfirmationOptions

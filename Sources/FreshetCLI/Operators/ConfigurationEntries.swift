@@ -128,7 +128,8 @@ extension Config {
                 until you revert it (freshet config revert).
 
                   freshet config put --app com.example.news --file news.yaml
-                  freshet config put --team A1B2C3D4E5 --key N7P8Q9R0S1 --public-key AuthKey_N7P8Q9R0S1.p8 --yes
+                  freshet config put --team A1B2C3D4E5 --key N7P8Q9R0S1 \\
+                    --public-key AuthKey_N7P8Q9R0S1.p8 --yes
 
                 Only the public half of a key file is sent. Settings with secrets (upstream, webhook, a timeline \
                 provider's token) can only be in the configuration file.
@@ -253,7 +254,7 @@ extension Config {
             discussion: """
                   freshet config amendments --json
 
-                Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+                Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
                 """
         )
 
@@ -289,7 +290,7 @@ struct Teams: GatewayList {
         discussion: """
               freshet teams
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 

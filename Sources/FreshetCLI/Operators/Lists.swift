@@ -5,11 +5,11 @@ import WidgetModel
 struct Apps: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the configured apps, with their hosts and instances and how many wait or have used up their budgets.",
+            "List the apps, with their hosts and widgets: how many wait, how many have used up their budgets.",
         discussion: """
               freshet apps --json
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -34,11 +34,11 @@ struct Apps: GatewayList {
 struct Kinds: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the kinds of all apps, with their budget policies and the source of their timelines.",
+            "List the kinds of all apps, with their budgets and the source of their timelines.",
         discussion: """
               freshet kinds
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -71,14 +71,14 @@ struct Kinds: GatewayList {
 struct Budget: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List each kind's budget: how much is left, which instances have used theirs up, and how long the rest lasts.",
+            "List the kinds' budgets: how much is left, and how long it will last.",
         discussion: """
             The gateway counts all instances every few seconds. The list shows the last count, and is empty before the \
             first.
 
               freshet budget --app com.example.scores
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -110,7 +110,7 @@ struct Senders: GatewayList {
         discussion: """
               freshet senders
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -138,7 +138,7 @@ struct Partitions: GatewayList {
         discussion: """
               freshet partitions
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -175,7 +175,7 @@ struct Audit: GatewayList {
 
               freshet audit --json
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -205,7 +205,7 @@ struct Orders: GatewayList {
 
               freshet orders --ca certs/ca.pem
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 

@@ -134,7 +134,7 @@ struct Resume: OrderVerb {
 struct Cancel: OrderVerb {
     static let configuration = CommandConfiguration(
         abstract:
-            "Cancel the waiting reloads of one push, or of all pushes to an app, a kind, a host or an instance, or from a sender.",
+            "Cancel the waiting reloads of a push, of a sender's pushes, or of an app, a kind, a host or an instance.",
         discussion: """
             Reloads that are done or already sent are not undone.
 
