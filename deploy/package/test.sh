@@ -22,6 +22,14 @@ export -f fail
 checksums() { (cd "$out" && sha256sum --check --strict SHA256SUMS); }
 step "checksums" checksums
 
+# What a download and a container have to carry: the program without symbols, and without ICU's data (CICUData).
+size() {
+    dpkg-deb --fsys-tarfile "$out"/freshet_*.deb | tar -xO ./usr/bin/freshet > "$place/freshet"
+    echo "the program has $(stat -c %s "$place/freshet") bytes"
+    [ "$(stat -c %s "$place/freshet")" -lt 60000000 ] || fail "the program has 60 MB or more"
+}
+step "the program's size" size
+
 archive() {
     tar -xJf "$out"/freshet-*-linux-*.tar.xz -C "$place"
     DESTDIR=$place/installed "$place"/freshet-*-linux-*/install.sh
