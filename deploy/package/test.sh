@@ -2,7 +2,7 @@
 # Tries what package.sh has made, as root, each in namespaces of its own, so that nothing of this machine changes:
 #
 #   the .deb       is installed over a copy of this system, begins as `freshet init` says, goes through the README's first session,
-#                  is removed and purged, and then nothing of it is left; lintian finds no error
+#                  is removed and purged, and then nothing of it is left; lintian finds no error and no warning
 #   the archive    is installed into a folder
 #   the image      runs as its user, in its own files alone, until its health check says that it is ready
 #   the checksums  are right
@@ -38,7 +38,7 @@ archive() {
 }
 step "the archive" archive
 
-linted() { lintian --fail-on error --tag-display-limit 0 "$out"/freshet_*.deb; }
+linted() { lintian --fail-on error,warning --tag-display-limit 0 "$out"/freshet_*.deb; }
 if command -v lintian >/dev/null; then step "lintian" linted; else echo "lintian: not installed, left out" >&2; fi
 
 # This system below, what the package does above: in memory, and gone with the namespace.
