@@ -30,17 +30,17 @@ package struct ChannelCreation: Hashable, Sendable {
             switch (member.name, member.value) {
             case ("message-storage-policy", .int(let value)) where value == 0 || value == 1: policy = value
             case ("message-storage-policy", _):
-                throw RejectionAnswer(.badRequestParams, detail: "message-storage-policy: is neither 0 nor 1")
+                throw RejectionAnswer(.badRequestParams, detail: "message-storage-policy: must be 0 or 1")
             case ("push-type", .string(let text)): type = text
             case ("push-type", _): throw RejectionAnswer(.invalidPushType, detail: "push-type: is not a string")
             case ("freshet", let value):
                 audience = try ChannelBody.own(value)
                 if let audience, audience.digest != nil || audience.notBefore != nil || audience.maxMatched != nil {
-                    let detail = "freshet: a channel has kind and match; what else there is belongs to its broadcasts"
+                    let detail = "freshet: a channel takes kind and match; everything else belongs to its broadcasts"
                     throw RejectionAnswer(.badRequestParams, detail: detail)
                 }
             default:
-                let detail = "\(member.name.prefix(64)): is not a member that is known"
+                let detail = "\(member.name.prefix(64)): is an unknown member"
                 throw RejectionAnswer(.badRequestParams, detail: detail)
             }
         }
@@ -48,7 +48,7 @@ package struct ChannelCreation: Hashable, Sendable {
             throw RejectionAnswer(.badRequestParams, detail: "message-storage-policy: is missing")
         }
         if let type, type.lowercased() != "liveactivity", type != "widgets" {
-            throw RejectionAnswer(.invalidPushType, detail: "push-type: is neither LiveActivity nor widgets")
+            throw RejectionAnswer(.invalidPushType, detail: "push-type: must be LiveActivity or widgets")
         }
         return ChannelCreation(
             storesMessages: policy == 1,
@@ -73,7 +73,7 @@ package struct BroadcastBody: Hashable, Sendable {
             throw RejectionAnswer(.badRequestPayload, detail: "aps: is \(aps.typeName), not an object")
         }
         if let event = aps["event"], event != .string("update"), event != .string("end") {
-            let detail = "aps.event: is neither \"update\" nor \"end\"; a broadcast starts nothing"
+            let detail = "aps.event: must be \"update\" or \"end\"; a broadcast cannot start an activity"
             throw RejectionAnswer(.badRequestPayload, detail: detail)
         }
         let own = try members.first { $0.name == "freshet" }.map { (member) throws(RejectionAnswer) in
@@ -82,7 +82,7 @@ package struct BroadcastBody: Hashable, Sendable {
         if let own, own.kind != nil || own.match != nil || own.isForAll {
             throw RejectionAnswer(
                 .badRequestParams,
-                detail: "freshet: the channel says which kind and match, not the push"
+                detail: "freshet: kind and match come from the channel; leave them out of the push"
             )
         }
         return BroadcastBody(own: own ?? .plain)

@@ -28,9 +28,9 @@ package struct CompactToken: Hashable, Sendable {
             throw TokenFault("the token has \(text.count) bytes, more than \(Self.bytesMax)")
         }
         guard let first = Self.fullStop(in: text, from: 0), let second = Self.fullStop(in: text, from: first + 1)
-        else { throw TokenFault("the token has not three parts") }
+        else { throw TokenFault("the token does not have three parts") }
         let end = Self.fullStop(in: text, from: second + 1) ?? text.count
-        guard end == text.count else { throw TokenFault("the token has not three parts") }
+        guard end == text.count else { throw TokenFault("the token does not have three parts") }
         let header = try Self.json(text.extracting(0..<first), "header", reader)
         guard header["alg"] == .string("ES256") else {
             throw TokenFault("the header's alg is not ES256")
@@ -82,7 +82,7 @@ package struct CompactToken: Hashable, Sendable {
 
     /// A member that must be a short, non-empty string.
     static func id(_ name: String, of object: JSONValue) throws(TokenFault) -> String {
-        guard case .string(let id) = object[name] else { throw TokenFault("\(name) is missing or no string") }
+        guard case .string(let id) = object[name] else { throw TokenFault("\(name) is missing or not a string") }
         guard (1...Self.idBytesMax).contains(id.utf8.count) else {
             throw TokenFault("\(name) has \(id.utf8.count) bytes, not 1 to \(Self.idBytesMax)")
         }

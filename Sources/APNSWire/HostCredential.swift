@@ -33,15 +33,15 @@ package struct HostCredential: Hashable, Sendable {
         let token = try CompactToken.parse(token, reader: reader)
         guard Self.isAudience(token.claims["aud"]) else { throw TokenFault("aud is not \(Self.audience)") }
         guard case .string(let app) = token.claims["app"], !app.isEmpty, app.utf8.count <= PushRoute.bundleBytesMax
-        else { throw TokenFault("app is no bundle id") }
+        else { throw TokenFault("app is not a bundle id") }
         guard case .string(let hex) = token.claims["sub"], hex.utf8.count <= Self.tokenDigitsMax,
             let pushToken = DeviceToken(hex: hex)
-        else { throw TokenFault("sub is no push token in hex") }
+        else { throw TokenFault("sub is not a push token in hex") }
         let host: HostID?
         switch token.claims["host"] {
         case nil: host = nil
         case .string(let id) where (1...Self.hostBytesMax).contains(id.utf8.count): host = HostID(id)
-        default: throw TokenFault("host is no host id of 1 to \(Self.hostBytesMax) bytes")
+        default: throw TokenFault("host is not a host id of 1 to \(Self.hostBytesMax) bytes")
         }
         return HostCredential(
             keyID: token.keyID,
@@ -131,7 +131,7 @@ package struct HostCredentialRules: Hashable, Sendable {
     package func check(_ claims: HostCredentialClaims, now: Instant) throws(TokenFault) {
         guard claims.issuedAt < claims.expiresAt else { throw TokenFault("exp is not after iat") }
         guard claims.expiresAt - claims.issuedAt <= self.lifetimeMax else {
-            throw TokenFault("the credential lasts longer than allowed")
+            throw TokenFault("the credential is valid for longer than allowed")
         }
         guard claims.issuedAt - now <= self.skewMax else { throw TokenFault("iat is in the future") }
         guard claims.notBefore.map({ $0 - now <= self.skewMax }) ?? true else {

@@ -32,7 +32,9 @@ package struct ProviderToken: Hashable, Sendable {
             let token = try CompactToken.parse(authorization.extracting(range), reader: reader)
             let team = try CompactToken.id("iss", of: token.claims)
             if let foreign = Self.foreignClaims.first(where: { token.claims[$0] != nil }) {
-                throw TokenFault("the claim \(foreign) is of another kind of token; a provider token has iss and iat")
+                throw TokenFault(
+                    "the claim \(foreign) belongs to another kind of token; a provider token has iss and iat"
+                )
             }
             func instant(_ name: String) throws(TokenFault) -> Instant? {
                 token.claims[name] == nil ? nil : try CompactToken.instant(name, of: token.claims)
@@ -62,12 +64,12 @@ package struct ProviderToken: Hashable, Sendable {
         while start < end, Self.isSpace(value[start]) { start += 1 }
         while end > start, Self.isSpace(value[end - 1]) { end -= 1 }
         guard start < end else {
-            throw ProviderTokenFault(.missingProviderToken, "there is no authorization, or an empty one")
+            throw ProviderTokenFault(.missingProviderToken, "the header authorization is missing or empty")
         }
         var position = start
         while position < end, !Self.isSpace(value[position]) { position += 1 }
         guard value.extracting(start..<position).spellsIgnoringCase("bearer") else {
-            throw ProviderTokenFault(.invalidProviderToken, "authorization has not the scheme bearer")
+            throw ProviderTokenFault(.invalidProviderToken, "authorization does not have the scheme bearer")
         }
         while position < end, Self.isSpace(value[position]) { position += 1 }
         guard position < end else {

@@ -14,22 +14,21 @@ package enum PushAdvice {
     ) -> String? {
         switch rejection {
         case .duplicateHeaders: "authorization or a header of APNs occurs more than once"
-        case .methodNotAllowed: "a push is a POST"
+        case .methodNotAllowed: "send a push with POST"
         case .badPath: Self.path(head, bytes)
         case .missingDeviceToken: "the path ends before the push token, as in /3/device/<token>"
-        case .badMessageID: "apns-id is no UUID: 8-4-4-4-12 hex digits"
+        case .badMessageID: "apns-id is not a UUID: 8-4-4-4-12 hex digits"
         case .badDeviceToken: Self.deviceToken(head, bytes)
-        case .missingTopic: "apns-topic is missing: the bundle id and .push-type.widgets or .push-type.controls"
+        case .missingTopic: "apns-topic is missing: send the bundle id with .push-type.widgets or .push-type.controls"
         case .badTopic: Self.topic(head, bytes)
         case .invalidPushType: Self.pushType(head)
-        case .topicDisallowed: "the credentials are not for this topic, or no app here has it"
-        case .badPriority: "apns-priority is 10, 5 or 1, and not 10 for background"
-        case .badExpirationDate: "apns-expiration is a time in whole UNIX seconds, or 0"
+        case .topicDisallowed: "the credentials are not for this topic, or the gateway has no app with it"
+        case .badPriority: "apns-priority must be 10, 5 or 1, and not 10 for background"
+        case .badExpirationDate: "apns-expiration must be a time in whole UNIX seconds, or 0"
         case .badCollapseID:
             "apns-collapse-id has \(head.collapseID?.count ?? 0) bytes, more than \(CollapseID.bytesMax)"
         case .payloadTooLarge:
-            "the body is longer than it may be (limits.maxDeviceBodyBytes, limits.maxTargetedBodyBytes; APNs' bounds for types"
-                + " that are relayed)"
+            "the body is too long (limits.maxDeviceBodyBytes, limits.maxTargetedBodyBytes; APNs' limits for types that are relayed)"
         case .payloadEmpty: "the body is empty; a widget push is {\"aps\":{\"content-changed\":true}}"
         default: nil
         }
@@ -40,7 +39,7 @@ package enum PushAdvice {
         guard text.holds("/v1/apps/", at: 0), text.firstIndex(of: UInt8(ascii: "?"), from: 9) != nil else {
             return "pushes go to /3/device/<token> and /v1/apps/<bundle-id>/pushes"
         }
-        return "the query of a targeted push is dry-run=true, dry-run=false or empty"
+        return "the query of a targeted push must be dry-run=true, dry-run=false or empty"
     }
 
     private static func deviceToken(_ head: PushRequestHead, _ bytes: Span<UInt8>) -> String? {
@@ -48,25 +47,23 @@ package enum PushAdvice {
         let digits = bytes.extracting(token.bounds)
         guard Base16.isHex(digits) else { return "the push token in the path is not in hex" }
         guard digits.count.isMultiple(of: 2) else { return "the push token in the path has an odd number of digits" }
-        return "the push token in the path has \(digits.count) digits, more than it may (limits.maxTokenDigits)"
+        return "the push token in the path has \(digits.count) digits, more than the limit (limits.maxTokenDigits)"
     }
 
     private static func topic(_ head: PushRequestHead, _ bytes: Span<UInt8>) -> String {
         guard Topic.isWellFormed(bytes.extracting((head.topic ?? .empty).bounds)) else {
-            return "apns-topic is no bundle id with a suffix"
+            return "apns-topic is not a bundle id with a suffix"
         }
         if head.pushType != nil {
             return
-                "apns-topic does not go with apns-push-type, or is of another app than the path: of widgets it is the"
-                + " bundle id and .push-type.widgets"
+                "apns-topic does not fit apns-push-type, or belongs to another app than the path: for widgets it is the bundle id with .push-type.widgets"
         }
-        return "apns-topic is of another app than the path"
+        return "apns-topic belongs to another app than the path"
     }
 
     private static func pushType(_ head: PushRequestHead) -> String {
         head.pushType == nil
-            ? "apns-push-type is missing, and apns-topic does not tell it: it ends in .push-type.widgets or"
-                + " .push-type.controls"
-            : "apns-push-type is widgets or controls, or a type that the app relays"
+            ? "apns-push-type is missing, and apns-topic does not end in .push-type.widgets or .push-type.controls"
+            : "apns-push-type must be widgets or controls, or a type that the app relays"
     }
 }

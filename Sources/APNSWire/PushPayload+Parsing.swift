@@ -26,7 +26,7 @@ extension PushPayload {
         guard case .object = aps else { throw PayloadFault("aps", "is \(aps.typeName), not an object") }
         switch aps["content-changed"] {
         case .bool(true): break
-        case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
+        case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push has true")
         default: throw PayloadFault("aps.content-changed", "is not true")
         }
         let payload = try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own: own) } ?? .plain
@@ -39,12 +39,12 @@ extension PushPayload {
         if case .object(let members) = value,
             let other = members.first(where: { $0.name != "aps" && $0.name != "freshet" })
         {
-            throw PayloadFault("\(other.name.prefix(64))", "is not a member that is known; there are aps and freshet")
+            throw PayloadFault("\(other.name.prefix(64))", "is an unknown member; the members are aps and freshet")
         }
         guard payload.kind != nil || payload.match != nil || payload.isForAll else {
             throw PayloadFault(
                 "freshet",
-                "says neither kind nor match; a push to every widget of the app says \"all\": true"
+                "has neither kind nor match; for a push to every widget of the app, give \"all\": true"
             )
         }
         return payload
@@ -67,7 +67,7 @@ extension PushPayload {
                 self.match = member.value
             case "all":
                 guard case .bool(true) = member.value else {
-                    throw PayloadFault("freshet.all", "is not true; leave it out to say kind or match")
+                    throw PayloadFault("freshet.all", "must be true; leave it out to give kind or match")
                 }
                 self.isForAll = true
             case "digest":
@@ -88,11 +88,11 @@ extension PushPayload {
                 }
                 self.attributes = member.value
             default:
-                throw PayloadFault("freshet.\(member.name.prefix(64))", "is not a member that is known")
+                throw PayloadFault("freshet.\(member.name.prefix(64))", "is an unknown member")
             }
         }
         guard !self.isForAll || (self.kind == nil && self.match == nil) else {
-            throw PayloadFault("freshet.all", "is every widget of the app; say either all or kind and match")
+            throw PayloadFault("freshet.all", "stands for every widget of the app; give either all, or kind and match")
         }
     }
 

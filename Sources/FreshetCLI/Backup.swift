@@ -11,28 +11,28 @@ struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy a data directory, beside the running gateway, and check the copy.",
         discussion: """
-            The copy is the log as it was at one commit: whatever was acknowledged when the copy began is in it. It is \
-            written beside its place, made durable, verified row by row, and only then has its name.
+            The copy is the log at one commit. It holds everything that was acknowledged when the copy began. It is \
+            written under a temporary name, made durable and verified row by row. Only then does it get its name.
 
               freshet backup --data data --to /backups/2026-11-02
               freshet backup --data data --to /backups --keep 7
 
-            With --keep the copy is made in the directory, under the time at which it began, and the oldest of those that \
-            were made in this way are removed once it is whole. The gateway tells when the last copy was made, if this \
-            may write to its data directory.
+            With --keep, each copy gets a folder in the directory, named after the time at which it began. Once the \
+            copy is complete, the oldest of these folders are removed. The gateway reports the time of its last \
+            backup, if this command may write to its data directory.
 
-            Exit codes: 0 done, 1 it failed, and there is nothing under the name.
+            Exit codes: 0 done, 1 it failed, and no copy has the name.
             """
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "Where to: a directory that does not exist yet, or is empty; with --keep the one with the backups.")
+    @Option(help: "The directory of the copy: a new or an empty one. With --keep, the directory of all copies.")
     var to: String
-    @Option(help: "Keep so many copies in the directory, this one among them, and remove older ones. At least 1.")
+    @Option(help: "Keep this many copies, the new one included, and remove older ones. At least 1.")
     var keep: Int?
 
     func validate() throws {
-        if let keep = self.keep, keep < 1 { throw ValidationError("--keep takes a number from 1") }
+        if let keep = self.keep, keep < 1 { throw ValidationError("--keep takes 1 or more") }
     }
 
     func run() throws {
@@ -53,7 +53,7 @@ struct Backup: ParsableCommand {
         do {
             try LogBackup.noteBackup(of: self.data.directory)
         } catch {
-            Output.standardError("the gateway is not told of this copy: \(error)")
+            Output.standardError("the copy is made, but the gateway cannot report it: \(error)")
         }
     }
 }
@@ -92,14 +92,14 @@ struct BackupFolder {
 /// `freshet restore`
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a data directory of a backup.",
+        abstract: "Make a data directory from a backup.",
         discussion: """
-            For the gateway that it was made of or for another one with as many partitions. The data directory must not \
-            exist yet, or be empty. What was accepted after the backup was made is not in it.
+            The gateway that uses it must have as many partitions as the gateway of the backup. The data directory \
+            must be new or empty. It will not have what was accepted after the backup.
 
               freshet restore --from /backups/2026-11-02 --data data
 
-            Exit codes: 0 done, 1 it failed, and the data directory is as it was.
+            Exit codes: 0 done, 1 it failed, and the data directory is unchanged.
             """
     )
 
@@ -141,6 +141,6 @@ private struct DirectoryCopy {
     private static func check(_ directory: String) throws(JournalError) {
         let survey = LogSurvey(of: directory)
         guard let fault = survey.faults.first else { return }
-        throw JournalError(.corrupt, "the copy has \(survey.faults.count) faults, the first: \(fault)")
+        throw JournalError(.corrupt, "the copy has \(survey.faults.count) faults; the first is: \(fault)")
     }
 }

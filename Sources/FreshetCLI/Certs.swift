@@ -7,8 +7,8 @@ struct Certs: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a development CA, a server certificate, a client certificate and a provider key.",
         discussion: """
-            For development and tests: everything is signed by a CA that this command makes, and clients have to be \
-            told to trust ca.pem. Files that exist already are kept, so that calling it again changes nothing.
+            For development and tests. The command makes a CA, which signs the certificates. Your clients must trust \
+            its ca.pem. Existing files are kept, so a second call changes nothing.
 
               freshet certs --out certs --host gateway.example.com
             """
@@ -24,7 +24,7 @@ struct Certs: ParsableCommand {
     var topics: [String] = []
     @Option(
         name: .customLong("environment"),
-        help: "development or production: what the client certificate is for; may be given twice. Default: not said."
+        help: "The client certificate's environment: development or production; may be given twice. Default: none."
     )
     var environments: [String] = []
     @Option(name: .customLong("user-id"), help: "The UID in the client certificate's subject.") var userID: String?

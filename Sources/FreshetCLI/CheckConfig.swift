@@ -54,22 +54,25 @@ struct ConfigurationOptions: ParsableArguments {
 struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Check a configuration file; every fault is told with its line.",
+        abstract: "Check a configuration file, and print each fault with its line.",
         discussion: """
-            Also reads the keys and certificates that it names: whether they go together, and when certificates begin and end. \
-            What works and is hardly meant is a warning: a certificate that ends within 14 days, a key that others can read, no \
-            team, no app.
+            It also reads the keys and certificates that the file names: does each key fit its certificate, and is \
+            each certificate valid now? A warning is something that works, but is probably a mistake: a certificate \
+            that ends within 14 days, a key that others can read, no team, no app.
 
               freshet check-config --config /etc/freshet/freshet.yaml --live
 
-            Exit codes: 0 good, also with warnings; 78 if anything is wrong.
+            Exit codes: 0 good, also with warnings; 78 the file has faults.
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the effective configuration.") var show = false
-    @Flag(help: "Print the effective configuration as JSON or, if anything is wrong, the faults.") var json = false
-    @Flag(help: "Also look whether the ports are free and the data directory can be written: before a start.")
+    @Flag(help: "Print the effective configuration as JSON, or the faults if there are any.") var json = false
+    @Flag(
+        help:
+            "Also check that the ports are free and that the data directory can be written to: for use before a start."
+    )
     var live = false
 
     func run() async throws {

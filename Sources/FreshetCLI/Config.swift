@@ -3,15 +3,16 @@ import ArgumentParser
 /// `freshet config`
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a running gateway about its configuration, and change teams and apps of it.",
+        abstract: "Show a running gateway's configuration, and change its teams and apps.",
         discussion: """
-            freshet check-config looks at a file without a gateway, freshet reload lets a gateway read its file again.
+            To check a file without a gateway, use freshet check-config. To make a gateway read its file again, use \
+            freshet reload.
 
               freshet config show
               freshet config diff
               freshet config put --app com.example.news --file news.yaml
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, 78 a reload would be refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused, 78 a reload would be refused.
             """,
         subcommands: [
             Show.self, Diff.self, Get.self, Put.self, End.self, Revert.self, Amendments.self,
@@ -21,7 +22,7 @@ struct Config: AsyncParsableCommand {
     /// `freshet config show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the configuration in force, without secrets, and what came of reading it last: JSON.",
+            abstract: "Print the configuration in force, without secrets, and the result of the last reload, as JSON.",
             discussion: """
                   freshet config show --context production
                 """
@@ -37,14 +38,14 @@ struct Config: AsyncParsableCommand {
     /// `freshet config diff`
     struct Diff: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what a reload would change and orphan, before it is taken.",
+            abstract: "Show what a reload would change, and which instances it would orphan.",
             discussion: """
-                The gateway reads its configuration as SIGHUP would, and takes nothing of it. One line for each key that differs: \
-                what is in force, and what would be.
+                The gateway reads its configuration file as for SIGHUP, but applies nothing. You see one line for each \
+                key that differs: the value in force, and the new one.
 
                   freshet config diff --ca certs/ca.pem
 
-                Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, 78 a reload would be refused.
+                Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused, 78 a reload would be refused.
                 """
         )
 

@@ -4,16 +4,16 @@ import Foundation
 /// `freshet dashboard`
 struct Dashboard: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the address of the dashboard, for a browser, or open it.",
+        abstract: "Print the dashboard's address, or open it in a browser.",
         discussion: """
-            The operator's token stands in it once, behind the #, which browsers send to nobody. The page keeps the token for as \
-            long as its tab is open, and takes it out of the address. Whoever has the address is an operator: open it, and do not \
-            hand it on.
+            The address ends with # and the operator's token. Browsers do not send this part. The page removes the \
+            token from the address, and keeps it while its tab is open. Keep the address to yourself: with it, anyone \
+            can act as an operator.
 
-            With --key it is a sender's address: of its team's own pages, by a token that the key signs, good for an hour. The \
-            configuration lets the key read (`teams[].keys[].reads`).
+            With --key it is a sender's address: of its team's own pages, with a token that the key signs, valid for an \
+            hour. The configuration lets the key read (`teams[].keys[].reads`).
 
-            --open hands the address to xdg-open, where other users of this machine may see it for a moment.
+            --open passes the address to xdg-open; other users of this machine can see it there for a moment.
 
               freshet dashboard --data /var/lib/freshet
               freshet dashboard --open
@@ -23,7 +23,7 @@ struct Dashboard: ParsableCommand {
             """
     )
 
-    @Flag(help: "Open it in this user's browser instead.") var open = false
+    @Flag(help: "Open the address in this user's browser instead.") var open = false
     @Option(help: "A provider key that reads, a .p8 file, in place of an operator's token.") var key: String?
     @Option(help: "The key's id.") var kid: String?
     @Option(help: "The team's id.") var team: String?
@@ -66,11 +66,11 @@ struct Dashboard: ParsableCommand {
         do {
             status = try OtherProgram.run(opener, [address])
         } catch {
-            Output.standardError("\(opener) could not be run (\(error)); without --open the address is printed")
+            Output.standardError("\(opener) could not be run (\(error)); leave out --open to print the address")
             throw ExitCode.failure
         }
         guard status == 0 else {
-            Output.standardError("\(opener) ended with \(status); without --open the address is printed")
+            Output.standardError("\(opener) ended with \(status); leave out --open to print the address")
             throw ExitCode.failure
         }
     }

@@ -6,14 +6,15 @@ import HostAPI
 /// `freshet export`
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write an app's registered hosts to a file, one a line (NDJSON).",
+        abstract: "Write an app's registered hosts to a file, one per line (NDJSON).",
         discussion: """
-            What comes out is what `freshet import` reads: into another gateway, also one with another number of \
-            partitions. Budgets, timelines and pushes that wait do not go along; `freshet backup` takes everything. The \
-            lines hold whole push tokens: keep the file as you keep those. Hosts that register meanwhile may be missing; \
-            they come with their next registration. The listener is the one for hosts.
+            `freshet import` reads the file into another gateway, which may have another number of partitions. The \
+            file has no budgets, timelines or waiting pushes; `freshet backup` copies everything. The file holds whole \
+            push tokens: protect it as you protect those. A host that registers during the export may be missing. \
+            --server is the listener for hosts.
 
-              freshet export --app com.example.scores --key certs/provider-key.p8 --kid K --team T hosts.ndjson
+              freshet export --app com.example.scores --key certs/provider-key.p8 \\
+                --kid K --team T hosts.ndjson
 
             Exit codes: 0 written, 1 the gateway does not answer or the file cannot be made, 2 it refused.
             """
@@ -22,8 +23,8 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
-    @Argument(help: "The file, which must not be there yet; - for standard output.") var file: String
-    @Option(help: "Hosts a request.") var batch = 500
+    @Argument(help: "The file, a new one; - for standard output.") var file: String
+    @Option(help: "Hosts per request.") var batch = 500
 
     func validate() throws {
         guard (1...1000).contains(self.batch) else { throw ValidationError("--batch takes 1 to 1000") }
@@ -50,7 +51,7 @@ struct Export: AsyncParsableCommand {
     private func output() throws -> FileHandle {
         guard self.file != "-" else { return .standardOutput }
         guard !FileManager.default.fileExists(atPath: self.file) else {
-            Output.standardError("\(self.file) is there already; name another file")
+            Output.standardError("\(self.file) exists already; give another name")
             throw ExitCode(1)
         }
         // Nobody else is to read push tokens.
@@ -60,7 +61,9 @@ struct Export: AsyncParsableCommand {
             attributes: [.posixPermissions: 0o600]
         )
         guard isMade, let handle = FileHandle(forWritingAtPath: self.file) else {
-            Output.standardError("\(self.file) cannot be made; see whether its folder is there and may be written to")
+            Output.standardError(
+                "\(self.file) cannot be made; check that its folder exists, and that you may write to it"
+            )
             throw ExitCode(1)
         }
         return handle

@@ -8,39 +8,46 @@ struct Freshet: AsyncParsableCommand {
         commandName: "freshet",
         abstract: "A self-hosted, APNs-compatible push gateway for widgets.",
         discussion: """
-            Back ends POST WidgetKit-style pushes to it; it finds the widget instances a push is about and reloads \
-            those whose budget allows it, now or later.
+            Back ends send it widget pushes. It finds the widget instances that a push is about, and reloads each of \
+            them when its budget allows it.
 
-            Exit codes: 0 done, 1 the job failed, 2 refused by the server, 64 wrong usage, 78 faulty configuration.
+            Exit codes: 0 done, 1 it failed, 2 the gateway refused it, 64 wrong usage, 78 the configuration has faults.
             """,
         version: FreshetVersion.current,
-        subcommands: [
-            Init.self, Doctor.self, Health.self,
-            Serve.self, CheckConfig.self, DefaultConfig.self, Schema.self, Certs.self, Trust.self, Token.self,
-            Send.self,
-            Import.self,
-            Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self,
-            Settle.self, Upgrade.self,
-            Version.self, Bench.self,
-        ],
         groupedSubcommands: [
             CommandGroup(
-                name: "Gateway Question",
+                name: "Set-up",
                 subcommands: [
-                    ContextVerb.self, Status.self, Dashboard.self, Ping.self, Pushes.self, Instances.self,
-                    Hosts.self, Teams.self, Apps.self, Kinds.self, Budget.self, Senders.self, Upstreams.self,
-                    Partitions.self,
-                    Config.self,
-                    Audit.self, API.self,
+                    Init.self, Doctor.self, CheckConfig.self, DefaultConfig.self, Schema.self, Certs.self, Trust.self,
+                    ContextVerb.self,
                 ]
             ),
             CommandGroup(
-                name: "Gateway Order",
+                name: "Gateway",
                 subcommands: [
-                    Orders.self, Pause.self, Resume.self, Cancel.self, Grant.self, ReloadWidgets.self, TryNow.self,
+                    Serve.self, Health.self, Upgrade.self, Settle.self, Backup.self, Restore.self, Version.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Sender and host",
+                subcommands: [Send.self, Token.self, Ping.self, Import.self, Export.self]
+            ),
+            CommandGroup(
+                name: "Question",
+                subcommands: [
+                    Status.self, Dashboard.self, Pushes.self, Instances.self, Hosts.self, Teams.self, Apps.self,
+                    Kinds.self, Budget.self, Senders.self, Upstreams.self, Partitions.self, Orders.self, Audit.self,
+                    Why.self, Log.self, API.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Change",
+                subcommands: [
+                    Pause.self, Resume.self, Cancel.self, Grant.self, ReloadWidgets.self, TryNow.self, Config.self,
                     Reload.self, LogLevel.self,
                 ]
             ),
+            CommandGroup(name: "Load and what-if", subcommands: [Bench.self, Simulate.self, WhatIf.self]),
         ]
     )
 }

@@ -6,14 +6,14 @@ import NIOPosix
 /// `freshet health`
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a gateway on this machine whether it is ready, without TLS and credentials.",
+        abstract: "Ask a gateway on this machine whether it is ready, without TLS and without a token.",
         discussion: """
-            For a container's health check, in an image that has neither a shell nor curl. Asks GET /readyz of listeners.health, \
-            which has to be on.
+            For a container's health check, in an image without a shell and curl. It sends GET /readyz to \
+            listeners.health, which must be on.
 
               freshet health --port 9080
 
-            Exit codes: 0 ready, 1 no answer, 2 not ready; what is missing is printed.
+            Exit codes: 0 ready, 1 no answer, 2 not ready; the output says what is missing.
             """
     )
 

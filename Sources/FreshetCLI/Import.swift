@@ -4,15 +4,14 @@ import HTTPTransport
 /// `freshet import`
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Register hosts from a file, one registration a line (NDJSON).",
+        abstract: "Register hosts from a file, one per line (NDJSON).",
         discussion: """
-            Each line is the body of PUT /v1/hosts/<token>/widgets with the push token as "token". A refused line is \
-            reported and does not keep the others from being registered; importing a file again is harmless. The listener is \
-            the one for hosts.
+            Each line is the body of PUT /v1/hosts/<token>/widgets, with the push token as "token". A refused line is reported; the others are registered all the same. You can import a file again. --server is the listener for hosts.
 
-              freshet import --app com.example.scores --key certs/provider-key.p8 --kid K --team T hosts.ndjson
+              freshet import --app com.example.scores --key certs/provider-key.p8 \\
+                --kid K --team T hosts.ndjson
 
-            Exit codes: 0 registered, 1 the gateway does not answer, 2 it refused something.
+            Exit codes: 0 registered, 1 the gateway does not answer, 2 it refused some or all lines.
             """
     )
 
@@ -20,7 +19,7 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
     @Argument(help: "The file; - for standard input.") var file: String
-    @Option(help: "Lines a request.") var batch = 500
+    @Option(help: "Lines per request.") var batch = 500
     @Flag(help: "Print the answer to every line as JSON.") var json = false
 
     func validate() throws {

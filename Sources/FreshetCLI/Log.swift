@@ -9,13 +9,13 @@ import WidgetModel
 /// `freshet log`
 struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look into a log: export its records, verify it, count what is in it.",
+        abstract: "Read a log: export its records, verify it, count what it holds.",
         discussion: """
-            Reads a data directory and writes nothing, so that it also works beside the gateway that is running on it.
+            These verbs read a data directory and write nothing. You can use them while the gateway runs.
 
               freshet log stats --data data
 
-            Exit codes: 0 done and good, 1 something is wrong with the log, 64 wrong usage.
+            Exit codes: 0 done and good, 1 the log has faults, 64 wrong usage.
             """,
         subcommands: [ExportLog.self, VerifyLog.self, LogStats.self]
     )
@@ -25,7 +25,7 @@ struct Log: ParsableCommand {
 struct DataOptions: ParsableArguments {
     @Option(name: [.customLong("data"), .customShort("d")], help: "The data directory.")
     var directory = "data"
-    @Flag(help: "Show no progress.") var quiet = false
+    @Flag(help: "Do not show progress.") var quiet = false
 
     /// The log, or what keeps it from being read on standard error and exit code 1.
     func open() throws -> LogDirectory {
@@ -42,7 +42,7 @@ struct DataOptions: ParsableArguments {
         do {
             try body()
         } catch let error as JournalError {
-            Output.standardError("\(self.directory): \(error); freshet log verify says more")
+            Output.standardError("\(self.directory): \(error); run freshet log verify for the details")
             throw ExitCode(1)
         }
     }
@@ -52,10 +52,10 @@ struct DataOptions: ParsableArguments {
 struct ExportLog: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the records as NDJSON, one a line, partition after partition.",
+        abstract: "Write the records as NDJSON, one per line, partition after partition.",
         discussion: """
-            Members are named as on the wire, push tokens are shortened. With --bytes each line also has the record's \
-            bytes in base 16, from which it can be had back whole, tokens included.
+            Members have the names of the wire, and push tokens are shortened. With --bytes, each line also has the \
+            record's bytes in base 16: the whole record, tokens included.
 
               freshet log export --data data --kind push --kind register
             """
@@ -66,7 +66,7 @@ struct ExportLog: ParsableCommand {
     @Option(help: "Only from this position on.") var from: UInt64 = 1
     @Option(help: "Only records of this kind, as in push or register; may be given several times.")
     var kind: [String] = []
-    @Flag(help: "Each record's bytes too: tokens in full.") var bytes = false
+    @Flag(help: "Also each record's bytes, with whole tokens.") var bytes = false
 
     func run() throws {
         let log = try self.data.open()
@@ -161,17 +161,18 @@ struct LogStats: ParsableCommand {
 struct VerifyLog: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check every byte of a log: checksums, positions, times, and that a replay gives what it says.",
+        abstract:
+            "Check every byte of a log: checksums, positions, times, and whether a replay gives the same outputs.",
         discussion: """
-            Looks at every row and tells all that is wrong with its place. Then replays each partition, as far as its \
-            entries are good, and holds it to what the output log says: the same states and the same effects.
+            It checks every row, and prints each fault with its place. Then it replays each partition up to its first \
+            fault, and compares states and effects with the output log.
 
               freshet log verify --data data
             """
     )
 
     @OptionGroup var data: DataOptions
-    @Flag(help: "Only the rows: no replay.") var rows = false
+    @Flag(help: "Check only the rows, without a replay.") var rows = false
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {

@@ -37,7 +37,7 @@ enum Output {
         } else if let data = try? Data(contentsOf: URL(filePath: file)) {
             return data
         }
-        Self.standardError("\(file) cannot be read; see whether it is there, and its owner and mode")
+        Self.standardError("\(file) cannot be read; check that it exists, and its owner and mode")
         throw ExitCode(1)
     }
 
@@ -49,7 +49,7 @@ enum Output {
         do {
             try data.write(to: URL(filePath: file))
         } catch {
-            Self.standardError("\(file) cannot be written; see whether its folder is there and may be written to")
+            Self.standardError("\(file) cannot be written; check that its folder exists, and that you may write to it")
             throw ExitCode(1)
         }
     }

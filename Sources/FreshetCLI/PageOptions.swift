@@ -5,11 +5,11 @@ import Settings
 
 /// A report as a page.
 struct PageOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write a page of charts, in one self-contained file.", valueName: "file"))
     var html: String?
     @Option(
         help: ArgumentHelp(
-            "Chart.js 3, which becomes part of the page; without it the page has tables.",
+            "Chart.js 3, which becomes part of the page. Without it, the page has tables.",
             valueName: "file"
         )
     )
@@ -21,7 +21,7 @@ struct PageOptions: ParsableArguments {
         let script = try? String(contentsOf: URL(filePath: self.chartScript), encoding: .utf8)
         if script == nil {
             Output.standardError(
-                "\(html) has tables and no charts: \(self.chartScript) cannot be read; install libjs-chart.js or say --chart-script"
+                "\(html) has tables and no charts: \(self.chartScript) cannot be read; install libjs-chart.js or give --chart-script"
             )
         }
         try Output.write(Data(page.text(chartScript: script).utf8), to: html)

@@ -4,10 +4,10 @@ import HTTPTransport
 /// `freshet ping`
 struct Ping: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Connect, send HTTP/2 PINGs and print how long the answers took.",
+        abstract: "Connect to a listener, send HTTP/2 PINGs and print the round-trip times.",
         discussion: """
-            Shows that a listener is reachable, its certificate is trusted and HTTP/2 is spoken. Without --server it is the \
-            listener for senders.
+            An answer shows that the listener can be reached, that its certificate is trusted, and that it speaks \
+            HTTP/2. Without --server it is the listener for senders.
 
               freshet ping --server https://127.0.0.1:2197 --ca certs/ca.pem
 

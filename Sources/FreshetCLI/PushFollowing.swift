@@ -30,7 +30,7 @@ struct SenderQuestion {
                 continue
             }
             let answer = "\(response.status) \(response.text)"
-            Output.standardError("the gateway does not tell what became of the push: \(answer)")
+            Output.standardError("the gateway does not show the push's outcomes: \(answer)")
             throw ExitCode(1)
         }
     }
@@ -64,7 +64,7 @@ struct PushFollowing {
             } else {
                 looksUnknown += 1
                 guard looksUnknown < Self.looksUnknownMax else {
-                    Output.standardError("the gateway knows of no such push")
+                    Output.standardError("the gateway has no such push")
                     throw ExitCode(1)
                 }
             }

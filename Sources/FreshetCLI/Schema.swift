@@ -7,12 +7,13 @@ import Simulation
 /// `freshet schema`
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the JSON Schema of a file, by which editors complete and check it.",
+        abstract: "Print the JSON Schema of a file format, with which editors complete and check such files.",
         discussion: """
               freshet schema config > freshet.schema.json
               freshet schema bench-report > bench-report.schema.json
 
-            Editors with YAML's language server follow a file's first line: # yaml-language-server: $schema=freshet.schema.json
+            Editors with YAML's language server read a file's first line: # yaml-language-server: \
+            $schema=freshet.schema.json
             """
     )
 

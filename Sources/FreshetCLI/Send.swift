@@ -8,11 +8,12 @@ struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send one push: to a push token, or to every instance of an app that matches.",
         discussion: """
-            Where the gateway is, and what to prove with who sends, stand best in a context (freshet context set).
+            Use freshet context set to store the gateway's address and the sender's key once.
 
               freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid K --team T \\
                 --app com.example.scores --push-token 0a1b2c3d
-              freshet send --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
+              freshet send --app com.example.scores --kind scores \\
+                --match '{"team":["seahawks"]}' --dry-run
               freshet send --app com.example.scores --all --follow
               freshet send --app com.example.scores --bulk pushes.ndjson
 
@@ -23,30 +24,31 @@ struct Send: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
-    @Option(help: "A push token in hex; without it the push goes to the app, with --kind, --match or --all.")
+    @Option(help: "A push token in hex. Without it, the push goes to the app, with --kind, --match or --all.")
     var pushToken: String?
     @Option(help: "widgets or controls.") var type = "widgets"
-    @Option(help: "1, 5 or 10; the app's default if not given.") var priority: UInt8?
-    @Option(help: "UNIX seconds until which the push may wait; 0 means now or never.") var expiration: Int64?
-    @Option(help: "A later push with the same id takes the place of one that waits.") var collapseID: String?
-    @Option(help: "The push's id, a UUID; the gateway makes one if not given.") var id: String?
+    @Option(help: "1, 5 or 10. Default: the app's.") var priority: UInt8?
+    @Option(help: "The time until which the push may wait, in UNIX seconds; 0 for now or never.") var expiration: Int64?
+    @Option(help: "A later push with the same collapse id replaces one that waits.") var collapseID: String?
+    @Option(help: "The push's apns-id, a UUID. Default: the gateway makes one.") var id: String?
     @Option(help: "Only instances of this kind.") var kind: String?
     @Option(help: "Only instances whose configuration matches, a pattern in JSON.") var match: String?
     @Flag(help: "Every instance of the app, of every kind.") var all = false
-    @Option(help: "Names the content: instances that show it already are left alone.") var digest: String?
-    @Option(help: "What the conditions of instances ask for, an object in JSON.") var attributes: String?
-    @Option(help: "UNIX seconds until which the push waits.") var notBefore: Int64?
-    @Option(help: "How many instances it may match; one that matches more is refused. At least 1.") var maxMatched: Int?
-    @Flag(help: "Only say who would be hit and what would be decided.") var dryRun = false
-    @Flag(help: "Go on until nothing can become of the push any more, and print each change.") var follow = false
+    @Option(help: "The name of the content: instances that already show it do not reload.") var digest: String?
+    @Option(help: "Values for the conditions of instances, a JSON object.") var attributes: String?
+    @Option(help: "The time before which nothing reloads, in UNIX seconds.") var notBefore: Int64?
+    @Option(help: "How many instances the push may match; if it matches more, it is refused. At least 1.")
+    var maxMatched: Int?
+    @Flag(help: "Only show which instances match and what would be decided.") var dryRun = false
+    @Flag(help: "Wait until the push is complete, and print each change.") var follow = false
     @Option(
-        help: "A file of pushes to the app, one a line with its headers and its payload (NDJSON); - for standard input."
+        help: "A file of pushes to the app, one per line with its headers and payload (NDJSON); - for standard input."
     )
     var bulk: String?
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
-        if self.follow, self.dryRun { throw ValidationError("--follow is for a push that is sent, not for --dry-run") }
+        if self.follow, self.dryRun { throw ValidationError("give --follow or --dry-run, not both") }
         if let bound = self.maxMatched, bound < 1 { throw ValidationError("--max-matched takes 1 or more") }
         let own: [Any?] = [
             self.pushToken, self.priority, self.expiration, self.collapseID, self.id, self.kind, self.match,
@@ -55,7 +57,7 @@ struct Send: AsyncParsableCommand {
         ]
         guard self.bulk == nil || (own.allSatisfy { $0 == nil } && !self.all && !self.dryRun && !self.follow) else {
             throw ValidationError(
-                "--bulk takes everything about its pushes from the file; leave the other options of a push out"
+                "with --bulk everything about the pushes is in the file: leave out the other options of a push"
             )
         }
     }
@@ -156,7 +158,7 @@ struct Send: AsyncParsableCommand {
             request = PushRequest(.app(app, isDryRun: self.dryRun), payload: payload)
         }
         if let id = self.id {
-            guard let parsed = PushID(id) else { throw ValidationError("--id is no UUID") }
+            guard let parsed = PushID(id) else { throw ValidationError("--id is not a UUID") }
             request.id = parsed
         }
         if let priority = self.priority {

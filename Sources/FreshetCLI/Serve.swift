@@ -18,37 +18,40 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway.",
         discussion: """
-            Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready for \
-            timeouts.lameDuck, then GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads the configuration again, with \
-            certificates, provider keys and the revocation list: what needs no restart is in force at once.
+            The gateway replays its log, opens the listeners and serves until SIGTERM or SIGINT. Then it drains: it \
+            reports not ready for timeouts.lameDuck, sends GOAWAY, finishes open requests, and ends within \
+            timeouts.drain. At SIGHUP it reads the configuration, certificates, provider keys and the revocation list \
+            again; changes that need no restart are in force at once.
 
-            What freshet check-config calls a fault, a certificate that has ended among it, keeps it from starting.
+            It does not start if freshet check-config finds a fault, such as a certificate that has ended.
 
               freshet serve --config /etc/freshet/freshet.yaml
 
-            Exit codes: 0 drained, 1 it could not start or go on, 78 the configuration is faulty.
+            Exit codes: 0 drained, 1 it could not start or go on, 78 the configuration has faults.
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
 
-    @Flag(help: "Keep the log in memory: for tests. Nothing outlives the process, and dataDirectory is not touched.")
+    @Flag(help: "Keep the log in memory, for tests. It is lost when the process ends, and dataDirectory is not used.")
     var inMemory = false
 
-    @Flag(help: "Let operators move the clock on with POST /v1/clock: for tests, with --in-memory.")
+    @Flag(help: "Let operators move the clock forward with POST /v1/clock, for tests. Needs --in-memory.")
     var movableClock = false
 
     @Flag(
         help: """
-            Send nothing to upstreams and webhooks, and ask no timeline provider: for a drill with a restored copy. What is for \
-            them waits until it expires; hosts that connect are served.
+            Send nothing to upstreams and webhooks, and ask no timeline provider: for a drill with a restored copy. \
+            Reloads for them wait until they expire. Hosts that connect are served.
             """
     )
     var noDeliveries = false
 
     func validate() throws {
         if self.movableClock, !self.inMemory {
-            throw ValidationError("--movable-clock needs --in-memory: a log on disk would keep a time that never was")
+            throw ValidationError(
+                "--movable-clock needs --in-memory, since a log on disk would keep times that never were"
+            )
         }
     }
 
@@ -63,7 +66,7 @@ struct Serve: AsyncParsableCommand {
         let movable = self.movableClock ? MovableClock() : nil
         let clock = movable?.makeLogClock() ?? LogClock()
         let chosen = try self.journal(configuration, clock, logger)
-        if self.inMemory { logger.warning("the log is in memory: what is accepted now is gone with this process") }
+        if self.inMemory { logger.warning("the log is in memory: it is lost when this process ends") }
         if self.noDeliveries { logger.warning("nothing is delivered: this is a drill (--no-deliveries)") }
         let operatorToken = self.operatorToken(configuration)
         defer { if self.inMemory { operatorToken.removeFolder() } }

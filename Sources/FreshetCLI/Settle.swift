@@ -8,15 +8,14 @@ import WidgetModel
 /// `freshet settle`
 struct Settle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Decide everything that a log has, and write a snapshot of each partition that holds it all.",
+        abstract: "Apply a log to its end, and write a snapshot of each partition that holds everything.",
         discussion: """
-            What a gateway does that is started and ended, without its listeners: after it, another version of Freshet can go on \
-            from the data directory, also one with other decision rules. Nothing is delivered; the next start does that. \
-            freshet upgrade calls it. The gateway must not be running.
+            Afterwards, another version of Freshet can use the data directory, even with other decision rules. Nothing \
+            is delivered; the next start does that. freshet upgrade calls this verb. Stop the gateway first.
 
               freshet settle --data /var/lib/freshet
 
-            Exit codes: 0 done, 1 it failed, and what is committed is as it was.
+            Exit codes: 0 done, 1 it failed, and what was committed is unchanged.
             """
     )
 

@@ -8,22 +8,23 @@ import WidgetModel
 /// `freshet simulate`
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the engine over virtual days: who reloads when, what it costs, how old the data is.",
+        abstract: "Run the engine over virtual days: which widgets reload when, what it costs, how old their data is.",
         discussion: """
-            A scenario is a YAML file: kinds of widget, populations of hosts with their daily rhythms, and senders \
-            with their events; docs/simulation.md lists its keys, docs/examples/scenarios has some. The engine is the \
-            gateway's own. The same scenario and seed give the same run, to the bit, on every machine.
+            A scenario is a YAML file with kinds of widgets, populations of hosts with their daily rhythms, and \
+            senders with their events. docs/simulation.md lists its keys; docs/examples/scenarios has examples. The \
+            engine is the gateway's own. The same scenario and seed give the same run, to the bit, on every machine.
 
               freshet simulate --scenario sports-night.yaml --html report.html
-              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json - | jq .staleness
+              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json - \\
+                | jq .staleness
 
-            With --faults it runs no scenario but a small gateway whose network, journal and hosts fail and which dies \
-            at any moment, once for each of so many seeds, and checks what is promised (docs/testing.md):
+            With --faults it runs a small gateway instead of a scenario, once for each seed. Its network, journal and \
+            hosts fail, and it can die at any moment. Each run checks the guarantees (docs/testing.md):
 
               freshet simulate --faults --seeds 100000
               freshet simulate --faults --seed 4711 --seeds 1
 
-            Exit codes: 0 done, 1 something that must hold did not, 78 the scenario is faulty.
+            Exit codes: 0 done, 1 a guarantee did not hold, 78 the scenario has faults.
             """
     )
 
@@ -32,11 +33,11 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
     var json: String?
     @OptionGroup var page: PageOptions
-    @Option(help: "Another seed than the scenario's; with --faults the first of them.") var seed: UInt64?
-    @Option(help: "Another number of virtual days than the scenario's.") var days: Int?
-    @Flag(help: "Let everything around the engines fail, and check what they promise.") var faults = false
-    @Option(help: "How many seeds --faults runs.") var seeds = 1000
-    @Flag(help: "Print nothing but what was asked for.") var quiet = false
+    @Option(help: "A seed in place of the scenario's; with --faults, the first seed.") var seed: UInt64?
+    @Option(help: "How many virtual days, in place of the scenario's.") var days: Int?
+    @Flag(help: "Make everything around the engine fail, and check the guarantees.") var faults = false
+    @Option(help: "With --faults: how many seeds.") var seeds = 1000
+    @Flag(help: "Print only the results that you ask for.") var quiet = false
 
     func validate() throws {
         if self.faults {

@@ -28,7 +28,7 @@ struct SupervisorNotices: Service {
             self.channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(unixDomainSocketPath: path).get()
         } catch {
-            logger.warning("the service manager is not told how this goes", metadata: ["error": "\(path): \(error)"])
+            logger.warning("the service manager cannot be notified", metadata: ["error": "\(path): \(error)"])
             return nil
         }
     }

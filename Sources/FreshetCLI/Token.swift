@@ -7,11 +7,11 @@ import WidgetModel
 /// `freshet token`
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Mint the tokens that senders and hosts authenticate with, and look into them.",
+        abstract: "Mint the tokens of senders and hosts, and inspect them.",
         discussion: """
               freshet token mint --key certs/provider-key.p8 --kid K --team T
 
-            Exit codes: 0 done, 1 the key or token cannot be read or does not count, 64 wrong usage.
+            Exit codes: 0 done, 1 the key or token cannot be read or is not valid, 64 wrong usage.
             """,
         subcommands: [Mint.self, MintHost.self, Inspect.self]
     )
@@ -31,7 +31,7 @@ struct Token: ParsableCommand {
 
     /// How a minted token is printed.
     struct Form: ParsableArguments {
-        @Flag(help: "Print it as the header that it is sent in, `authorization: bearer <token>`.") var header = false
+        @Flag(help: "Print the whole header, `authorization: bearer <token>`.") var header = false
 
         func text(of token: String) -> String { self.header ? "authorization: bearer \(token)" : token }
     }
@@ -39,7 +39,7 @@ struct Token: ParsableCommand {
     /// `freshet token mint`
     struct Mint: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Mint a provider token, good for an hour.",
+            abstract: "Mint a provider token, valid for an hour.",
             discussion: """
                 Send it as `authorization: bearer <token>`, as in curl -H "$(freshet token mint … --header)". Use one \
                 token for all connections of a team.
@@ -50,7 +50,7 @@ struct Token: ParsableCommand {
 
         @OptionGroup var signer: Signer
         @OptionGroup var form: Form
-        @Option(help: "The token's iat in UNIX seconds; now if not given.") var issuedAt: Int64?
+        @Option(help: "The token's iat in UNIX seconds. Default: now.") var issuedAt: Int64?
 
         func run() throws {
             let issuedAt = self.issuedAt.map { Instant(seconds: $0) } ?? LogClock.wallTime()
@@ -64,10 +64,11 @@ struct Token: ParsableCommand {
             commandName: "host",
             abstract: "Mint a host credential for one push token of an app.",
             discussion: """
-                With --host it also names the host that the token is of: such a host may register under that name, and \
-                under another push token than before. Without it a host has the name that its token gives.
+                With --host, the credential also names the host: the host may then register under that name, also with \
+                a new push token. Without it, the host's name comes from its push token.
 
-                  freshet token host --key certs/provider-key.p8 --kid K --team T --app com.example.scores \\
+                  freshet token host --key certs/provider-key.p8 --kid K --team T \\
+                    --app com.example.scores \\
                     --push-token 0a1b2c3d --host phone
                 """
         )
@@ -76,8 +77,8 @@ struct Token: ParsableCommand {
         @OptionGroup var form: Form
         @Option(help: "The app's bundle id.") var app: String
         @Option(name: .customLong("push-token"), help: "The host's push token in hex.") var pushToken: String
-        @Option(help: "The id of the host that the push token is of.") var host: String?
-        @Option(help: "For how many days; at most 90.") var days: Int64 = 30
+        @Option(help: "The id of the host that has the push token.") var host: String?
+        @Option(help: "For how many days, 1 to 90.") var days: Int64 = 30
 
         func validate() throws {
             guard DeviceToken(hex: self.pushToken) != nil else { throw ValidationError("--push-token is not hex") }

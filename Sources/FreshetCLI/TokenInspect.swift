@@ -9,20 +9,22 @@ extension Token {
     /// `freshet token inspect`
     struct Inspect: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what a provider token or a host credential is: whose, for what, from when until when.",
+            abstract:
+                "Show what a provider token or a host credential says: its owner, its purpose, and when it is valid.",
             discussion: """
-                Nothing is sent anywhere, and the token is not printed. With --key its signature is checked, too. What a key is for \
-                stands in the gateway's configuration: `freshet config get --team T` prints it, `reads` among it.
+                Nothing is sent, and the token is not printed. With --key, its signature is checked, too. The gateway's \
+                configuration says what a key may do: `freshet config get --team T` prints it, `reads` among it.
 
                   freshet token inspect token.txt --key certs/provider-key.public.pem
-                  freshet token mint --key certs/provider-key.p8 --kid K --team T | freshet token inspect
+                  freshet token mint --key certs/provider-key.p8 --kid K --team T \\
+                    | freshet token inspect
 
-                Exit codes: 0 good now, 1 it cannot be read, has ended, does not count yet, or the signature does not hold.
+                Exit codes: 0 valid now, 1 it cannot be read, has expired, is not valid yet, or its signature is wrong.
                 """
         )
 
         @Argument(help: "A file with the token, - for standard input.") var file = "-"
-        @Option(help: "The provider key, or its public half, a PEM file: to check the signature with.") var key: String?
+        @Option(help: "The provider key or its public half, a PEM file, to check the signature.") var key: String?
         @OptionGroup var answer: AnswerOptions
 
         func run() throws {
@@ -32,7 +34,7 @@ extension Token {
             do throws(TokenFault) {
                 reading = try TokenReading(text, now: now)
             } catch {
-                Output.standardError("\(self.file): no token of a sender or host: \(error.sentence)")
+                Output.standardError("\(self.file) has no token of a sender or host: \(error.sentence)")
                 throw ExitCode(1)
             }
             let isSigned = try self.publicKey.map { key in
@@ -120,7 +122,7 @@ struct TokenReading {
             try ProviderTokenRules().check(times, now: now)
             return nil
         } catch {
-            return error == .expiredProviderToken ? "the token has expired" : "the token does not count yet"
+            return error == .expiredProviderToken ? "the token has expired" : "the token is not valid yet"
         }
     }
 
@@ -147,7 +149,7 @@ struct TokenReading {
         }
         card.add(
             "signature",
-            isSigned.map { $0 ? Cell("holds", .good) : Cell("is not of this key", .bad) } ?? "not checked: --key"
+            isSigned.map { $0 ? Cell("holds", .good) : Cell("is not by this key", .bad) } ?? "not checked: give --key"
         )
         card.add("counts now", self.fault.map { Cell("no: \($0)", .bad) } ?? Cell("yes", .good))
         return card

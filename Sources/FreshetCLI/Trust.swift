@@ -4,25 +4,26 @@ import Foundation
 /// `freshet trust`
 struct Trust: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have this user's browser trust a development CA, so that it opens the dashboard without a warning.",
+        abstract: "Make this user's browser trust a development CA, so that it opens the dashboard without a warning.",
         discussion: """
-            For the CA that freshet certs makes. On Linux it goes to the store of Chromium and Chrome (~/.pki/nssdb, by certutil of \
-            libnss3-tools), on macOS to the login keychain; Firefox has a store of its own: Settings, Certificates, Import.
+            For the CA that freshet certs makes. On Linux, the CA goes into the store of Chromium and Chrome \
+            (~/.pki/nssdb, with certutil of libnss3-tools); on macOS, into the login keychain. Firefox has its own \
+            store: import the CA under Settings, Certificates.
 
               freshet trust certs/ca.pem
               freshet trust certs/ca.pem --remove
 
-            Exit codes: 0 done, 1 the file cannot be read or the store not be changed, 64 wrong usage.
+            Exit codes: 0 done, 1 the file cannot be read or the store cannot be changed, 64 wrong usage.
             """
     )
     private static let name = "Freshet development CA"
 
     @Argument(help: "The CA's certificate, in PEM.") var file = "certs/ca.pem"
-    @Flag(help: "Trust it no longer.") var remove = false
+    @Flag(help: "Remove the CA from the store.") var remove = false
 
     func run() throws {
         guard FileManager.default.isReadableFile(atPath: self.file) else {
-            Output.standardError("\(self.file) cannot be read; freshet certs makes one")
+            Output.standardError("\(self.file) cannot be read; check the path, or make a CA with freshet certs")
             throw ExitCode.failure
         }
         #if os(macOS)
@@ -42,14 +43,14 @@ struct Trust: ParsableCommand {
         let verb = self.remove ? ["-D"] : ["-A", "-t", "C,,", "-i", self.file]
         try self.change("certutil", verb + ["-n", Self.name, "-d", store], "libnss3-tools")
         #endif
-        print(self.remove ? "trusted no longer" : "trusted by this user's browser once it is started anew")
+        print(self.remove ? "trusted no longer" : "trusted by this user's browser once you restart it")
     }
 
     private func change(_ program: String, _ arguments: [String], _ package: String) throws {
         let status = try OtherProgram.run(program, arguments)
         guard status != 0 else { return }
         Output.standardError(
-            status == 127 ? "there is no \(program): install \(package)" : "\(program) ended with \(status)"
+            status == 127 ? "\(program) is missing: install \(package)" : "\(program) ended with \(status)"
         )
         throw ExitCode.failure
     }

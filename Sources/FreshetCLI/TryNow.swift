@@ -6,14 +6,14 @@ import WidgetModel
 struct TryNow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try-now",
-        abstract: "Try at once what waits for an upstream, a webhook, receipts or a timeline provider.",
+        abstract: "Retry now what waits for an upstream, a webhook, receipts or a timeline provider.",
         discussion: """
-            For when what was wrong with it is mended: it is held back no longer. Without --app, all that have failed last are \
-            tried. freshet upstreams says what came of it.
+            Use it once you have mended the server: the gateway does not wait for its next retry. Without --app, it \
+            retries all that failed last. freshet upstreams shows the result.
 
               freshet try-now --app com.example.scores --ca certs/ca.pem
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -33,7 +33,7 @@ struct TryNow: AsyncParsableCommand {
         let done = try await self.gateway.ask { try await $0.ask("POST", "/v1/try-now", body) }
         guard !self.answer.json else { return Output.line(done.text) }
         let tried = done.json["tried"]?.elements ?? []
-        guard !tried.isEmpty else { return Output.line("Nothing has failed: there is nothing to try.") }
+        guard !tried.isEmpty else { return Output.line("Nothing has failed: there is nothing to retry.") }
         for target in tried { Output.line(Self.line(target)) }
     }
 

@@ -11,26 +11,27 @@ import WidgetModel
 /// `freshet upgrade`
 struct Upgrade: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a data directory ready for this version of Freshet; also for an older one, to go back.",
+        abstract: "Prepare a data directory for this version of Freshet, newer or older than the last one.",
         discussion: """
-            Decision rules belong to a version. What a log has is decided by the rules of the version that wrote it, and what \
-            comes behind a snapshot that holds everything by those of the version that is started next. SIGTERM leaves such a \
-            snapshot. Where the gateway was killed instead, this has the previous program write it (freshet settle), and then \
-            takes the state over. Where the rules are the same it does nothing. The gateway must not be running.
+            Each version has decision rules. The version that wrote a log must also decide it, up to a snapshot that \
+            holds everything; from there on, another version can continue. A gateway that ends by SIGTERM writes such \
+            a snapshot. If it was killed, this verb runs the previous program to write one (freshet settle), and then \
+            adopts the state. If the rules are the same, it does nothing. Stop the gateway first.
 
               freshet upgrade --data /var/lib/freshet --dry-run
-              freshet upgrade --data /var/lib/freshet --previous /usr/lib/freshet/freshet-previous
+              freshet upgrade --data /var/lib/freshet \\
+                --previous /usr/lib/freshet/freshet-previous
 
-            To go back to the version before, stop this one and run that one's freshet upgrade.
+            To go back to the previous version, stop this one and run the previous program's freshet upgrade.
 
-            Exit codes: 0 ready, 1 it is not, and the output says what to do.
+            Exit codes: 0 ready, 1 not ready, and the output says what to do.
             """
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "The program before this one. Packages keep it where the default says.")
+    @Option(help: "The previous program. Packages keep it at the default path.")
     var previous = "/usr/lib/freshet/freshet-previous"
-    @Flag(help: "Say what would be done, and change nothing.") var dryRun = false
+    @Flag(help: "Only show what would be done.") var dryRun = false
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
@@ -42,7 +43,7 @@ struct Upgrade: AsyncParsableCommand {
             var standings = try directory.readStandings()
             let hasToSettle = standings.contains { $0.step() == .settle }
             guard standings.contains(where: { $0.step() != .goOn }) else {
-                return self.report(standings, "nothing to do: this program's rules decided it")
+                return self.report(standings, "nothing to do: this program has the rules that the log was decided by")
             }
             if self.dryRun { return self.report(standings, self.plan(hasToSettle)) }
             if hasToSettle {
@@ -50,7 +51,7 @@ struct Upgrade: AsyncParsableCommand {
                 standings = try directory.readStandings()
             }
             let adopted = try await directory.adopt()
-            self.report(standings, "ready: \(adopted.count) partitions go on with rules \(Engine.version)")
+            self.report(standings, "ready: \(adopted.count) partitions continue with rules \(Engine.version)")
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -60,9 +61,9 @@ struct Upgrade: AsyncParsableCommand {
     }
 
     private func plan(_ hasToSettle: Bool) -> String {
-        let adopting = "the states would be taken over, and what comes next decided by rules \(Engine.version)"
+        let adopting = "the states would be adopted, and rules \(Engine.version) would decide from there on"
         guard hasToSettle else { return "would be made ready: \(adopting)" }
-        return "would be made ready: \(self.previous) settle would decide what is committed; then \(adopting)"
+        return "would be made ready: \(self.previous) settle would apply what is committed; then \(adopting)"
     }
 
     /// Has the program before this one decide what is its to decide.
@@ -70,9 +71,9 @@ struct Upgrade: AsyncParsableCommand {
         guard FileManager.default.isExecutableFile(atPath: self.previous) else {
             Output.standardError(
                 """
-                \(self.data.directory) has entries that the version before has to decide, and there is no program at \
-                \(self.previous). Nothing was changed. Name it with --previous, or start that version once and end \
-                it with SIGTERM
+                the previous version must decide entries in \(self.data.directory), and there is no program at \
+                \(self.previous). Nothing was changed. Give its path with --previous, or start that version once and \
+                end it with SIGTERM
                 """
             )
             throw ExitCode(1)
@@ -86,7 +87,7 @@ struct Upgrade: AsyncParsableCommand {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             Output.standardError(
-                "\(self.previous) settle ended with \(process.terminationStatus); what it says is above"
+                "\(self.previous) settle ended with \(process.terminationStatus); its output is above"
             )
             throw ExitCode(1)
         }

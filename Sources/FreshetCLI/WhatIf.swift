@@ -11,25 +11,25 @@ import WidgetModel
 struct WhatIf: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "what-if",
-        abstract: "Run the log again under another budget policy, and show the difference.",
+        abstract: "Replay the log under another budget policy, and show the difference.",
         discussion: """
-            The policy is a file as in deploy/policies. The log is run twice side by side: as it was, and with the policy \
-            in the place of the one that each kind (or --kind, of --app) had. What people and senders did is the same; \
-            what hosts answered to reloads that never were is estimated from the nearest earlier answer, and how many \
-            those are is told (docs/history.md).
+            The policy is a file as in deploy/policies. The log is replayed twice: as it was, and with this policy for \
+            each kind (or for --kind of --app). Hosts' answers to reloads that did not happen are estimated from the \
+            nearest earlier answer, and the report counts these estimates (docs/history.md).
 
-              freshet what-if --policy deploy/policies/trmnl.yaml --since 24h --html what-if.html
+              freshet what-if --policy deploy/policies/trmnl.yaml --since 24h \\
+                --html what-if.html
 
-            Exit codes: 0 done, 1 the log cannot be read or replayed, 78 the policy is faulty.
+            Exit codes: 0 done, 1 the log cannot be read or replayed, 78 the policy has faults.
             """
     )
 
     @Option(help: "The policy, a YAML file.") var policy: String
-    @Option(help: "How far back from the log's end is measured: 90m, 24h or 2d.") var since = "24h"
+    @Option(help: "How far back from the log's end to measure: 90m, 24h or 2d.") var since = "24h"
     @OptionGroup var data: DataOptions
     @Option(help: "Only for this app's kinds.") var app: String?
     @Option(help: "Only for this kind.") var kind: String?
-    @Option(help: "A widget that a push finds waiting for longer is starved.") var starvedAfter = "4h"
+    @Option(help: "Count a widget as starved if a push waits for it longer than this.") var starvedAfter = "4h"
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
     var json: String?
     @OptionGroup var page: PageOptions

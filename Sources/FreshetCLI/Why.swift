@@ -10,27 +10,28 @@ import WidgetModel
 /// `freshet why`
 struct Why: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what happened to one widget instance, and why: pushes, reloads, budget.",
+        abstract: "Show what happened to one widget instance, and why: pushes, reloads, budget.",
         discussion: """
-            Replays the log of the instance's partition, of which only what may concern the instance is applied, and tells \
-            every step: which condition of a push matched or failed, what the budget was before and after, what waits and \
-            until when, what the host answered. The gateway is asked, through its listener for operators:
+            It replays the log of the instance's partition, and applies only the records that may concern the \
+            instance. It shows each step: which condition of a push matched or failed, the budget before and after, \
+            what waits and until when, and the host's answers. To ask a gateway, through its listener for operators:
 
-              freshet why com.example.scores/phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
+              freshet why com.example.scores/phone:scores-1 \\
+                --server https://127.0.0.1:9443 --ca certs/ca.pem
 
-            or, with --data and no --server, the log in a data directory is read, beside a running gateway or without one:
+            To read a data directory instead, whether its gateway runs or not, give --data without --server:
 
               freshet why com.example.scores/phone:scores-1 --data data --since 24h
 
-            Exit codes: 0 told, 1 the log or the server cannot be read, 2 refused by the server, or there is no such \
-            instance.
+            Exit codes: 0 answered, 1 the log cannot be read or the gateway does not answer, 2 it refused, or has no \
+            such instance.
             """
     )
 
     @Argument(help: "The instance, as <app>/<host>:<instance>.") var instance: String
     @Option(help: "How far back: 45s, 90m, 24h or 2d.") var since = "24h"
     @OptionGroup var gateway: OperatorOptions
-    @Flag(help: "Apply every record of the partition: slower by far, exact in every case.") var whole = false
+    @Flag(help: "Apply every record of the partition: much slower, but exact in all cases.") var whole = false
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -61,7 +62,9 @@ struct Why: AsyncParsableCommand {
             throw ExitCode(1)
         }
         guard trace.first != nil || trace.last != nil || !trace.steps.isEmpty else {
-            Output.standardError("there is no instance \(address), and there was none in that time")
+            Output.standardError(
+                "there is no instance \(address), and there was none in that time; check the address, or give a longer --since"
+            )
             throw ExitCode(2)
         }
         print(self.json ? String(decoding: trace.json.jsonText, as: UTF8.self) + "\n" : trace.text, terminator: "")

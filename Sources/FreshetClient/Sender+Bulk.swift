@@ -62,7 +62,7 @@ extension Sender {
         let answers = try await self.endpoint.send(request).lines(BulkAnswer.self)
         guard answers.count == pushes.count, answers.enumerated().allSatisfy({ $0.offset + 1 == $0.element.line })
         else {
-            throw FreshetError.unreachable("\(answers.count) of \(pushes.count) lines are answered")
+            throw FreshetError.unreachable("only \(answers.count) of \(pushes.count) lines were answered")
         }
         return answers
     }

@@ -111,7 +111,7 @@ extension Gateway {
             } catch {
                 // The files were good a moment ago, when the configuration was checked.
                 logger.error(
-                    "timeline providers stay as they were; read the configuration again",
+                    "timeline providers cannot be changed; the previous ones stay in force: reload the configuration again",
                     metadata: ["error": "\(error)"]
                 )
             }

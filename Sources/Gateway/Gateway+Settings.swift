@@ -43,7 +43,7 @@ extension Gateway {
         try GatewayCheck.files(of: amended)
         self.settings.replace(amended)
         self.logger.notice(
-            "the configuration file is not all that is in force: see freshet config amendments",
+            "requests have changed teams or apps, which override the configuration file: see freshet config amendments",
             metadata: ["entries": "\(amendments.map(\.entry.description).joined(separator: ", "))"]
         )
         return amended
@@ -57,7 +57,7 @@ extension Gateway {
         for answer in try await self.log.appendToAll(.settings(settings)) {
             if case .settings(let orphaned) = answer, orphaned > 0 {
                 self.logger.warning(
-                    "instances no longer fit their kind's schema; hosts have to register them anew",
+                    "instances no longer fit their kind's schema: their hosts must register them again",
                     metadata: ["instances": "\(orphaned)"]
                 )
             }

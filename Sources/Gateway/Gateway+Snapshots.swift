@@ -51,7 +51,7 @@ extension Gateway {
         // What they wait for may never come.
         for owner in self.owners { owner.stopNow() }
         self.logger.warning(
-            "no last snapshots in time; the next start replays the log",
+            "the last snapshots were not ready in time; the next start replays the log",
             metadata: ["timeouts.lastSnapshot": "\(time)"]
         )
     }
@@ -71,7 +71,7 @@ extension Gateway {
         self.watchClock()
         guard ahead > Self.clockTolerance else { return }
         self.logger.error(
-            "the clock is behind the log's newest entry: nothing is due until it is past it, and the gateway is not ready",
+            "the clock is behind the log's newest entry: until it has passed it, no timer fires and the gateway is not ready",
             metadata: ["newest": "\(newest)", "behind": "\(ahead)"]
         )
     }

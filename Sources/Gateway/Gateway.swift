@@ -283,7 +283,7 @@ package final class Gateway: Service {
         self.readiness.set(.listeners, met: true)
         self.onReady(servers.ports)
         if let file = parts.access.tokenFile {
-            self.logger.notice("operators need the token in a file", metadata: ["file": "\(file)"])
+            self.logger.notice("operators need the token in this file", metadata: ["file": "\(file)"])
         }
         self.logger.notice("ready", metadata: servers.metadata)
 
@@ -393,7 +393,7 @@ package final class Gateway: Service {
     private func waitAsLameDuck(_ time: Interval) async {
         guard time > .zero else { return }
         let seconds = time.milliseconds / 1000
-        self.logger.notice("not ready any more, and still accepting", metadata: ["seconds": "\(seconds)"])
+        self.logger.notice("draining: not ready, but still accepting requests", metadata: ["seconds": "\(seconds)"])
         try? await Task.sleep(for: .milliseconds(time.milliseconds))
     }
 

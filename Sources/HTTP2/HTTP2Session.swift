@@ -310,7 +310,7 @@ import CNghttp2
             if let line = self.opening?.requestLine {
                 return HTTP2Error(.http1Request, "Unexpected HTTP/1.x request: \(line)")
             }
-            return HTTP2Error(.badPreface, "the first bytes are no HTTP/2 connection preface")
+            return HTTP2Error(.badPreface, "the first bytes are not an HTTP/2 connection preface")
         case LibraryCode.tooManyContinuations:
             return HTTP2Error(.maxContinuations, of: self.limits)
         case LibraryCode.flooded:

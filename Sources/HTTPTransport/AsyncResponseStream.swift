@@ -105,7 +105,7 @@ final class AsyncResponseStream {
     }
 
     private static var gone: HTTPTransportError {
-        HTTPTransportError(.streamReset(.cancel), "the peer has gone while the response was being written")
+        HTTPTransportError(.streamReset(.cancel), "the peer left while the response was being written")
     }
 
     private static func fields(_ response: HTTPResponse) -> ResponseFields {

@@ -12,10 +12,10 @@ package enum ConnectionFailure {
         case let error as TLSError: error.message
         case let error as NIOConnectionError: Self.sentence(error)
         case let error as IOError: Self.sentence(errno: error.errnoCode)
-        case is SocketAddressError, is SocketAddressError.UnknownHost: "no address is known for that name"
+        case is SocketAddressError, is SocketAddressError.UnknownHost: "the name has no address"
         case ChannelError.connectTimeout: "it did not answer in time"
-        case is ChannelError: "the connection was closed meanwhile"
-        case is HTTPParserError: "what it answers is not HTTP/1.1"
+        case is ChannelError: "the connection was closed"
+        case is HTTPParserError: "its answer is not HTTP/1.1"
         default: "\(error)"
         }
     }
@@ -26,16 +26,16 @@ package enum ConnectionFailure {
         for cause in error.connectionErrors.map({ Self.sentence($0.error) }) where !sentences.contains(cause) {
             sentences.append(cause)
         }
-        return sentences.isEmpty ? "no address is known for that name" : sentences.joined(separator: "; ")
+        return sentences.isEmpty ? "the name has no address" : sentences.joined(separator: "; ")
     }
 
     private static func sentence(errno code: CInt) -> String {
         switch code {
         case ENOENT: "there is no such socket"
         case ECONNREFUSED: "connection refused: nothing listens there"
-        case ECONNRESET, EPIPE: "it cut the connection"
+        case ECONNRESET, EPIPE: "it closed the connection"
         case ETIMEDOUT: "it did not answer in time"
-        case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN: "there is no way to it in this network"
+        case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN: "it cannot be reached from this network"
         case EADDRINUSE: "another program listens there"
         case EADDRNOTAVAIL: "this machine has no such address"
         case EACCES, EPERM: "the system does not allow it"

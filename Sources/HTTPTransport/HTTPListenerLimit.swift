@@ -14,7 +14,7 @@ package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     case maxBadCredentials
 
     /// What is said to a connection that ends because of ``maxListenerBytes``.
-    static var heldBytesReason: String { "the listener holds too much, and most of it for this connection" }
+    static var heldBytesReason: String { "the listener holds too many bytes, most of them for this connection" }
 }
 
 /// The deadlines of a listener, by the names of their keys in the configuration.

@@ -247,7 +247,7 @@ final class ListenerLoop {
     func cutOff(_ peer: String, for limit: String, _ reason: String) {
         self.shared.noteCutOff(limit, of: peer, at: self.second)
         self.shared.logger.warning(
-            "a connection has passed a limit and ends",
+            "a connection is closed because it exceeded a limit",
             metadata: [
                 "listener": "\(self.configuration.name)", "limit": "\(limit)", "peer": "\(peer)", "reason": "\(reason)",
             ]

@@ -52,5 +52,5 @@ package final class RefusedCredentials: Sendable {
     }
 
     /// What the connection is told when it ends.
-    var explanation: String { "more than \(self.max) bad credentials at once, or \(self.perSecond) a second" }
+    var explanation: String { "more than \(self.max) refused credentials at once, or \(self.perSecond) a second" }
 }

@@ -11,10 +11,9 @@ package enum HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noState(let partition, let first, let reason):
-            "partition \(partition): the log begins with entry \(first), and there is no state to begin with: \(reason)"
+            "partition \(partition): the log begins with entry \(first), and there is no state to start from: \(reason)"
         case .tooLongAgo(let partition, let earliest):
-            "partition \(partition): the log goes back to \(RFC3339.text(of: earliest) ?? "\(earliest.milliseconds)") only; "
-                + "ask about the time since then"
+            "partition \(partition): the log only goes back to \(RFC3339.text(of: earliest) ?? "\(earliest.milliseconds)"); ask about the time since then"
         }
     }
 }

@@ -134,8 +134,7 @@ package struct ReplayCheck: ~Copyable {
         }
         if entry.record.runningHash != self.engine.runningHash {
             let sentence =
-                "replay through entry \(entry.record.through) comes to state \(Base16.text(of: self.engine.runningHash)), "
-                + "the output says \(Base16.text(of: entry.record.runningHash))"
+                "replay through entry \(entry.record.through) gives state \(Base16.text(of: self.engine.runningHash)), the output has \(Base16.text(of: entry.record.runningHash))"
             self.note(.state, .outputs, place, sentence)
             return self.letGo()
         }
@@ -156,7 +155,7 @@ package struct ReplayCheck: ~Copyable {
             writer.write(count: end - first)
             for effect in self.effects[first..<end] { effect.encode(into: &writer) }
             if writer.bytes != output.record.effects || (!isLast && end != output.record.ahead) {
-                let sentence = "a replay gives \(end - first) other effects than it holds"
+                let sentence = "a replay gives other effects than its own (\(end - first))"
                 return self.note(.effects, .outputs, output.position.rawValue, sentence)
             }
             first = end
@@ -176,7 +175,7 @@ package struct ReplayCheck: ~Copyable {
         do {
             let engine = try SnapshotStart(snapshots).engine(id, among: self.partitions)
             guard id.position == self.applied, engine.stateDigest() != self.engine.stateDigest() else { return }
-            let sentence = "a replay comes to another state than the snapshot holds"
+            let sentence = "a replay gives another state than the snapshot has"
             self.note(.snapshot, .entries, place, sentence)
         } catch SnapshotError.otherFormat, SnapshotError.otherEngine {
             // Another version's: good for that one.

@@ -25,7 +25,7 @@ package struct SnapshotStart: HistoryStart {
         // What lies behind a state of other decision rules only they can replay.
         let usable = Array(all.prefix { self.isOwn($0) })
         let isWhole = first == LogPosition.start.next && usable.count == all.count
-        var refusal = "there is no snapshot from which on it has every entry"
+        var refusal = "there is no snapshot after which the log has every entry"
         let tried: [SnapshotID]
         switch reach {
         case .newest(let instant): tried = usable.filter { $0.logTime <= instant }

@@ -70,7 +70,7 @@ extension Problem {
             self.init(
                 counted == .hosts ? .tooManyHosts : .tooManyInstances,
                 "\(whose) may have \(limit.max) \(counted.rawValue) (\(limit.setting)): the registration adds \(adding) to "
-                    + "the \(count) that there are or are on their way; remove some, or ask the gateway's operator for more",
+                    + "the \(count) that exist or are being registered; remove some, or ask the gateway's operator for more",
                 path: counted == .hosts ? nil : "instances"
             )
         case .memoryFull(let team, let bytes, let limit):

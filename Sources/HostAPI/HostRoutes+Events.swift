@@ -292,7 +292,8 @@ extension HostRoutes {
 extension Problem {
     fileprivate init(_ refusal: HostStreams.Refusal) {
         switch refusal {
-        case .tooManyOfScope(let max): self.init(.tooMany, "\(max) event streams are open here already; close one")
+        case .tooManyOfScope(let max):
+            self.init(.tooMany, "\(max) event streams are already open here, the limit; close one")
         case .tooMany(let max): self.init(.tooMany, "the gateway has \(max) event streams open, its limit")
         case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
         }

@@ -44,7 +44,7 @@ extension HostRoutes {
         }
         var count = 0
         for case .invalidated(let told) in answers { count += told }
-        if answers == [.unknownHost] { throw Problem(.unknownHost, "no such host of the app is registered") }
+        if answers == [.unknownHost] { throw Problem(.unknownHost, "the app has no such host") }
         return HTTPResponse(
             json: JSONValue.object(of: [(subject == .relevance ? "hosts" : "kinds", .count(count))])
         )

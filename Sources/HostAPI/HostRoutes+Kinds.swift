@@ -11,7 +11,7 @@ import WidgetModel
 extension HostRoutes {
     /// `POST /v1/apps/<bundle-id>/kinds/<kind>/timelines`, with which a provider calls back.
     func callBack(_ call: Call<KindAsker>) async throws(Problem) -> HTTPResponse {
-        let none = Problem(.notSupported, "the kind has no timeline provider; hosts report their timelines themselves")
+        let none = Problem(.notSupported, "the kind has no timeline provider; its hosts report their timelines")
         guard let providers = self.providers, providers.hasProvider(of: call.asker.key) else { throw none }
         guard let result = try await providers.callBack(try call.json(), of: call.asker.key) else { throw none }
         return HTTPResponse(
@@ -41,7 +41,7 @@ extension HostRoutes {
             }
         }
         guard name == "entry" else {
-            throw Problem(.unavailable, "the kind's timeline provider does not answer, or it has none")
+            throw Problem(.unavailable, "the kind's timeline provider does not answer, or has no sample")
         }
         return try self.sample(of: key.kind, app)
     }

@@ -67,7 +67,7 @@ extension HostRoutes {
         guard let sender = call.asker.sender else {
             throw Problem(
                 .forbidden,
-                "a provider token is needed for what became of pushes; \(self.asked(by: call.asker))"
+                "the outcomes of pushes need a provider token; \(self.asked(by: call.asker))"
             )
         }
         return try PushQuestion(call["push"], of: sender, self.bounds, self.log)
@@ -95,7 +95,7 @@ extension HostRoutes {
         for app in Set(seen.compactMap(\.app)).sorted() {
             // One order takes back all with this id: also one of a kind that the key is not for.
             guard all.allSatisfy({ $0.app != app || sender.maySee($0) }) else {
-                throw Problem(.forbidden, "the key is not for all pushes of \(app) with this apns-id")
+                throw Problem(.forbidden, "the key may not send all pushes of \(app) with this apns-id")
             }
             cancelled += try await self.log.carryOut(OperatorOrder(.cancel, .push(question.id, sender.team, app)))
         }

@@ -73,8 +73,7 @@ extension HostRoutes {
         guard effectBytes <= bounds.hosts.effectBytesMax else {
             throw Problem(
                 .tooLarge,
-                "a push for the \(body.instances.count) widgets of this host could take \(effectBytes) bytes in the log, at most "
-                    + "\(bounds.hosts.effectBytesMax) are taken: register fewer widgets, or give them shorter ids",
+                "a push for the \(body.instances.count) widgets of this host could take \(effectBytes) bytes in the log, more than the limit of \(bounds.hosts.effectBytesMax): register fewer widgets, or give them shorter ids",
                 path: "instances"
             )
         }
@@ -108,13 +107,13 @@ extension HostRoutes {
             return (host, body.addsToken ? .backEndAddingToken : .backEnd)
         }
         guard !body.addsToken else {
-            throw Problem(.forbidden, "only the app's back end gives a host a further push token", path: "addToken")
+            throw Problem(.forbidden, "only the app's back end may give a host another push token", path: "addToken")
         }
         let named = credential.claims.host.map { HostKey(app: body.app, id: $0) }
         if let replaced, replaced != named {
             throw Problem(
                 .forbidden,
-                "the credential has no right to that push token: it would have to name its host (claim `host`)",
+                "the credential may not use that push token: it must name its host (claim `host`)",
                 path: "replaces"
             )
         }
@@ -142,7 +141,7 @@ extension HostRoutes {
             guard entry.app == body.app, entry.instance != nil, !registrant.isHost || entry.host == host else {
                 throw Problem(
                     .tokenBound,
-                    "the push token belongs to another host or is no control's",
+                    "the push token belongs to another host, or does not belong to a control",
                     path: "instances[\(index)].controlToken"
                 )
             }
@@ -208,7 +207,7 @@ extension HostRoutes {
         case .staleRevision(let current):
             throw Problem(
                 .staleRevision,
-                "revision \(current) is registered already; send a newer one",
+                "revision \(current) is already registered; send a newer one",
                 path: "revision"
             )
         case .refused(let refusal):
@@ -222,12 +221,12 @@ extension HostRoutes {
 extension Problem {
     fileprivate init(_ refusal: RegistrationError, now: Instant) {
         switch refusal {
-        case .unknownApp(let app): self.init(.badRequest, "the app \(app) is not served here", path: "app")
+        case .unknownApp(let app): self.init(.badRequest, "the gateway does not serve the app \(app)", path: "app")
         case .unknownKind(let kind): self.init(.unknownKind, "the app has no kind \"\(kind)\"")
         case .configuration(let id):
             self.init(.badConfiguration, "the configuration of \"\(id)\" does not fit its kind's schema")
         case .duplicateInstance(let id): self.init(.badRequest, "the instance \"\(id)\" occurs twice")
-        case .duplicateToken(let id): self.init(.tokenBound, "the control token of \"\(id)\" is in use already")
+        case .duplicateToken(let id): self.init(.tokenBound, "the control token of \"\(id)\" is already in use")
         case .hostOfOtherTokens:
             let sentence =
                 "the host is registered with another push token: ask the app's back end to register it, or for a"
@@ -235,7 +234,10 @@ extension Problem {
         case .replacedTokenOfOther:
             self.init(.tokenBound, "the push token belongs to another host", path: "replaces")
         case .controlTokenOfOther(let id):
-            self.init(.tokenBound, "the control token of \"\(id)\" belongs to another host or is no control's")
+            self.init(
+                .tokenBound,
+                "the control token of \"\(id)\" belongs to another host, or does not belong to a control"
+            )
         case .tokenOfAnotherApp: self.init(.tokenBound, "the push token belongs to another app")
         case .tooManyInstances(let max):
             self.init(.tooLarge, "a host may have at most \(max) instances", path: "instances")
@@ -244,7 +246,7 @@ extension Problem {
             let wait = (until - now).milliseconds.multipliedSaturating(by: 1_000_000)
             self.init(
                 .tooManyTombstones,
-                "the budgets of \(max) removed instances of the host are still held: keep the ids of widgets that stay, or"
+                "the gateway still holds the budgets of \(max) removed instances of the host: keep the ids of widgets that stay, or"
                     + " send it again after \(RFC3339.text(of: until) ?? "their windows")",
                 path: "instances",
                 retryAfter: RateLimit.retryAfterSeconds(wait)
@@ -264,7 +266,7 @@ extension HostRoutes {
         let (app, caller) = (call.asker.app, call.asker.caller)
         let lines = JSONLines.split(call.request.body)
         guard lines.count <= self.limits.importLinesMax else {
-            throw Problem(.tooLarge, "an import takes at most \(self.limits.importLinesMax) lines a request")
+            throw Problem(.tooLarge, "an import may have at most \(self.limits.importLinesMax) lines per request")
         }
         var answers = [JSONValue](repeating: .null, count: lines.count)
         var registrations: [(line: Int, registration: HostRegistration)] = []
@@ -296,7 +298,7 @@ extension HostRoutes {
     ) throws(Problem) -> HostRegistration {
         var object = try RequestObject(try reader.value(of: line, bytesMax: self.limits.bodyBytesMax))
         let hex = try object.requiredString("token")
-        guard let token = DeviceToken(hex: hex) else { throw object.problem("token", "is no push token in hex") }
+        guard let token = DeviceToken(hex: hex) else { throw object.problem("token", "is not a push token in hex") }
         let registration = try self.registration(&object, token, caller)
         guard registration.app == app.bundle else {
             throw object.problem("app", "is \(registration.app), but the path says \(app.bundle)")

@@ -27,7 +27,7 @@ extension HostRoutes {
             await self.note(findings, of: InstanceAddress(host: entry.host, instance: instance))
             return HTTPResponse(json: JSONValue.object(of: [("findings", .array(findings.map { Views.finding($0) }))]))
         case .staleGeneration:
-            throw Problem(.staleTimeline, "the instance has been configured anew since that reload; wait for the next")
+            throw Problem(.staleTimeline, "the instance was configured again after that reload; wait for the next one")
         case .timelineRefused(let fault): throw Problem(.badTimeline, fault.description)
         case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance \"\(instance)\"")
         case .unknownReload: throw Problem(.unknownReload, "is not a reload of this instance", path: "reload")
@@ -71,7 +71,10 @@ extension HostRoutes {
             case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance that a signal names")
             case .unknownReload: throw Problem(.unknownReload, "is not a reload of this host", path: "reload")
             case .delivery(known: false):
-                throw Problem(.unknownReload, "the reload is not outstanding: acknowledged before, given up or unknown")
+                throw Problem(
+                    .unknownReload,
+                    "the reload is not outstanding: it was acknowledged before, has expired, or is unknown"
+                )
             default: continue
             }
         }

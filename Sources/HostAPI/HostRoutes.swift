@@ -109,12 +109,12 @@ package struct HostRoutes: Sendable {
         // Which apps are served is not told without a credential.
         let caller = try self.authorizer.caller(of: request)
         guard let app = self.apps[BundleID(request.path[2])] else {
-            throw Problem(.notFound, "the app \"\(request.path[2])\" is not served here")
+            throw Problem(.notFound, "the gateway does not serve the app \"\(request.path[2])\"")
         }
         guard case .sender = caller, caller.mayAct(for: nil, of: app.bundle) else {
             throw Problem(
                 .forbidden,
-                "a provider token of the app's team is needed for this route; \(self.asked(by: caller))"
+                "this route needs a provider token of the app's team; \(self.asked(by: caller))"
             )
         }
         return AppAsker(app: app, caller: caller)
@@ -124,7 +124,7 @@ package struct HostRoutes: Sendable {
     private func member(_ request: HTTPRequest, mustBeSender: Bool) throws(Problem) -> KindAsker {
         let (path, caller) = (request.path, try self.authorizer.caller(of: request))
         guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {
-            throw Problem(.notFound, "the app \"\(path[2])\" is not served here; \(self.asked(by: caller))")
+            throw Problem(.notFound, "the gateway does not serve the app \"\(path[2])\"; \(self.asked(by: caller))")
         }
         guard let schema = app.schema(of: WidgetKind(path[4])) else {
             throw Problem(.unknownKind, "the app has no kind \"\(path[4])\"")
@@ -132,7 +132,7 @@ package struct HostRoutes: Sendable {
         if mustBeSender, caller.sender == nil {
             throw Problem(
                 .forbidden,
-                "a provider token of the app's team is needed to call back; \(self.asked(by: caller))"
+                "this callback needs a provider token of the app's team; \(self.asked(by: caller))"
             )
         }
         return KindAsker(app: app, schema: schema)
@@ -163,5 +163,5 @@ package struct HostRoutes: Sendable {
     }
 
     /// Who asked, at the end of a sentence that refuses.
-    func asked(by caller: Caller) -> String { "this was asked with \(caller.phrase(self.apps))" }
+    func asked(by caller: Caller) -> String { "the request came with \(caller.phrase(self.apps))" }
 }

@@ -44,7 +44,9 @@ package struct RegistrationBody: Sendable {
         conditions: PatternLimits = .conditions
     ) throws(Problem) {
         self.app = BundleID(try object.requiredString("app", bytesMax: 255))
-        guard let app = apps[self.app] else { throw object.problem("app", "\"\(self.app)\" is not served here") }
+        guard let app = apps[self.app] else {
+            throw object.problem("app", "the gateway does not serve \"\(self.app)\"")
+        }
         self.host = try Self.host(&object)
         self.replacedToken = try Self.token("replaces", &object)
         self.addsToken = try object.bool("addToken") ?? false
@@ -85,14 +87,17 @@ package struct RegistrationBody: Sendable {
     private static func host(_ object: inout RequestObject) throws(Problem) -> HostID? {
         guard let text = try object.string("host", bytesMax: Self.hostBytesMax) else { return nil }
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A && $0 != 0x2F }) else {
-            throw object.problem("host", "must be 1 to \(Self.hostBytesMax) printable ASCII characters but : and /")
+            throw object.problem(
+                "host",
+                "must be 1 to \(Self.hostBytesMax) printable ASCII characters, without : and /"
+            )
         }
         return HostID(text)
     }
 
     private static func token(_ name: String, _ object: inout RequestObject) throws(Problem) -> DeviceToken? {
         guard let text = try object.string(name) else { return nil }
-        guard let token = DeviceToken(hex: text) else { throw object.problem(name, "is no push token in hex") }
+        guard let token = DeviceToken(hex: text) else { throw object.problem(name, "is not a push token in hex") }
         return token
     }
 
@@ -146,7 +151,7 @@ package struct RegistrationBody: Sendable {
         let familyName = try object.requiredString("family")
         guard let family = WidgetFamily(name: familyName) else {
             let known = WidgetFamily.allCases.map(\.name).joined(separator: ", ")
-            throw object.problem("family", "\"\(familyName)\" is no widget family; those are \(known)")
+            throw object.problem("family", "\"\(familyName)\" is not a widget family; the families are \(known)")
         }
         let configuration: Configuration
         do throws(ConfigurationFault) {

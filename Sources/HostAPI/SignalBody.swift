@@ -57,7 +57,7 @@ package enum SignalBody {
         default:
             throw object.problem(
                 "signal",
-                "\"\(name)\" is not a signal; there are \(Self.known.joined(separator: ", "))",
+                "\"\(name)\" is not a signal; the signals are \(Self.known.joined(separator: ", "))",
                 code: .notSupported
             )
         }
@@ -77,7 +77,7 @@ package enum SignalBody {
     }
 
     private static func reloadMissing(_ object: RequestObject) -> Problem {
-        object.problem("reload", "is required: the id of the reload, as the event brought it")
+        object.problem("reload", "is required: the id of the reload, from its event")
     }
 
     private static func delivery(

@@ -51,7 +51,7 @@ final class Broker: @unchecked Sendable {
         var jetStream: OpaquePointer?
         guard unsafe natsConnection_JetStream(&jetStream, made, nil) == NATS_OK, let context = unsafe jetStream else {
             unsafe natsConnection_Destroy(made)
-            throw JournalError(.unavailable, "JetStream of the brokers cannot be used")
+            throw JournalError(.unavailable, "the brokers' JetStream cannot be used")
         }
         unsafe self.connection = made
         unsafe self.jetStream = context

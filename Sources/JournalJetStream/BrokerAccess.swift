@@ -126,14 +126,14 @@ extension BrokerAccess {
             case NATS_SSL_ERROR:
                 (
                     .invalid,
-                    "the brokers' certificate is not believed, or they do not believe this one; name the authority that issued "
+                    "the brokers' certificate is not trusted, or they do not trust this gateway's; give the CA that issued "
                         + "theirs (ca), and a certificate if they ask for one"
                 )
             case NATS_SECURE_CONNECTION_WANTED: (.invalid, "the brokers have no TLS; give them a `tls` block")
-            case NATS_CONNECTION_AUTH_FAILED: (.invalid, "the brokers do not know \(self.credentials)")
+            case NATS_CONNECTION_AUTH_FAILED: (.invalid, "the brokers do not accept \(self.credentials)")
             case NATS_PROTOCOL_ERROR:
                 // As those end a connection that ask for a certificate, and those that stop.
-                (.unavailable, "the brokers have hung up; if they ask for a certificate, name one")
+                (.unavailable, "the brokers closed the connection; if they ask for a certificate, give one")
             default: (.unavailable, "no broker answers")
             }
         return JournalError(code, "\(action): \(remedy): \(Self.text(status))")
@@ -154,7 +154,7 @@ extension BrokerAccess {
 extension BrokerAccess.Credentials: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .none: "who does not say who it is"
+        case .none: "a user without credentials"
         case .file(let file): "the user of \(file)"
         case .password(let user, _): "the user \(user) with that password"
         case .nkey(let key, _): "the key \(key)"

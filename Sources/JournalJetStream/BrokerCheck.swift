@@ -35,7 +35,7 @@ enum BrokerCheck {
         guard !answers.isEmpty else {
             throw JournalError(
                 .unavailable,
-                "no broker says how it is configured: is the user one of the system account?"
+                "no broker shows its configuration; check that the user belongs to the system account"
             )
         }
         for answer in answers { try Self.check(answer) }
@@ -44,7 +44,7 @@ enum BrokerCheck {
     /// Judges one broker's answer.
     static func check(_ answer: [UInt8]) throws(JournalError) {
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(answer)) else {
-            throw JournalError(.formatMismatch, "a broker does not say how it is configured")
+            throw JournalError(.formatMismatch, "a broker does not show its configuration")
         }
         let name = answer.server.name
         let parts = answer.server.ver.split(separator: ".").prefix(2).map { Int($0) ?? 0 }
@@ -52,7 +52,7 @@ enum BrokerCheck {
         guard version >= Self.oldest else {
             throw JournalError(
                 .formatMismatch,
-                "broker \(name) is nats-server \(answer.server.ver): it has to be 2.12 or newer"
+                "broker \(name) is nats-server \(answer.server.ver): it must be 2.12 or newer"
             )
         }
         guard answer.data?.disabled != true, let config = answer.data?.config else {
@@ -61,7 +61,7 @@ enum BrokerCheck {
         guard config.sync_always == true else {
             throw JournalError(
                 .formatMismatch,
-                "broker \(name) answers before it has written to the disk, and would lose what was accepted: set "
+                "broker \(name) answers before it has written to the disk, and could lose accepted pushes: set "
                     + "`sync_interval: always` in its `jetstream` block"
             )
         }

@@ -167,7 +167,7 @@ extension JetStreamJournal {
         if let refusal { return whenDurable(.failure(refusal)) }
         let work = InputLane.Work(records: submission.records, whenDurable: whenDurable)
         guard !self.inputs[Int(submission.partition.rawValue)].box.add(work) else { return }
-        whenDurable(.failure(JournalError(.closed, "append to a closed journal")))
+        whenDurable(.failure(JournalError(.closed, "the journal is closed")))
     }
 
     package func appendToAll(
@@ -181,7 +181,7 @@ extension JetStreamJournal {
         if let refusal { return whenDurable(.failure(refusal)) }
         let work = FanLane.Work(submission: submission, whenDurable: whenDurable, whenPlaced: whenPlaced)
         guard !self.fan.box.add(work) else { return }
-        whenDurable(.failure(JournalError(.closed, "append to a closed journal")))
+        whenDurable(.failure(JournalError(.closed, "the journal is closed")))
     }
 
     package func commitOutput(
@@ -193,7 +193,7 @@ extension JetStreamJournal {
         if let refusal = self.core.admit(output, to: partition) { return whenDurable(.failure(refusal)) }
         let work = OutputLane.Work(expected: expected, record: output, whenDurable: whenDurable)
         guard !self.outputs[Int(partition.rawValue)].box.add(work) else { return }
-        whenDurable(.failure(JournalError(.closed, "output to a closed journal")))
+        whenDurable(.failure(JournalError(.closed, "the journal is closed")))
     }
 
     package func read(
@@ -237,7 +237,7 @@ extension JetStreamJournal {
         let isIn = self.reads.add {
             whenRead(Result { () throws(JournalError) in try body() })
         }
-        if !isIn { whenRead(.failure(JournalError(.closed, "read of a closed journal"))) }
+        if !isIn { whenRead(.failure(JournalError(.closed, "the journal is closed"))) }
     }
 
     package func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {

@@ -51,7 +51,7 @@ enum MessageFormat {
                 throw MessageFault(sentence: "it has version \(version), this program reads \(Self.version)")
             }
             guard try end.readFixed32() == Self.checksum(body, place) else {
-                throw MessageFault(sentence: "its checksum does not fit")
+                throw MessageFault(sentence: "its checksum is wrong")
             }
             guard try reader.readByte() == kind.rawValue else { throw MessageFault(sentence: "it is of another kind") }
             let log = try reader.readString()

@@ -51,7 +51,7 @@ final class OpenLog: Sendable {
 
     func admit(bytes: Int, _ refusal: (JournalLimits, _ waiting: Int) -> JournalError?) -> JournalError? {
         self.state.withLock { state in
-            if state.isClosed { return JournalError(.closed, "append to a closed journal") }
+            if state.isClosed { return JournalError(.closed, "the journal is closed") }
             if let refusal = refusal(state.limits, state.appendBytes) { return refusal }
             state.appendBytes += bytes
             return nil
@@ -60,7 +60,7 @@ final class OpenLog: Sendable {
 
     func admit(_ output: OutputRecord, to partition: PartitionID) -> JournalError? {
         self.state.withLock { state in
-            if state.isClosed { return JournalError(.closed, "output to a closed journal") }
+            if state.isClosed { return JournalError(.closed, "the journal is closed") }
             let refusal = state.limits.refusal(
                 of: output,
                 to: partition,
@@ -81,7 +81,7 @@ final class OpenLog: Sendable {
     }
 
     func checkReadable(_ partition: PartitionID) throws(JournalError) {
-        if self.isClosed { throw JournalError(.closed, "read of a closed journal") }
+        if self.isClosed { throw JournalError(.closed, "the journal is closed") }
         guard Int(partition.rawValue) < self.format.partitions else {
             throw JournalError(.invalid, "read of partition \(partition) of a log with \(self.format.partitions)")
         }

@@ -4,7 +4,7 @@ import WidgetModel
 
 /// The streams of a log: made when it is created, and looked at when it is opened.
 struct Streams {
-    private static let notesDescription = "Freshet: what is known of the log"
+    private static let notesDescription = "Freshet: notes on the log"
 
     private let broker: Broker
     private let names: StreamNames

@@ -29,7 +29,7 @@ struct Trimmed: Hashable, Sendable {
                 fan: try reader.readVarint()
             )
         } catch {
-            throw JournalError(.corrupt, "the note of what partition \(partition) was trimmed of is damaged")
+            throw JournalError(.corrupt, "the note on the trimming of partition \(partition) is damaged")
         }
     }
 

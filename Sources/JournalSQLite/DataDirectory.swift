@@ -18,7 +18,7 @@ final class DataDirectory: Sendable {
         if unsafe mkdir(path, 0o700) == 0 {
             try Self.sync(path + "/..")
         } else if errno != EEXIST {
-            throw systemFailure("creation of data directory \(path)")
+            throw systemFailure("cannot create the data directory \(path)")
         }
         let itself = try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY)
         guard try itself.tryLock() else { throw Self.isLocked(path) }
@@ -53,7 +53,7 @@ final class DataDirectory: Sendable {
         if let found = try ElsewhereFile.read(in: self.path) {
             throw JournalError(
                 .formatMismatch,
-                "\(self.path) holds what is kept beside a log on \(found.place); name another data directory, or that log"
+                "\(self.path) belongs to a log on \(found.place); give another data directory, or configure that log"
             )
         }
         let path = "\(self.path)/\(FormatFile.name)"
@@ -88,7 +88,7 @@ final class DataDirectory: Sendable {
         let new = path + ".new"
         try PosixFile(path: new, flags: O_RDWR | O_CREAT).replaceContent(FormatFile.bytes(of: format))
         // Sound: both paths are only read during the call.
-        guard unsafe rename(new, path) == 0 else { throw systemFailure("creation of \(path)") }
+        guard unsafe rename(new, path) == 0 else { throw systemFailure("cannot create \(path)") }
         try self.sync()
         return format
     }
@@ -147,7 +147,7 @@ final class DataDirectory: Sendable {
         do throws(JournalError) {
             try PosixFile(path: path + ".new", flags: O_RDWR | O_CREAT).replaceContent(bytes)
             // Sound: both paths are only read during the call.
-            guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("creation of \(path)") }
+            guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("cannot create \(path)") }
             try self.sync()
         } catch {
             // A full disk has no room for a second file, and it is this note that makes room. Numbers only grow, so that the
@@ -175,7 +175,7 @@ final class DataDirectory: Sendable {
         for suffix in ["-wal", "-shm", ""] {
             // Sound: the path is only read during the call.
             guard unsafe unlink(self.logFilePath(number) + suffix) == 0 || errno == ENOENT else {
-                throw systemFailure("removal of \(self.logFilePath(number))\(suffix)")
+                throw systemFailure("cannot remove \(self.logFilePath(number))\(suffix)")
             }
         }
         try self.sync()
@@ -194,7 +194,7 @@ final class DataDirectory: Sendable {
     static func fileNames(in path: String) throws(JournalError) -> [String] {
         // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.
         guard let stream = unsafe opendir(path) else {
-            throw systemFailure("listing of \(path)")
+            throw systemFailure("cannot list \(path)")
         }
         defer { _ = unsafe closedir(stream) }
         var names: [String] = []

@@ -21,7 +21,7 @@ package final class DirectoryBesideLog: Sendable {
             guard found.log != log else { return }
             throw JournalError(
                 .formatMismatch,
-                "\(path) holds what was kept beside log \(found.log) (\(found.place)), and this is log \(log); name another data "
+                "\(path) belongs to log \(found.log) (\(found.place)), and this is log \(log); give another data "
                     + "directory"
             )
         }
@@ -30,7 +30,7 @@ package final class DirectoryBesideLog: Sendable {
         guard !names.contains(FormatFile.name) else {
             throw JournalError(
                 .formatMismatch,
-                "\(path) holds a log of its own, and this one is on \(place); name another data directory"
+                "\(path) has a log of its own, and this one is on \(place); give another data directory"
             )
         }
         try ElsewhereFile(log: log, place: place).write(in: path)
@@ -51,7 +51,7 @@ struct ElsewhereFile {
         let file = "\(path)/\(Self.name)"
         let bytes = try PosixFile(path: file, flags: O_RDONLY).readAll(bytesMax: Self.bytesMax)
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        guard lines.count == 2 else { throw JournalError(.corrupt, "\(file) is damaged; name another data directory") }
+        guard lines.count == 2 else { throw JournalError(.corrupt, "\(file) is damaged; give another data directory") }
         return ElsewhereFile(log: String(lines[0]), place: String(lines[1]))
     }
 
@@ -61,7 +61,7 @@ struct ElsewhereFile {
             Array("\(self.log)\n\(self.place)\n".utf8)
         )
         // Sound: both paths are only read during the call.
-        guard unsafe rename(file + ".new", file) == 0 else { throw systemFailure("creation of \(file)") }
+        guard unsafe rename(file + ".new", file) == 0 else { throw systemFailure("cannot create \(file)") }
         try DataDirectory.sync(path)
     }
 
@@ -70,8 +70,7 @@ struct ElsewhereFile {
         guard let found = try Self.read(in: path) else { return }
         throw JournalError(
             .formatMismatch,
-            "\(path) has no log in it, which is on \(found.place); ask its gateway instead (--server), and copy the streams with "
-                + "NATS's own tools"
+            "\(path) has no log: the log is on \(found.place); ask its gateway instead (--server), and copy the streams with NATS's own tools"
         )
     }
 }

@@ -46,7 +46,7 @@ enum FormatFile {
             createdAt: Instant(milliseconds: created)
         )
         guard Self.bytes(of: format) == bytes else {
-            throw JournalError(.corrupt, "\(path) is damaged: its checksum does not fit")
+            throw JournalError(.corrupt, "\(path) is damaged: its checksum is wrong")
         }
         return format
     }

@@ -46,7 +46,7 @@ final class LogFile {
             guard try database.integer("PRAGMA user_version") != 0 else { return nil }
             try self.init(number: number, database: database, format: format)
         } catch {
-            throw error.journalError("opening of the log")
+            throw error.journalError("cannot open the log")
         }
     }
 
@@ -106,7 +106,7 @@ final class LogFile {
             try database.execute("COMMIT")
             try self.init(number: number, database: database, format: format)
         } catch {
-            throw error.journalError("beginning of a log file")
+            throw error.journalError("cannot begin a log file")
         }
     }
 
@@ -233,7 +233,7 @@ extension LogFile {
                 }
             }
         } catch {
-            throw error.journalError("look for the end of the log")
+            throw error.journalError("cannot find the end of the log")
         }
         return ends
     }

@@ -110,7 +110,7 @@ final class LogReader: Sendable {
             guard let packed = try? PackedRecords(validating: bytes),
                 Int64(packed.count) == row.integer(at: 2)
             else {
-                throw RowFault(sentence: "its records cannot be told apart")
+                throw RowFault(sentence: "its records cannot be separated")
             }
             let entry = LogEntry(
                 position: LogPosition(UInt64(bitPattern: row.integer(at: 0))),
@@ -218,7 +218,7 @@ final class LogReader: Sendable {
                         next += 1
                     }
                 } catch {
-                    throw error.journalError("read of position \(next) in \(place)")
+                    throw error.journalError("cannot read position \(next) in \(place)")
                 }
             }
         }

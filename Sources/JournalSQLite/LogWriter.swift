@@ -142,7 +142,7 @@ final class LogWriter {
         do throws(LogFile.WriteFailure) {
             try self.file.write(entries, outputs)
         } catch {
-            let action = "write of \(entries.count) entries and \(outputs.count) outputs"
+            let action = "cannot write \(entries.count) entries and \(outputs.count) outputs"
             if error.isOutcomeKnown { return error.cause.journalError(action) }
             return JournalError(
                 .unknownOutcome,

@@ -41,7 +41,7 @@ struct OpenedLog {
                 try LogFile(opening: number, in: directory, format: format)
             }?.flatMap { $0 }
             if newest == nil, let previous = numbers.last {
-                throw JournalError(.corrupt, "\(LogFileName.name(of: previous)) holds nothing")
+                throw JournalError(.corrupt, "\(LogFileName.name(of: previous)) is empty")
             }
         }
         let empty = Array(repeating: PartitionStart(), count: format.partitions)
@@ -71,7 +71,7 @@ struct OpenedLog {
             let rows = max(0, pages - Int64(2 * format.partitions + 3))
             self.newestBytes = Int(rows) * file.pageBytes
         } catch {
-            throw error.journalError("opening of the log")
+            throw error.journalError("cannot open the log")
         }
     }
 
@@ -103,7 +103,7 @@ struct OpenedLog {
                 let starts = try LogFile.starts(of: database, number: number, format: format)
                 files.append(LogReader.File(number: number, path: path, starts: starts))
             } catch {
-                throw error.journalError("opening of the log")
+                throw error.journalError("cannot open the log")
             }
         }
         return files

@@ -14,7 +14,7 @@ final class PosixFile: Sendable {
     init(path: String, flags: Int32, mode: mode_t = 0o600) throws(JournalError) {
         // Sound: the path is only read during the call.
         let descriptor = unsafe open(path, flags | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw systemFailure("open of \(path)") }
+        guard descriptor >= 0 else { throw systemFailure("cannot open \(path)") }
         self.path = path
         self.descriptor = descriptor
     }
@@ -25,7 +25,7 @@ final class PosixFile: Sendable {
     func tryLock() throws(JournalError) -> Bool {
         while flock(self.descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
-            if errno != EINTR { throw systemFailure("lock of \(self.path)") }
+            if errno != EINTR { throw systemFailure("cannot lock \(self.path)") }
         }
         return true
     }
@@ -51,7 +51,7 @@ final class PosixFile: Sendable {
             if read == 0 { break }
             if read < 0 {
                 if errno == EINTR { continue }
-                throw systemFailure("read of \(self.path)")
+                throw systemFailure("cannot read \(self.path)")
             }
             count += read
         }
@@ -69,7 +69,7 @@ final class PosixFile: Sendable {
                 if read == 0 { return }
                 if read < 0 {
                     if errno == EINTR { continue }
-                    failure = systemFailure("read of \(self.path)")
+                    failure = systemFailure("cannot read \(self.path)")
                     return
                 }
                 done += read
@@ -82,7 +82,7 @@ final class PosixFile: Sendable {
     /// Makes `bytes` the whole, durable content.
     func replaceContent(_ bytes: [UInt8]) throws(JournalError) {
         guard ftruncate(self.descriptor, 0) == 0 else {
-            throw systemFailure("truncation of \(self.path)")
+            throw systemFailure("cannot truncate \(self.path)")
         }
         try self.write(bytes, at: 0)
         try self.sync()
@@ -103,14 +103,14 @@ final class PosixFile: Sendable {
             }
             if written < 0 {
                 if errno == EINTR { continue }
-                throw systemFailure("write of \(self.path)")
+                throw systemFailure("cannot write \(self.path)")
             }
             count += written
         }
     }
 
     func sync() throws(JournalError) {
-        guard fsync(self.descriptor) == 0 else { throw systemFailure("sync of \(self.path)") }
+        guard fsync(self.descriptor) == 0 else { throw systemFailure("cannot flush \(self.path)") }
     }
 }
 

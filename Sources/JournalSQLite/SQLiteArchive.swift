@@ -117,12 +117,12 @@ package final class SQLiteArchive: RecordArchive {
             self.store = Mutex(try Store(path: path, isSynced: isSynced))
         } catch {
             // What a full or failing disk keeps from being read is there as soon as the disk is well again.
-            guard error.isDamage else { throw error.journalError("opening of the archive") }
+            guard error.isDamage else { throw error.journalError("cannot open the archive") }
             try Self.putAside(path, error)
             do throws(SQLiteFailure) {
                 self.store = Mutex(try Store(path: path, isSynced: isSynced))
             } catch {
-                throw error.journalError("beginning of the archive")
+                throw error.journalError("cannot begin the archive")
             }
         }
     }
@@ -131,28 +131,28 @@ package final class SQLiteArchive: RecordArchive {
     private static func putAside(_ path: String, _ failure: SQLiteFailure) throws(JournalError) {
         // Sound: all paths are only read during the calls.
         for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
-        guard unsafe rename(path, path + ".damaged") == 0 else { throw failure.journalError("opening of the archive") }
+        guard unsafe rename(path, path + ".damaged") == 0 else { throw failure.journalError("cannot open the archive") }
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
     }
 
     package func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(JournalError) {
-        try self.withStore("write of \(records.count) records") { (store) throws(SQLiteFailure) in
+        try self.withStore("cannot write \(records.count) records") { (store) throws(SQLiteFailure) in
             try store.write(records, removing: removed)
         }
     }
 
     package func readAll(_ body: (ArchivedRecord) -> Void) throws(JournalError) {
-        try self.withStore("read of all records") { (store) throws(SQLiteFailure) in try store.readAll(body) }
+        try self.withStore("cannot read all records") { (store) throws(SQLiteFailure) in try store.readAll(body) }
     }
 
     package func read(_ number: UInt64) throws(JournalError) -> [UInt8]? {
         var bytes: [UInt8]?
-        try self.withStore("read of a record") { (store) throws(SQLiteFailure) in bytes = try store.read(number) }
+        try self.withStore("cannot read a record") { (store) throws(SQLiteFailure) in bytes = try store.read(number) }
         return bytes
     }
 
     package func removeAll() throws(JournalError) {
-        try self.withStore("removal of all records") { (store) throws(SQLiteFailure) in try store.removeAll() }
+        try self.withStore("cannot remove all records") { (store) throws(SQLiteFailure) in try store.removeAll() }
         // Sound: the path is only read during the call. What was put aside is no archive, and may not be there.
         _ = unsafe unlink(self.path + ".damaged")
     }
@@ -166,7 +166,7 @@ package final class SQLiteArchive: RecordArchive {
         _ body: (Store) throws(SQLiteFailure) -> Void
     ) throws(JournalError) {
         let failure = self.store.withLock { store -> JournalError? in
-            guard let store else { return JournalError(.closed, "\(action) in a closed archive") }
+            guard let store else { return JournalError(.closed, "\(action): the archive is closed") }
             do throws(SQLiteFailure) {
                 try body(store)
                 return nil

@@ -201,7 +201,7 @@ extension SQLiteJournal {
     }
 
     func checkReadable(_ partition: PartitionID) throws(JournalError) {
-        if self.shared.queue.isClosed { throw JournalError(.closed, "read of a closed journal") }
+        if self.shared.queue.isClosed { throw JournalError(.closed, "the journal is closed") }
         guard Int(partition.rawValue) < self.format.partitions else {
             throw JournalError(
                 .invalid,

@@ -24,7 +24,7 @@ final class SnapshotFolder: Sendable {
         if unsafe mkdir(path, 0o700) == 0 {
             try DataDirectory.sync(path + "/..")
         } else if errno != EEXIST {
-            throw systemFailure("creation of \(path)")
+            throw systemFailure("cannot create \(path)")
         }
         for name in try DataDirectory.fileNames(in: path) where name.hasSuffix(".new") { try self.unlink(name) }
     }
@@ -83,7 +83,7 @@ final class SnapshotFolder: Sendable {
     private func rename(_ old: String, _ new: String) throws(JournalError) {
         // Sound: both paths are only read during the call.
         guard unsafe Glibc.rename("\(self.path)/\(old)", "\(self.path)/\(new)") == 0 else {
-            throw systemFailure("renaming of \(self.path)/\(old)")
+            throw systemFailure("cannot rename \(self.path)/\(old)")
         }
         try DataDirectory.sync(self.path)
     }
@@ -91,7 +91,7 @@ final class SnapshotFolder: Sendable {
     private func unlink(_ name: String) throws(JournalError) {
         // Sound: the path is only read during the call.
         guard unsafe Glibc.unlink("\(self.path)/\(name)") == 0 || errno == ENOENT else {
-            throw systemFailure("removal of \(self.path)/\(name)")
+            throw systemFailure("cannot remove \(self.path)/\(name)")
         }
     }
 }

@@ -65,7 +65,7 @@ final class WorkQueue: Sendable {
     /// Lets work in, or says why not; the callback is not called then.
     func submit(_ work: Work) -> JournalError? {
         let (refusal, mustWake) = self.state.withLock { state -> (JournalError?, Bool) in
-            if state.isClosed { return (JournalError(.closed, "write to a closed journal"), false) }
+            if state.isClosed { return (JournalError(.closed, "the journal is closed"), false) }
             switch work {
             case .append(let submission, _):
                 let waiting = state.appendBytes

@@ -66,10 +66,10 @@ struct WriteAheadTail: Hashable, Sendable {
     /// What to tell, nil if nothing is cut.
     func sentence(_ file: String) -> String? {
         guard self.framesCut > 0 else { return nil }
-        let what = "\(file): \(self.framesCut) pages behind the last good transaction are cut off"
+        let what = "\(file): \(self.framesCut) pages after the last good transaction are removed"
         return self.cutsCommits
-            ? "\(what); a transaction that was committed may be among them: look at the disk"
-            : "\(what), of a transaction that was never answered"
+            ? "\(what); they may contain a committed transaction: check the disk"
+            : "\(what); they belong to a transaction that was never answered"
     }
 
     private static func word(_ bytes: [UInt8], _ index: Int) -> UInt32 {

@@ -173,7 +173,7 @@ extension MemoryJournal {
         _ refusal: (JournalLimits, _ waiting: Int) -> JournalError?
     ) -> JournalError? {
         self.state.withLock { state in
-            if state.isClosed { return JournalError(.closed, "append to a closed journal") }
+            if state.isClosed { return JournalError(.closed, "the journal is closed") }
             if let refusal = refusal(state.limits, state.appendBytes) { return refusal }
             state.appendBytes += bytes
             state.pending.append(pending)
@@ -188,7 +188,7 @@ extension MemoryJournal {
         whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
     ) {
         let refusal = self.state.withLock { state -> JournalError? in
-            if state.isClosed { return JournalError(.closed, "output to a closed journal") }
+            if state.isClosed { return JournalError(.closed, "the journal is closed") }
             let refusal = state.limits.refusal(
                 of: output,
                 to: partition,
@@ -259,7 +259,7 @@ extension MemoryJournal {
 
     private func stored<Value>(_ partition: PartitionID, _ body: (Partition) -> Value) -> Result<Value, JournalError> {
         let stored = self.state.withLock { state -> Result<Partition, JournalError> in
-            if state.isClosed { return .failure(JournalError(.closed, "read of a closed journal")) }
+            if state.isClosed { return .failure(JournalError(.closed, "the journal is closed")) }
             guard Int(partition.rawValue) < state.partitions.count else {
                 let count = state.partitions.count
                 return .failure(JournalError(.invalid, "read of partition \(partition) of a log with \(count)"))

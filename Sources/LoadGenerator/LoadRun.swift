@@ -57,15 +57,14 @@ package struct LoadRun: Sendable {
     private func check() throws(LoadError) {
         guard self.target.hostPort != nil || !self.needsGateway else {
             throw LoadError(
-                "this scenario registers hosts, reads their streams or signals for them; it needs a gateway's host "
-                    + "listener, not a server for pushes alone"
+                "this scenario registers hosts, reads their streams or signals for them; it needs a gateway's host listener, not only a server for pushes"
             )
         }
         guard let cap = self.target.rateCap else { return }
         for load in self.scenario.loads {
             switch load.process {
             case nil:
-                throw LoadError("\(load.name): the rate max is for this machine alone; give a rate")
+                throw LoadError("\(load.name): the rate max is only for this machine; give a rate")
             case .uniform(let curve), .poisson(let curve):
                 guard max(curve.from, curve.to) <= cap else {
                     throw LoadError("\(load.name): sends more than the \(Int(cap)) a second that --rate-cap allows")

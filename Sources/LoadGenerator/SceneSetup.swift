@@ -20,7 +20,7 @@ package struct SceneSetup: Sendable {
     /// - Throws: ``LoadError`` if the gateway refuses one.
     package func perform(onProgress: (@Sendable (Int) -> Void)? = nil) async throws {
         guard let port = self.target.hostPort else {
-            throw LoadError("hosts are registered at a gateway's host listener, and none is given")
+            throw LoadError("the scenario registers hosts, which needs a gateway's host listener: give --host-port")
         }
         let connection = try await HTTP2ClientConnection.connect(
             host: self.target.address,

@@ -77,7 +77,7 @@ package struct Problem: Error, Hashable, Sendable {
     /// A body that is longer than what a route, or the listener, takes.
     package static let bodyTooLong = Problem(
         .tooLarge,
-        "the body is too long for the route; docs/limits.md says how long it may be"
+        "the body is too long for this route; docs/limits.md has the limits"
     )
 
     package let code: Code
@@ -130,8 +130,7 @@ package struct Problem: Error, Hashable, Sendable {
     static func tooMuchWork(_ work: WorkExcess) -> Problem {
         Problem(
             .tooMuchWork,
-            "this would be some \(work.units) units of work for a partition, more than the \(work.unitsMax) that one may be "
-                + "(fairness.pushMax, or the app's pushMax); name a kind or narrow freshet.match",
+            "this would be about \(work.units) units of work for a partition; one push may be \(work.unitsMax) (fairness.pushMax, or the app's pushMax): give a kind or narrow freshet.match",
             work: work
         )
     }
@@ -140,7 +139,7 @@ package struct Problem: Error, Hashable, Sendable {
     static func overShare(retryAfter: Int) -> Problem {
         Problem(
             .overShare,
-            "the team has as much undecided work in the log as it may (fairness.undecided); send it again later",
+            "the team has used up its share of undecided work in the log (fairness.undecided); send it again later",
             retryAfter: retryAfter
         )
     }

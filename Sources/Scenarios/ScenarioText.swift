@@ -71,14 +71,14 @@ package struct ScenarioText {
         if self.notes != nil { return self.described("", keys) }
         do {
             guard let node = try Yams.compose(yaml: text) else {
-                self.fault(nil, "", "is empty; a scenario names kinds, populations and senders")
+                self.fault(nil, "", "is empty; give kinds, populations and senders")
                 return nil
             }
             return self.section(node, "", keys)
         } catch let error as YamlError {
             self.report(error)
         } catch {
-            self.fault(nil, "", "is no YAML: \(error)")
+            self.fault(nil, "", "is not YAML: \(error)")
         }
         return nil
     }
@@ -87,11 +87,11 @@ package struct ScenarioText {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            self.fault(mark, "", "is no YAML: \(problem)")
+            self.fault(mark, "", "is not YAML: \(problem)")
         case .duplicatedKeysInMapping(let keys, let context):
             let names = keys.sorted().joined(separator: ", ")
             self.fault(context.mark, "", "\(names) is given twice in one section; keep one of them")
-        default: self.fault(nil, "", "is no YAML: \(error)")
+        default: self.fault(nil, "", "is not YAML: \(error)")
         }
     }
 
@@ -119,7 +119,7 @@ package struct ScenarioText {
 
     private mutating func section(_ node: Node, _ path: String, _ keys: [String]) -> ScenarioSection? {
         guard let mapping = node.mapping else {
-            self.fault(node.mark, path, "has to be a section with the keys \(keys.joined(separator: ", "))")
+            self.fault(node.mark, path, "must be a section with the keys \(keys.joined(separator: ", "))")
             return nil
         }
         var members: [(key: String, node: Node)] = []
@@ -129,7 +129,11 @@ package struct ScenarioText {
                 members.append((key, value))
             } else {
                 let place = path.isEmpty ? key : "\(path).\(key)"
-                self.fault(keyNode.mark, place, "is no key of this section; there are \(keys.joined(separator: ", "))")
+                self.fault(
+                    keyNode.mark,
+                    place,
+                    "is not a key of this section; the keys are \(keys.joined(separator: ", "))"
+                )
             }
         }
         return ScenarioSection(path: path, members: members, mark: node.mark)
@@ -154,7 +158,7 @@ package struct ScenarioText {
     private mutating func elements(_ key: String, in section: ScenarioSection) -> [Node] {
         guard let node = section.node(key) else { return [] }
         if let sequence = node.sequence { return Array(sequence) }
-        self.fault(node.mark, section.path(of: key), "has to be a list")
+        self.fault(node.mark, section.path(of: key), "must be a list")
         return []
     }
 
@@ -193,7 +197,7 @@ package struct ScenarioText {
         guard let node = section.node(key) else { return fallback }
         guard let text = node.scalar?.string, let value = read(text) else {
             let found = node.scalar.map { "\"\($0.string)\"" } ?? (node.mapping == nil ? "a list" : "a section")
-            self.fault(node.mark, section.path(of: key), "has to be \(phrase), not \(found)")
+            self.fault(node.mark, section.path(of: key), "must be \(phrase), not \(found)")
             return fallback
         }
         return value
@@ -213,7 +217,7 @@ package struct ScenarioText {
                 values.append(value)
             } else {
                 let found = node.scalar.map { "\"\($0.string)\"" } ?? "a section"
-                self.fault(node.mark, "\(section.path(of: key))[\(index)]", "has to be \(phrase), not \(found)")
+                self.fault(node.mark, "\(section.path(of: key))[\(index)]", "must be \(phrase), not \(found)")
             }
         }
         return values

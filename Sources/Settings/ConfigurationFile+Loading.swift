@@ -78,7 +78,7 @@ extension ConfigurationFile {
                         || found.contains(where: { $0.name == policy.name })
                     {
                         let name = policy.name.quotedForMessage
-                        let sentence = "names its policy \(name), which is taken; choose another"
+                        let sentence = "names its policy \(name), which is in use; choose another name"
                         faults.append(SettingFault(place: place, path: key, sentence: "\(resolved) \(sentence)"))
                     }
                     found.append(policy)
@@ -100,7 +100,7 @@ extension ConfigurationFile {
         if file.purpose == .folder {
             var isFolder = false
             let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder)
-            return exists && !isFolder ? fault("is a file; name a folder") : nil
+            return exists && !isFolder ? fault("is a file; give a folder") : nil
         }
         switch self.contents(of: file.path, bytesMax: 1_048_576) {
         case .failure(let reason): return fault(reason.sentence)
@@ -110,10 +110,10 @@ extension ConfigurationFile {
                     line.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
                 }
                 .filter { !$0.isEmpty && !$0.hasPrefix("#") }
-                if tokens.isEmpty { return fault("holds no token; write one a line") }
+                if tokens.isEmpty { return fault("has no token; write one per line") }
                 for (index, token) in tokens.enumerated() {
                     let refusal = GatewayConfiguration.Operators.sentence(refusing: token, number: index + 1)
-                    if let refusal { return fault("holds \(refusal)") }
+                    if let refusal { return fault("has \(refusal)") }
                 }
                 configuration.operators.tokens += tokens.map { Secret($0) }
                 return nil
@@ -130,11 +130,11 @@ extension ConfigurationFile {
     private static func contents(of path: String, bytesMax: Int) -> Result<String, Unreadable> {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            return .failure(Unreadable(sentence: "is not there"))
+            return .failure(Unreadable(sentence: "does not exist"))
         }
-        if isFolder { return .failure(Unreadable(sentence: "is a folder; name a file")) }
+        if isFolder { return .failure(Unreadable(sentence: "is a folder; give a file")) }
         guard let data = try? Data(contentsOf: URL(filePath: path)) else {
-            return .failure(Unreadable(sentence: "cannot be read; look at its owner and mode"))
+            return .failure(Unreadable(sentence: "cannot be read; check its owner and mode"))
         }
         guard data.count <= bytesMax else {
             return .failure(Unreadable(sentence: "is longer than \(bytesMax.grouped) bytes"))
@@ -157,18 +157,18 @@ extension FilePurpose {
         case .secret:
             let count = text.filter { !$0.isWhitespace }.utf8.count
             return count < GatewayConfiguration.Operators.tokenBytesMin
-                ? "holds a secret of fewer than 16 characters; take a longer one (openssl rand -base64 32)" : nil
+                ? "has a secret of fewer than 16 characters; use a longer one (openssl rand -base64 32)" : nil
         case .bearerToken:
             return GatewayConfiguration.TimelineProvider.token(in: text) == nil
                 ? "has no token on its first line: printable ASCII without spaces" : nil
         case .brokerSecret:
             return text.prefix { !$0.isNewline }.isEmpty
-                ? "has nothing in its first line; a password stands there, the seed of a key, or a JWT" : nil
+                ? "has an empty first line; write the password, the seed of a key, or the JWT there" : nil
         case .revocationList, .operatorTokens, .folder: return nil
         }
         let headers = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("-----BEGIN ") }
         if headers.contains(where: { header in expected.label.contains { header.hasSuffix($0) } }) { return nil }
         let found = headers.first.map { "; it begins with \(String($0).quotedForMessage)" } ?? ""
-        return "holds no \(expected.what) in PEM\(found)"
+        return "has no \(expected.what) in PEM\(found)"
     }
 }

@@ -108,7 +108,7 @@ package enum ConfigurationFile {
     package static func entry(_ text: String, name: String) throws(ConfigurationFaults) -> JSONValue {
         var yaml = ConfigurationText(text, name: name)
         guard let root = yaml.compose(), yaml.faults.isEmpty else {
-            let empty = SettingFault(place: .wholeFile(name), path: "", sentence: "has nothing in it; give an entry")
+            let empty = SettingFault(place: .wholeFile(name), path: "", sentence: "is empty; give an entry")
             throw ConfigurationFaults(yaml.faults.isEmpty ? [empty] : yaml.faults)
         }
         return root.jsonValue

@@ -30,7 +30,7 @@ struct ConfigurationText {
                 guard self.blankOut(keys, from: context.mark) else { return nil }
             } catch {
                 self.faults.append(
-                    SettingFault(place: .wholeFile(self.name), path: "", sentence: "is no YAML: \(error)")
+                    SettingFault(place: .wholeFile(self.name), path: "", sentence: "is not YAML: \(error)")
                 )
                 return nil
             }
@@ -46,9 +46,9 @@ struct ConfigurationText {
             .composer(let context, let problem, let mark, _):
             place = .file(self.name, line: mark.line, column: mark.column)
             let around = context.map { " \($0.text) in line \($0.mark.line)" } ?? ""
-            sentence = "is no YAML: \(problem)\(around)"
-        case .reader(let problem, _, _, _): sentence = "is no YAML: \(problem)"
-        default: sentence = "is no YAML: \(error)"
+            sentence = "is not YAML: \(problem)\(around)"
+        case .reader(let problem, _, _, _): sentence = "is not YAML: \(problem)"
+        default: sentence = "is not YAML: \(error)"
         }
         let oneLine = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
         self.faults.append(SettingFault(place: place, path: "", sentence: oneLine))

@@ -50,7 +50,7 @@ package enum EnvironmentNames {
             return SettingFault(
                 place: .environment(name),
                 path: "",
-                sentence: "there is no key that this variable sets; \(hint)"
+                sentence: "this variable sets no key; \(hint)"
             )
         }
         return (overrides, faults)

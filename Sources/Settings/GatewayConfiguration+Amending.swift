@@ -161,7 +161,7 @@ extension GatewayConfiguration {
         do throws(JSONFault) {
             value = try JSONReader().parse(Array(text.utf8), limits: JSONLimits(bytesMax: text.utf8.count))
         } catch {
-            throw self.faults([("", "is no JSON: \(error)")], of: entry)
+            throw self.faults([("", "is not JSON: \(error)")], of: entry)
         }
         return try self.parse(value, as: entry)
     }
@@ -192,7 +192,7 @@ extension GatewayConfiguration {
                 return nil
             }
             let sentence =
-                "names a file, and may only where the configuration file says the same of this entry; give a key as publicKey"
+                "names a file, which a request may only do if the configuration file has the same value; give a key as publicKey"
             return (named.key, sentence)
         }
     }

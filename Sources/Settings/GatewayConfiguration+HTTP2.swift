@@ -37,7 +37,8 @@ extension GatewayConfiguration {
     func limitFaults() -> [(path: String, sentence: String)] {
         var faults: [(path: String, sentence: String)] = []
         if self.http2.headerListBytesReset < self.limits.headerBytesMax {
-            let sentence = "is less than limits.maxHeaderBytes; a request above that is answered, one above this is not"
+            let sentence =
+                "must not be less than limits.maxHeaderBytes, above which requests are refused with an answer"
             faults.append(("http2.maxHeaderBytesReset", sentence))
         }
         let body = max(
@@ -48,15 +49,15 @@ extension GatewayConfiguration {
             self.limits.importBytesMax
         )
         if self.limits.connectionBytesMax < body {
-            let sentence = "is less than the largest body, \(body) bytes, which could never arrive whole"
+            let sentence = "must not be less than the largest body, \(body) bytes"
             faults.append(("limits.maxConnectionBytes", sentence))
         }
         if self.limits.listenerBytesMax < self.limits.connectionBytesMax {
-            let sentence = "is less than limits.maxConnectionBytes, so that one connection could end all others"
+            let sentence = "must not be less than limits.maxConnectionBytes, or one connection could end all others"
             faults.append(("limits.maxListenerBytes", sentence))
         }
         if self.streams.rotation < self.streams.heartbeat {
-            let sentence = "is less than streams.heartbeat, and a stream ends at a heartbeat; give it as much or more"
+            let sentence = "must not be less than streams.heartbeat, since a stream ends at a heartbeat"
             faults.append(("streams.rotation", sentence))
         }
         return faults

@@ -95,24 +95,24 @@ extension GatewayConfiguration.JetStream {
     /// What one key says about another.
     fileprivate var faults: [(key: String, sentence: String)] {
         var faults: [(key: String, sentence: String)] = []
-        if self.servers.isEmpty { faults.append(("servers", "names no broker; name one, as nats://127.0.0.1:4222")) }
+        if self.servers.isEmpty { faults.append(("servers", "has no broker; give one, as in nats://127.0.0.1:4222")) }
         if ![1, 3, 5].contains(self.replicas) {
-            faults.append(("replicas", "has to be 1, 3 or 5: more than half of them have to be there at any time"))
+            faults.append(("replicas", "must be 1, 3 or 5: more than half of them must be reachable at all times"))
         }
         if self.tls == nil, let server = self.servers.first(where: { !Self.isLoopback($0) }) {
             let sentence =
                 "has \(server), which is not this machine, and connections are not encrypted; give the brokers a `tls` block, and "
-                + "name their authority in journal.jetstream.tls.ca"
+                + "give their CA in journal.jetstream.tls.ca"
             faults.append(("servers", sentence))
         }
         if self.systemCredentials == GatewayConfiguration.BrokerCredentials() {
             let sentence =
-                "names no user; brokers tell only one of their system account whether they write to the disk before they answer"
+                "names no user; give one of the brokers' system account, whom they tell whether they write to the disk before they answer"
             faults.append(("systemCredentials", sentence))
         }
         for (key, credentials) in [("credentials", self.credentials), ("systemCredentials", self.systemCredentials)]
         where credentials.user != nil && credentials.file == nil {
-            faults.append((key, "needs the file with the user's secret: a password, or the seed of its key"))
+            faults.append((key, "needs the file with the user's secret: a password, or the seed of a key"))
         }
         if let tls = self.tls, (tls.certificate == nil) != (tls.key == nil) {
             faults.append(("tls", "needs both certificate and key, or neither"))

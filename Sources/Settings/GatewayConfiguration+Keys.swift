@@ -134,10 +134,10 @@ extension GatewayConfiguration.ProviderKey {
     fileprivate var publicKeyFault: String? {
         guard let text = self.publicKey else { return nil }
         if text.contains("PRIVATE KEY-----") {
-            return "is a private key, and the public half alone belongs here: openssl pkey -in key.p8 -pubout"
+            return "is a private key; give only its public half: openssl pkey -in key.p8 -pubout"
         }
         return text.contains("-----BEGIN PUBLIC KEY-----")
-            ? nil : "has to be a public key as PEM, with its line -----BEGIN PUBLIC KEY-----"
+            ? nil : "must be a public key as PEM, with its line -----BEGIN PUBLIC KEY-----"
     }
 }
 

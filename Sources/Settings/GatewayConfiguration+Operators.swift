@@ -41,10 +41,10 @@ extension GatewayConfiguration.Operators {
     /// What is wrong with an access token's line; continues a sentence that starts with its place.
     static func sentence(refusing text: String, number: Int) -> String? {
         guard let token = OperatorToken(text, number: number) else {
-            return "a line (number \(number)) that is not a token, then read, write or admin, then a name"
+            return "a line (number \(number)) without a token, then read, write or admin, then a name"
         }
         guard token.token.utf8.count >= Self.tokenBytesMin else {
-            return "a token (number \(number)) of fewer than 16 characters; take a longer one"
+            return "a token (number \(number)) of fewer than 16 characters; use a longer one"
         }
         return nil
     }

@@ -40,7 +40,8 @@ struct BudgetChoice: Sendable {
         guard let name, self.own == nil, self.policy(named: policies) == nil else { return }
         let known = (BudgetPolicy.presets + policies).map(\.name)
         let hint =
-            known.closest(to: name).map { "; did you mean \($0)?" } ?? "; there are " + known.phrase(joinedBy: "and")
+            known.closest(to: name).map { "; did you mean \($0)?" } ?? "; the policies are "
+            + known.phrase(joinedBy: "and")
         visitor.fault(key, "there is no budget policy \(name.quotedForMessage)\(hint)")
     }
 }
@@ -111,7 +112,7 @@ struct PolicyDraft: Sendable {
         case .none: self.policy.window = .none
         }
         if self.anchor != nil, self.policy.isUnlimited || self.policy.window == .tuned {
-            visitor.fault("anchor", "is for a window of fixed length; remove it or set window: 24h")
+            visitor.fault("anchor", "only goes with a window of fixed length; remove it or set window: 24h")
         }
         visitor.scalar("rare", &self.policy.rare, .integer(0...BudgetPolicy.allowanceMax))
         visitor.scalar("typical", &self.policy.typical, .integer(0...BudgetPolicy.allowanceMax))

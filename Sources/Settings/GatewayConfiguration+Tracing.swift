@@ -48,7 +48,7 @@ extension GatewayConfiguration.Tracing {
         visitor.scalar("file", &self.file, .absolutePath)
         visitor.scalar("maxFileBytes", &self.fileBytesMax, .bytes(4096...1_099_511_627_776))
         if self.isEnabled, self.endpoint == nil, self.file.isEmpty {
-            visitor.fault("", "is enabled and needs somewhere to write: endpoint, file, or both")
+            visitor.fault("", "is enabled, and needs endpoint, file, or both")
         }
     }
 }

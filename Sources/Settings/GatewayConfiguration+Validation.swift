@@ -19,7 +19,7 @@ extension GatewayConfiguration {
             ("host", self.listeners.opened.host), ("ops", self.listeners.ops), ("health", self.listeners.health),
         ]
         let enabled = listeners.filter(\.listener.isEnabled)
-        if enabled.isEmpty { faults.append(("listeners", "has no listener that is enabled; enable one")) }
+        if enabled.isEmpty { faults.append(("listeners", "has no enabled listener; enable one")) }
         for (index, later) in enabled.enumerated() where later.listener.port != 0 {
             let earlier = enabled[..<index].first { earlier in
                 earlier.listener.port == later.listener.port && earlier.listener.overlaps(later.listener)
@@ -32,14 +32,17 @@ extension GatewayConfiguration {
         if self.operators.isOpen {
             if ops.isEnabled, !ops.isLoopback {
                 faults.append(
-                    ("ops.open", "is for a loopback address, and listeners.ops.address is none; leave it off")
+                    (
+                        "ops.open",
+                        "is only allowed on a loopback address, which listeners.ops.address is not; turn it off"
+                    )
                 )
             }
             if !self.operators.tokens.isEmpty || self.operators.tokensFile != nil
                 || !self.operators.certificates.isEmpty
             {
                 let sentence =
-                    "lets everybody in, and there are tokens or certificates for operators; have one or the other"
+                    "lets everyone in, which makes the tokens or certificates for operators useless; keep one or the other"
                 faults.append(("ops.open", sentence))
             }
         }
@@ -49,7 +52,7 @@ extension GatewayConfiguration {
         }
         if ops.isEnabled, !self.operators.certificates.isEmpty, (ops.tls ?? self.tls).clientAuthorities == nil {
             let sentence =
-                "is for client certificates, and the ops listener asks for none; name their authorities in clientCA"
+                "is about client certificates, which the ops listener does not ask for; give their CAs in clientCA"
             faults.append(("ops.certificates", sentence))
         }
         return faults
@@ -61,18 +64,24 @@ extension GatewayConfiguration {
         guard listeners.isMerged else { return [] }
         var faults: [(path: String, sentence: String)] = []
         if !listeners.push.isEnabled {
-            faults.append(("listeners.push.enabled", "is off, and listeners.merged has it take what the others would"))
+            faults.append(
+                (
+                    "listeners.push.enabled",
+                    "is off, but listeners.merged needs the push listener; turn one of the two off"
+                )
+            )
         }
         if !listeners.host.isEnabled {
             let sentence =
-                "is off, and listeners.merged has the push listener take what hosts ask; leave out one of them"
+                "is off, but listeners.merged serves hosts on the push listener; remove one of the two"
             faults.append(("listeners.host.enabled", sentence))
         }
         let standard = Listeners()
         for (name, merged, standard) in [
             ("manage", listeners.manage, standard.manage), ("host", listeners.host, standard.host),
         ] {
-            let whole = "the listener is merged into listeners.push (listeners.merged), which has its own; leave it out"
+            let whole =
+                "the listener is merged into listeners.push (listeners.merged), which has its own; remove this one"
             if let tls = merged.tls, tls != listeners.push.tls { faults.append(("listeners.\(name).tls", whole)) }
             if merged.address != standard.address, merged.address != listeners.push.address {
                 faults.append(("listeners.\(name).address", whole))
@@ -91,14 +100,14 @@ extension GatewayConfiguration {
         for (index, team) in self.teams.enumerated() where !team.id.rawValue.isEmpty {
             if let earlier = teams[team.id] {
                 faults.append(
-                    ("teams[\(index)].id", "is the id of teams[\(earlier)] too; list the keys of both under one")
+                    ("teams[\(index)].id", "is also the id of teams[\(earlier)]; list the keys of both under one")
                 )
             }
             teams[team.id] = teams[team.id] ?? index
             for (place, key) in team.keys.enumerated() where !key.id.rawValue.isEmpty {
                 let path = "teams[\(index)].keys[\(place)]"
                 if let earlier = keys[key.id] {
-                    faults.append(("\(path).id", "is the id of \(earlier) too; a key id names one key of one team"))
+                    faults.append(("\(path).id", "is also the id of \(earlier); give each key its own id"))
                 }
                 keys[key.id] = keys[key.id] ?? path
                 faults += self.topicFaults(key.topics ?? [], of: team.id, path: "\(path).topics")
@@ -113,7 +122,8 @@ extension GatewayConfiguration {
         let apps = self.apps.filter { $0.team == team }
         return topics.enumerated().compactMap { index, topic in
             if apps.contains(where: { $0.owns(topic: topic) }) { return nil }
-            let sentence = "is no topic of an app of the team \(team); correct it, or add it to the app's extraTopics"
+            let sentence =
+                "is not a topic of an app of the team \(team); correct it, or add it to the app's extraTopics"
             return ("\(path)[\(index)]", sentence)
         }
     }
@@ -131,7 +141,7 @@ extension GatewayConfiguration {
             for (place, certificate) in app.clientCertificates.enumerated() {
                 if let other = teams[certificate.name], other.team != app.team {
                     let sentence =
-                        "is named by apps[\(other.app)], an app of another team; a certificate is of one team"
+                        "is also in apps[\(other.app)], an app of another team; a certificate belongs to one team"
                     faults.append(("apps[\(index)].allowedClientCertificates[\(place)]", sentence))
                 }
                 teams[certificate.name] = teams[certificate.name] ?? (app.team, index)
@@ -147,7 +157,7 @@ extension GatewayConfiguration {
         for (index, app) in self.apps.enumerated() {
             let path = "apps[\(index)]"
             if let earlier = bundles[app.bundleID], !app.bundleID.rawValue.isEmpty {
-                faults.append(("\(path).bundleID", "is the bundle id of apps[\(earlier)] too; declare an app once"))
+                faults.append(("\(path).bundleID", "is also the bundle id of apps[\(earlier)]; declare each app once"))
             }
             bundles[app.bundleID] = bundles[app.bundleID] ?? index
             if !teams.contains(app.team.rawValue), !app.team.rawValue.isEmpty {
@@ -163,7 +173,7 @@ extension GatewayConfiguration {
                     faults.append(
                         (
                             "\(path).allowedClientCertificates[\(place)].topics[\(number)]",
-                            "is no topic of \(app.bundleID); correct it, or add it to extraTopics"
+                            "is not a topic of \(app.bundleID); correct it, or add it to extraTopics"
                         )
                     )
                 }
@@ -172,7 +182,7 @@ extension GatewayConfiguration {
             var kinds: [WidgetKind: Int] = [:]
             for (place, kind) in app.kinds.enumerated() where !kind.schema.kind.rawValue.isEmpty {
                 if let earlier = kinds[kind.schema.kind] {
-                    let sentence = "is the name of kinds[\(earlier)] of the same app too; declare a kind once"
+                    let sentence = "is also the name of kinds[\(earlier)] of the same app; declare each kind once"
                     faults.append(("\(path).kinds[\(place)].kind", sentence))
                 }
                 kinds[kind.schema.kind] = kinds[kind.schema.kind] ?? place
@@ -188,7 +198,8 @@ extension GatewayConfiguration {
             guard app.kinds[index].budget.scope == .host, app.kinds[index].budget != app.kinds[first].budget else {
                 return nil
             }
-            let sentence = "is shared by all widgets of a host, as that of kinds[\(first)] is; give both the same one"
+            let sentence =
+                "is a budget that all widgets of a host share, as that of kinds[\(first)]; give both kinds the same one"
             return ("\(path).kinds[\(index)].budget", sentence)
         }
     }
@@ -199,9 +210,9 @@ extension GatewayConfiguration {
             defer { names[policy.name] = names[policy.name] ?? index }
             let path = "policies[\(index)].name"
             if GatewayConfiguration().policy(named: policy.name) != nil {
-                return (path, "is the name of a preset, which keeps its meaning; choose another")
+                return (path, "is the name of a preset; choose another name")
             }
-            return names[policy.name].map { (path, "is the name of policies[\($0)] too; choose another") }
+            return names[policy.name].map { (path, "is also the name of policies[\($0)]; choose another") }
         }
     }
 
@@ -217,20 +228,20 @@ extension GatewayConfiguration.Team {
     fileprivate func relationFault(of key: GatewayConfiguration.ProviderKey) -> String? {
         guard let name = key.relatedKey else { return nil }
         guard let other = self.keys.first(where: { $0.id == name && $0.id != key.id }) else {
-            return "is no other key of the team \(self.id); name one"
+            return "is not another key of the team \(self.id); give one"
         }
         guard key.topics != nil, other.topics != nil else {
-            return "relates keys of which one has no topics; a key of the whole team is related to none"
+            return "relates two keys, one of which has no topics; a key of the whole team cannot be related to another"
         }
         guard key.environment == other.environment else {
-            return "is a key of another environment; give both the same"
+            return "is a key of another environment; give both keys the same"
         }
         let pair = [key.id, other.id]
         let isThirdRelated = self.keys.contains { third in
             guard let relation = third.relatedKey else { return false }
             return pair.contains(third.id) != pair.contains(relation)
         }
-        return isThirdRelated ? "makes three keys related; at most two may be" : nil
+        return isThirdRelated ? "relates three keys; at most two may be related" : nil
     }
 }
 

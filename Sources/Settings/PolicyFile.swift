@@ -30,7 +30,7 @@ package enum PolicyFile {
         var yaml = ConfigurationText(text, name: name)
         var reader = SettingsReader(name: name)
         guard let root = yaml.compose() else {
-            let sentence = "is empty; give it at least a name, a source and a date"
+            let sentence = "is empty; give at least a name, a source and a date"
             let fault = SettingFault(place: .wholeFile(name), path: "", sentence: sentence)
             throw ConfigurationFaults(yaml.faults.isEmpty ? [fault] : yaml.faults)
         }

@@ -20,7 +20,7 @@ package struct SettingType<Value: Sendable>: Sendable {
     /// Why a text is no value, with the remedy.
     func sentence(refusing text: String) -> String {
         let hint = self.suggestion(text).map { "; did you mean \($0)?" } ?? ""
-        return "has to be \(self.phrase), not \(text.quotedForMessage)\(hint)"
+        return "must be \(self.phrase), not \(text.quotedForMessage)\(hint)"
     }
 }
 

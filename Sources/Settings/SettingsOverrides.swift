@@ -65,7 +65,7 @@ struct SettingsOverrides: SettingsVisitor {
     mutating func secrets(_ key: String, _ values: inout [Secret]) {
         guard self.allowsSecrets else {
             // Every user of the machine can read a command line.
-            let sentence = "is a secret and may not stand on a command line; use the environment or a file"
+            let sentence = "is a secret and must not be on a command line; use a variable or a file"
             if self.overrides[self.path(key)] != nil { self.fault(at: self.path(key), sentence) }
             return
         }

@@ -66,13 +66,13 @@ struct SettingsReader: SettingsVisitor {
     /// Visits the keys of a mapping, then reports those that were not asked for.
     private mutating func enter(_ path: String, _ node: Node, _ body: (inout Self) -> Void) {
         guard let mapping = node.mapping else {
-            self.fault(at: node, path: path, "has to be a section with keys of its own, not \(node.phrase)")
+            self.fault(at: node, path: path, "must be a section with keys of its own, not \(node.phrase)")
             return
         }
         var members: [(key: String, keyNode: Node, value: Node)] = []
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
-                self.fault(at: key, path: path, "has a key that is no name")
+                self.fault(at: key, path: path, "has a key that is not a name")
                 continue
             }
             members.append((name, key, value))
@@ -89,7 +89,7 @@ struct SettingsReader: SettingsVisitor {
 
     private static func unknown(_ key: String, among known: [String]) -> String {
         if let near = known.closest(to: key) { return "there is no such key; did you mean \(near)?" }
-        return "there is no such key; known here are \(known.phrase(joinedBy: "and"))"
+        return "there is no such key; the keys here are \(known.phrase(joinedBy: "and"))"
     }
 
     /// The value of a key, or nil if it is not given; an empty value counts as not given where `mayBeEmpty`.
@@ -162,7 +162,7 @@ struct SettingsReader: SettingsVisitor {
     private mutating func elements(of node: Node, _ key: String) -> [Node]? {
         if let sequence = node.sequence { return Array(sequence) }
         let path = self.path(key)
-        self.fault(at: node, path: path, "has to be a list (each element after a hyphen), not \(node.phrase)")
+        self.fault(at: node, path: path, "must be a list (each element after a hyphen), not \(node.phrase)")
         return nil
     }
 
@@ -218,7 +218,7 @@ struct SettingsReader: SettingsVisitor {
         }
         values = list
         if list.isEmpty, !mayBeEmpty, self.faults.count == count {
-            self.fault(at: given, path: self.path(key), "lists nothing; remove the line to allow all")
+            self.fault(at: given, path: self.path(key), "is empty; remove the line to allow all")
         }
     }
 
@@ -228,7 +228,7 @@ struct SettingsReader: SettingsVisitor {
         self.fault(
             at: node,
             path: self.path(key),
-            "is a secret and may not stand in this file; put it into a file of its own and name that as \(key)File"
+            "is a secret and must not be in this file; put it into a file of its own and give that file as \(key)File"
         )
     }
 
@@ -239,12 +239,12 @@ struct SettingsReader: SettingsVisitor {
 
     private mutating func read<Value>(_ node: Node, _ path: String, _ type: SettingType<Value>) -> Value? {
         guard let scalar = node.scalar else {
-            self.fault(at: node, path: path, "has to be \(type.phrase), not \(node.phrase)")
+            self.fault(at: node, path: path, "must be \(type.phrase), not \(node.phrase)")
             return nil
         }
         if scalar.style == .singleQuoted || scalar.style == .doubleQuoted, !type.isText {
             let remedy = type.value(scalar.string) == nil ? "" : "; remove the quotes"
-            self.fault(at: node, path: path, "has to be \(type.phrase), not a text in quotes\(remedy)")
+            self.fault(at: node, path: path, "must be \(type.phrase), not a text in quotes\(remedy)")
             return nil
         }
         guard let value = type.value(scalar.string) else {

@@ -47,7 +47,10 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
         }
         // 1 is an authority by its basic constraints; the other answers are guesses about old certificates.
         guard unsafe X509_check_ca(root.pointer) == 1 else {
-            throw TLSError(.configuration, "authority's certificate \(certificate.name): it may not sign others")
+            throw TLSError(
+                .configuration,
+                "authority's certificate \(certificate.name): it may not sign other certificates"
+            )
         }
         self.init(
             certificate: root,

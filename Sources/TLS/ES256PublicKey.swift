@@ -27,7 +27,7 @@ package struct ES256PublicKey: Sendable, Equatable {
         } catch let error where error.faults.allSatisfy(\.meansNothingFound) && error.code == .configuration {
             throw TLSError(
                 .configuration,
-                "\(what) \(source.name): no key in it that can be read",
+                "\(what) \(source.name): no readable key in it",
                 faults: error.faults
             )
         }

@@ -98,7 +98,7 @@ extension TLSError {
         if codes.contains(PEM_R_BAD_PASSWORD_READ) || codes.contains(PEM_R_PROBLEMS_GETTING_PASSWORD) {
             reason = "the key is encrypted with a passphrase"
         } else if faults.allSatisfy(\.meansNothingFound) {
-            reason = "no private key in it that can be read"
+            reason = "no readable private key in it"
         } else {
             reason = faults.first { !$0.meansNothingFound }?.description ?? ""
         }

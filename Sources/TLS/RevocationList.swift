@@ -44,7 +44,7 @@ package struct RevocationList: Hashable, Sendable {
             guard let fingerprint = Self.fingerprint(line) else {
                 throw TLSError(
                     .configuration,
-                    "revocation list \(source.name): line \(number + 1) is no SHA-256 fingerprint of 64 hex digits"
+                    "revocation list \(source.name): line \(number + 1) is not a SHA-256 fingerprint of 64 hex digits"
                 )
             }
             self.fingerprints.insert(fingerprint)
@@ -80,7 +80,7 @@ package struct RevocationList: Hashable, Sendable {
                 OpenSSLFault.clearQueue()
                 throw TLSError(
                     .configuration,
-                    "revocation list \(name): a list that no authority of clientCA has signed, or none that may sign lists"
+                    "revocation list \(name): no CA of clientCA that may sign lists has signed it"
                 )
             }
             unsafe self.read(list)

@@ -38,24 +38,24 @@ extension BudgetPolicy {
             check(
                 length.milliseconds % 60_000 == 0 && length >= .minutes(1) && length <= .days(7),
                 "window",
-                "has to be whole minutes, 1 minute to 7 days"
+                "must be whole minutes, 1 minute to 7 days"
             )
         }
         if self.window != .none {
             check(
                 (1...Self.allowanceMax).contains(self.rare),
                 "rare",
-                "has to be 1 to \(Self.allowanceMax)"
+                "must be 1 to \(Self.allowanceMax)"
             )
             check(
                 self.rare <= self.typical && self.typical <= self.frequent,
                 "typical",
-                "has to lie between rare and frequent"
+                "must lie between rare and frequent"
             )
             check(
                 self.frequent <= Self.allowanceMax,
                 "frequent",
-                "has to be at most \(Self.allowanceMax)"
+                "must be at most \(Self.allowanceMax)"
             )
         }
     }
@@ -65,37 +65,37 @@ extension BudgetPolicy {
         check(
             (2...Self.allowanceMax).contains(self.burstDivisor),
             "burstDivisor",
-            "has to be 2 to \(Self.allowanceMax)"
+            "must be 2 to \(Self.allowanceMax)"
         )
         check(
             self.minimumInterval >= .zero && self.minimumInterval <= .day,
             "minimumInterval",
-            "has to be 0 to 24 hours"
+            "must be 0 to 24 hours"
         )
         check(
             self.exemptInterval >= .zero && self.exemptInterval <= .day,
             "exemptInterval",
-            "has to be 0 to 24 hours"
+            "must be 0 to 24 hours"
         )
         check(
             self.pushShare.denominator >= 1 && self.pushShare.denominator <= 1_000_000
                 && (1...max(1, self.pushShare.denominator)).contains(self.pushShare.numerator),
             "pushShare",
-            "has to be a fraction above 0, at most 1"
+            "must be a fraction above 0, at most 1"
         )
         check(
             (1...1_000).contains(self.learning.factor.denominator)
                 && self.learning.factor.numerator >= self.learning.factor.denominator
                 && self.learning.factor.numerator <= self.learning.factor.denominator * 10,
             "learning.factor",
-            "has to be a fraction from 1 to 10"
+            "must be a fraction from 1 to 10"
         )
     }
 
     /// Whom an allowance is for, and what else follows from it.
     private func checkScope(_ check: inout Check) {
-        check((0...365).contains(self.learning.days), "learning.days", "has to be 0 to 365")
-        check((0...100).contains(self.thinning), "thinning", "has to be 0 to 100")
+        check((0...365).contains(self.learning.days), "learning.days", "must be 0 to 365")
+        check((0...100).contains(self.thinning), "thinning", "must be 0 to 100")
         check(
             self.scope == .instance || (self.rare == self.typical && self.typical == self.frequent),
             "scope",
@@ -107,13 +107,13 @@ extension BudgetPolicy {
             "rolling",
             "needs scope instance, a window and a minimumInterval of at least 5 minutes"
         )
-        check(self.smoothing >= .zero && self.smoothing <= Self.smoothingMax, "smoothing", "has to be 0 to 1 hour")
+        check(self.smoothing >= .zero && self.smoothing <= Self.smoothingMax, "smoothing", "must be 0 to 1 hour")
         check(
             (1...1_000).contains(self.lowPower.denominator)
                 && self.lowPower.numerator >= self.lowPower.denominator
                 && self.lowPower.numerator <= self.lowPower.denominator * Self.lowPowerMax,
             "lowPower",
-            "has to be a number or a fraction from 1 to \(Self.lowPowerMax)"
+            "must be a number or a fraction from 1 to \(Self.lowPowerMax)"
         )
     }
 

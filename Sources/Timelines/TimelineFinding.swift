@@ -47,18 +47,18 @@ package enum TimelineFinding: Hashable, Sendable {
     /// The fault, and what to do instead.
     package var message: String {
         switch self {
-        case .empty: "the timeline has no entry; the widget keeps showing what it shows"
+        case .empty: "the timeline has no entry; the widget keeps its present content"
         case .outOfOrder(let index):
             "entries[\(index)] is dated before its predecessor; list entries by date"
         case .inThePast(let count):
-            "\(count) entries are in the past and are never shown or stale from the start"
+            "\(count) entries are in the past: they are never shown, or are stale from the start"
         case .tooClose(let count, let nearest):
             "\(count) entries follow another in less than 5 minutes, the nearest in \(nearest.milliseconds) ms"
         case .ticking(let count, let every):
             "\(count) entries \(every.milliseconds / 1000) s apart; a timer or relative date updates by itself"
         case .endsBeforeReload(let by):
             "the last entry stays up for \(by.milliseconds / 1000) s until the `after` date; add entries up to it"
-        case .neverReloaded: "the policy is never, and no push reaches the widget: only its app can reload it"
+        case .neverReloaded: "the policy is never, and pushes do not reach the widget: only its app can reload it"
         case .unchanged(let count):
             "\(count) reloads in a row brought the same content; reload less often"
         case .pollsTooOften(let every):
@@ -68,8 +68,7 @@ package enum TimelineFinding: Hashable, Sendable {
         case .manyBytes(let bytes, let advised):
             "\(bytes) bytes of content; devices keep about \(advised)"
         case .unnamedReload(let outstanding):
-            "the report names no reload and counts as the host's own, while \(outstanding) are out for the widget; "
-                + "say in `reload` which one it is of"
+            "the report names no reload and counts as the host's own, while \(outstanding) reloads of the widget are outstanding; name the reload in `reload`"
         }
     }
 }

@@ -44,7 +44,7 @@ package final class WorkerThread: Sendable {
         guard code == 0 else {
             // Sound: no thread was made, so nothing else releases it.
             unsafe start.release()
-            throw JournalError(.unavailable, "start of thread \(name): \(systemErrorText(code))")
+            throw JournalError(.unavailable, "cannot start the thread \(name): \(systemErrorText(code))")
         }
         self.thread = thread
     }

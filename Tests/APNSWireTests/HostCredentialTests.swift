@@ -54,11 +54,11 @@ import WidgetModel
             (#""freshet-hosts""#, #""ab""#, #""com.example""#, "aud is not freshet-host"),
             (#"["x"]"#, #""ab""#, #""com.example""#, "aud is not freshet-host"),
             ("null", #""ab""#, #""com.example""#, "aud is not freshet-host"),
-            (#""freshet-host""#, #""a""#, #""com.example""#, "sub is no push token in hex"),
-            (#""freshet-host""#, #""""#, #""com.example""#, "sub is no push token in hex"),
-            (#""freshet-host""#, "12", #""com.example""#, "sub is no push token in hex"),
-            (#""freshet-host""#, #""ab""#, #""""#, "app is no bundle id"),
-            (#""freshet-host""#, #""ab""#, "{}", "app is no bundle id"),
+            (#""freshet-host""#, #""a""#, #""com.example""#, "sub is not a push token in hex"),
+            (#""freshet-host""#, #""""#, #""com.example""#, "sub is not a push token in hex"),
+            (#""freshet-host""#, "12", #""com.example""#, "sub is not a push token in hex"),
+            (#""freshet-host""#, #""ab""#, #""""#, "app is not a bundle id"),
+            (#""freshet-host""#, #""ab""#, "{}", "app is not a bundle id"),
         ] as [(String, String, String, String?)]
     )
     func `audience, token and app must be there and fit`(aud: String, sub: String, app: String, fault: String?) {
@@ -80,7 +80,7 @@ import WidgetModel
     func `a push token has at most 400 hex digits`(digits: Int) {
         let token = String(repeating: "f", count: digits)
         let claims = #"{"iss":"T","aud":"freshet-host","sub":"\#(token)","app":"a","iat":1,"exp":2}"#
-        #expect(self.fault(claims) == (digits == 400 ? nil : "sub is no push token in hex"))
+        #expect(self.fault(claims) == (digits == 400 ? nil : "sub is not a push token in hex"))
     }
 
     private static func verdict(_ claims: HostCredentialClaims, at now: Instant) -> String? {
@@ -116,7 +116,7 @@ import WidgetModel
     @Test(
         arguments: [
             (Int64(-1), "exp is not after iat"), (0, "exp is not after iat"), (1, nil), (7_776_000, nil),
-            (7_776_001, "the credential lasts longer than allowed"),
+            (7_776_001, "the credential is valid for longer than allowed"),
         ] as [(Int64, String?)]
     )
     func `a credential lasts at most ninety days`(seconds: Int64, fault: String?) {

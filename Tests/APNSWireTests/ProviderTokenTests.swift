@@ -127,7 +127,7 @@ import WidgetModel
 
     @Test(arguments: ["aud", "sub", "app", "host", "pushToken"], [#""freshet-host""#, #"["x"]"#, "null", "7"])
     func `a token with a claim of another kind of token is no provider token`(claim: String, value: String) {
-        let sentence = "the claim \(claim) is of another kind of token; a provider token has iss and iat"
+        let sentence = "the claim \(claim) belongs to another kind of token; a provider token has iss and iat"
         let claims = #"{"iss":"TEAM123456","iat":1700000000,"\#(claim)":\#(value)}"#
         #expect(self.parse { $0.claims = claims } == .failure(ProviderTokenFault(.invalidProviderToken, sentence)))
     }
@@ -165,7 +165,9 @@ import WidgetModel
         #expect(self.rejection { $0.claims = #"{"iss":"\#(id)","iat":1}"# } == expected)
     }
 
-    @Test(arguments: [(4096, "the token has not three parts"), (4097, "the token has 4097 bytes, more than 4096")])
+    @Test(arguments: [
+        (4096, "the token does not have three parts"), (4097, "the token has 4097 bytes, more than 4096"),
+    ])
     func `a token has at most 4096 bytes`(bytes: Int, sentence: String) {
         #expect(CompactToken.bytesMax == 4096)
         let text = Array("bearer ".utf8) + Array(repeating: UInt8(ascii: "A"), count: bytes)

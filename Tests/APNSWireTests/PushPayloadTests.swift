@@ -61,7 +61,7 @@ import WidgetModel
             ),
             ("{}", "aps: is missing"), ("[]", "the payload is an array, not an object"),
             (#"{"aps":1}"#, "aps: is an integer, not an object"),
-            (#"{"aps":{}}"#, "aps.content-changed: is missing; a widget push says true"),
+            (#"{"aps":{}}"#, "aps.content-changed: is missing; a widget push has true"),
             (#"{"aps":{"content-changed":false}}"#, "aps.content-changed: is not true"),
             (#"{"aps":{"content-changed":"true"}}"#, "aps.content-changed: is not true"),
             (#"{"aps":{"content-changed":1}}"#, "aps.content-changed: is not true"),
@@ -87,7 +87,7 @@ import WidgetModel
             (#"{"not-before":1.5}"#, "freshet.not-before: is not a time in whole UNIX seconds"),
             (#"{"maxMatched":0}"#, "freshet.maxMatched: is not a whole number of at least 1"),
             (#"{"attributes":[]}"#, "freshet.attributes: is an array, not an object"),
-            (#"{"mach":{}}"#, "freshet.mach: is not a member that is known"),
+            (#"{"mach":{}}"#, "freshet.mach: is an unknown member"),
         ]
     )
     func `a freshet member that is wrong is refused with its path`(own: String, fault: String) {
@@ -96,20 +96,20 @@ import WidgetModel
 
     @Test(
         arguments: [
-            ("", "freshet: says neither kind nor match; a push to every widget of the app says \"all\": true"),
+            ("", "freshet: has neither kind nor match; for a push to every widget of the app, give \"all\": true"),
             (
                 #","freshet":{"digest":"v7"}"#,
-                "freshet: says neither kind nor match; a push to every widget of the app says \"all\": true"
+                "freshet: has neither kind nor match; for a push to every widget of the app, give \"all\": true"
             ),
-            (#","freshett":{"kind":"scores"}"#, "freshett: is not a member that is known; there are aps and freshet"),
+            (#","freshett":{"kind":"scores"}"#, "freshett: is an unknown member; the members are aps and freshet"),
             (
                 #","freshet":{"kind":"scores"},"mine":1"#,
-                "mine: is not a member that is known; there are aps and freshet"
+                "mine: is an unknown member; the members are aps and freshet"
             ),
-            (#","freshet":{"all":false}"#, "freshet.all: is not true; leave it out to say kind or match"),
+            (#","freshet":{"all":false}"#, "freshet.all: must be true; leave it out to give kind or match"),
             (
                 #","freshet":{"all":true,"match":{}}"#,
-                "freshet.all: is every widget of the app; say either all or kind and match"
+                "freshet.all: stands for every widget of the app; give either all, or kind and match"
             ),
             (#","freshet":{"all":true}"#, nil), (#","freshet":{"kind":"scores"}"#, nil),
             (#","freshet":{"match":{}}"#, nil),

@@ -16,7 +16,7 @@ import Testing
             ),
             (
                 #"{"of": {"app": "a.b", "kind": "k"}, "since": "2026-11-25", "isConfigured": false}"#,
-                "Paused: k of a.b (not in the configuration any more), since "
+                "Paused: k of a.b (no longer in the configuration), since "
             ),
             (
                 #"{"of": {"sender": "TEAM"}, "since": "2026-11-25", "isConfigured": true}"#,
@@ -43,7 +43,7 @@ import Testing
             let places = #"{"\#(list)": [{"app": "a.b", "health": \#(Self.health(state))}]}"#
             let found = try await DashboardRules.run("advice({ stats: {}, places: \(places) })", as: [Advice].self)
             #expect(found.count == (isTold ? 1 : 0))
-            #expect(found.allSatisfy { $0.level == "bad" && $0.text.contains("a.b has only failed since ") })
+            #expect(found.allSatisfy { $0.level == "bad" && $0.text.contains("a.b has failed since ") })
         }
     }
 
@@ -54,8 +54,8 @@ import Testing
             as: [String].self
         )
         #expect(said.count == 1)
-        #expect(said[0].hasPrefix("The timeline provider of k of a.b has only failed since "), "\(said)")
-        #expect(said[0].contains("It said: 503 ServiceUnavailable at "), "\(said)")
+        #expect(said[0].hasPrefix("The timeline provider of k of a.b has failed since "), "\(said)")
+        #expect(said[0].contains("Its last answer: 503 ServiceUnavailable at "), "\(said)")
         #expect(said[0].hasSuffix(" 3 wait, the oldest for 1 min 30 s."), "\(said)")
     }
 
@@ -87,7 +87,7 @@ import Testing
         #expect(try await self.verdict("{}").word == "Not known")
 
         let all = try await self.verdict(Self.row(0, late: 0, 0))
-        #expect(all.level == "good" && all.word == "Fresh" && all.text == "All 1,000 widgets show what they should.")
+        #expect(all.level == "good" && all.word == "Fresh" && all.text == "All 1,000 widgets show the newest data.")
         #expect(all.link == nil)
 
         let waiting = try await self.verdict(Self.row(9, late: 0, 0, #"{"budget": 8, "paused": 1}"#))
@@ -185,14 +185,14 @@ import Testing
     {
         #expect(try await self.advice(#"{"configuration": {"result": "loaded"}}"#) == [])
         let refused = try await self.advice(#"{"configuration": {"result": "refused", "faults": 2}}"#)
-        let kept = "The configuration that was read last was refused; the one before stays in force."
+        let kept = "The newest configuration was refused; the previous one stays in force."
         #expect(refused == [Advice(level: "warn", text: kept)])
         for (at, told) in [("04T00:00:00Z", []), ("04T00:00:01Z", ["The last backup is 2 days old."])] {
             let stats =
                 #"{"asOf": "2026-11-\#(at)", "storage": {"level": "ample", "lastBackup": "2026-11-02T00:00:00Z"}}"#
             #expect(try await self.advice(stats).map(\.text) == told)
         }
-        for (gone, told) in [(1, []), (2, ["Upstreams call 2 of 11 push tokens invalid."])] {
+        for (gone, told) in [(1, []), (2, ["Upstreams refused 2 of 11 push tokens as invalid."])] {
             let stats = #"{"deliveries": {"apns": {"gone": \#(gone), "delivered": 9}}}"#
             #expect(try await self.advice(stats).map(\.text) == told)
         }

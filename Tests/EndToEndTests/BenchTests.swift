@@ -166,9 +166,9 @@ import Testing
 
     @Test(arguments: [
         (["--quick", "tsunami"], "--quick takes one of burst, storm, steady"),
-        (["--quick", "burst", "--scale", "2"], "--scale is for files"),
+        (["--quick", "burst", "--scale", "2"], "--scale is for scenario files"),
         (["--quick", "burst", "--widgets", "0"], "--widgets takes 1 to 5000000"),
-        (["--quick", "restart", "--push-port", "1"], "leave --push-port out"), ([], "--quick alone lists the names"),
+        (["--quick", "restart", "--push-port", "1"], "leave out --push-port"), ([], "--quick alone lists the names"),
     ])
     func `what does not go with the program's own scenarios is said`(options: [String], fault: String) async throws {
         let result = try await Command.run(TestGateway.program, ["bench"] + options)
@@ -185,7 +185,7 @@ import Testing
         )
         let result = try await Self.run("\(folder)/a.yaml", [])
         #expect(result.status == 78)
-        #expect(result.errors.contains("a.yaml:2:12: loads[0].send: has to be one of pushes"), "\(result.errors)")
+        #expect(result.errors.contains("a.yaml:2:12: loads[0].send: must be one of pushes"), "\(result.errors)")
         try FileManager.default.removeItem(atPath: folder)
     }
 

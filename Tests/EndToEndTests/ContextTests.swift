@@ -92,9 +92,9 @@ import Testing
 
     @Test func `a file says what is wrong with it, and where`() throws {
         for (text, sentence) in [
-            ("contexts:\n  - {name: a, serverr: x}", ":2:15: contexts[0].serverr: is no key of this section"),
+            ("contexts:\n  - {name: a, serverr: x}", ":2:15: contexts[0].serverr: is not a key of this section"),
             ("contexts:\n  - {server: x}", ":2:5: contexts[0].name: is missing"),
-            ("contexts: [{name: a}, {name: a}]", "is the name of another context, too"), ("a: [", "is no YAML"),
+            ("contexts: [{name: a}, {name: a}]", "is also the name of another context"), ("a: [", "is not YAML"),
         ] {
             let fault = #expect(throws: ContextFile.Fault.self) { try ContextFile.parse(text, "/x/contexts.yaml") }
             #expect(fault?.description.contains(sentence) == true, "\(fault as Any)")

@@ -178,12 +178,12 @@ import Testing
         #expect(texts[0].contains("Catching up") && texts[0].contains("12 are on hosts that are away."))
         #expect(texts[0].contains("Kinds") && texts[0].contains("6 of 6 behind"))
         #expect(texts[1].contains("is on a host that is away") && texts[1].contains("host-6:scores-0"))
-        #expect(texts[2].contains("No widget is like that."))
+        #expect(texts[2].contains("No widget matches."))
         for number in 1...6 {
             try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
         }
         let after = try await Self.reports(gateway, ["texts", "now"]).compactMap { $0["text"] as? String }.joined()
-        #expect(after.contains("All 12 widgets show what they should.") && after.contains("none behind"))
+        #expect(after.contains("All 12 widgets show the newest data.") && after.contains("none behind"))
         await gateway.stop()
     }
 
@@ -345,8 +345,8 @@ import Testing
         #expect(filling[1].contains("fills up"))
         let full = try await Self.texts(gateway, mebibytes: 66, "full")
         #expect(full[0].contains("The disk is full: "))
-        #expect(full[0].contains("it goes on by itself"))
-        #expect(full[1].contains("full: nothing new is taken"))
+        #expect(full[0].contains("The gateway then continues by itself"))
+        #expect(full[1].contains("full: nothing new is accepted"))
         await gateway.stop()
     }
 
@@ -411,13 +411,13 @@ import Testing
         let steps = pushes.filter { $0["filter"] != nil }
         #expect(steps.map { $0["rows"] as? Int } == [1, 1, 1, 0])
         #expect(steps.map { $0["kept"] as? String } == ["app", "kind", "sender", "outcome"].map { "filter-\($0)" })
-        #expect((steps.last?["text"] as? String)?.contains("No push of those that are listed is like that.") == true)
+        #expect((steps.last?["text"] as? String)?.contains("No listed push matches.") == true)
         #expect((steps.last?["address"] as? String)?.contains("app=\(TestGateway.app)") == true)
         let widgets = try await Self.reports(gateway, ["filter", "instances", "kind=scores", "state=exhausted"])
         let rows = widgets.filter { $0["filter"] != nil }
         #expect(rows.first?["rows"] as? Int ?? 0 > 7)
         #expect(rows.last?["rows"] as? Int == 0)
-        #expect((rows.last?["text"] as? String)?.contains("No widget is like that.") == true)
+        #expect((rows.last?["text"] as? String)?.contains("No widget matches.") == true)
         await gateway.stop()
     }
 
@@ -426,9 +426,9 @@ import Testing
         let reports = try await Self.reports(gateway, ["looking"])
         #expect(Self.complaints(reports) == [])
         let meanwhile = try #require(reports.compactMap { $0["meanwhile"] as? String }.first)
-        #expect(meanwhile.contains("Still looking: 0 found so far.") && !meanwhile.contains("No widget is like that."))
+        #expect(meanwhile.contains("Still searching: 0 found so far.") && !meanwhile.contains("No widget matches."))
         let after = try #require(reports.compactMap { $0["after"] as? String }.first)
-        #expect(after.contains("No widget is like that.") && !after.contains("Still looking"))
+        #expect(after.contains("No widget matches.") && !after.contains("Still searching"))
         await gateway.stop()
     }
 
@@ -470,7 +470,7 @@ import Testing
         }
         let before = try await allowance()
         let granted = try await Self.reports(gateway, ["act", view, "Grant", "Reloads each=7"])
-        #expect((granted.first?["told"] as? String)?.contains("7 times more") == true)
+        #expect((granted.first?["told"] as? String)?.contains("7 more times") == true)
         #expect(granted.contains { ($0["result"] as? String)?.hasPrefix("Granted to ") == true })
         #expect(try await allowance() == before + 7)
 
@@ -481,7 +481,7 @@ import Testing
         let levels = try await Self.reports(gateway, ["act", "system", "http", "Level=debug"])
         #expect(levels.contains { $0["result"] as? String == "Set: http writes from debug on." })
         let read = try await Self.reports(gateway, ["act", "system", "Read the configuration"])
-        #expect((read.first?["told"] as? String)?.contains("It is taken whole or not at all") == true)
+        #expect((read.first?["told"] as? String)?.contains("If the configuration has a fault, nothing changes") == true)
         #expect(read.contains { ($0["result"] as? String)?.hasPrefix("Read: loaded.") == true }, "\(read)")
         await gateway.stop()
     }
@@ -493,7 +493,7 @@ import Testing
         let refused = reports.compactMap { $0["refused"] as? String }.joined()
         #expect(
             refused.contains(
-                "It takes the scope write to pause, cancel what waits, grant reloads, reload now; night has read."
+                "You need the scope write to pause, cancel what waits, grant reloads, reload now; night has read."
             ),
             "\(reports)"
         )

@@ -48,7 +48,9 @@ import Testing
         for await line in gateway.lines where line.contains(#""message":"ready""#) { break }
         let beside = try await Self.verdicts(folder, status: 0)
         #expect(
-            beside["listeners.push.port"]?.sentence.contains("which runs as process \(gateway.pid)") == true,
+            beside["listeners.push.port"]?.sentence.contains(
+                "(process \(gateway.pid))"
+            ) == true,
             "\(beside)"
         )
         #expect(

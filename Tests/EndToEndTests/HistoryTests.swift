@@ -187,7 +187,7 @@ import Testing
         // What was decided for it before can still be told, as long as the log has it.
         let why = try await Command.run(TestGateway.program, ["why", Self.instance] + place)
         #expect(why.status == 0, "\(why.errors)")
-        #expect(why.output.contains("no host shows it any more"))
+        #expect(why.output.contains("no host shows it any longer"))
         await gateway.stop()
     }
 

@@ -111,7 +111,7 @@ struct JetStreamGatewayTests {
             #expect(result.status == 1, "\(verb)")
             let said = result.output + result.errors
             #expect(
-                said.contains("has no log in it, which is on NATS JetStream, cluster test; ask its gateway"),
+                said.contains("has no log: the log is on NATS JetStream, cluster test; ask its gateway"),
                 "\(said)"
             )
         }
@@ -134,7 +134,7 @@ struct JetStreamGatewayTests {
             ["serve", "--config", try Self.withoutJournal(gateway.folder)]
         )
         #expect(
-            sqlite.status == 1 && sqlite.errors.contains("holds what is kept beside a log on NATS"),
+            sqlite.status == 1 && sqlite.errors.contains("belongs to a log on NATS"),
             "\(sqlite.errors)"
         )
         await gateway.stop()

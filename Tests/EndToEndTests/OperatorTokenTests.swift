@@ -91,7 +91,7 @@ import Testing
         ] as [(String?, String)] {
             let told = try await Self.run(["dashboard"] + (server.map { ["--server", $0] } ?? []), in: folder)
             #expect(told.status == 0 && told.output == "\(address)\n", "\(told)")
-            #expect(told.errors.contains("no token was sent") == !address.contains("#"))
+            #expect(told.errors.contains("no token was found") == !address.contains("#"))
         }
         let told = try await Self.run(
             ["dashboard", "--server", "https://gateway.example.com"],

@@ -124,7 +124,7 @@ import Testing
         let (gateway, push) = try await Self.started()
         let app = ["--app", TestGateway.app]
         let unasked = try await Self.run(gateway, ["pause"] + app)
-        #expect(unasked.status == 64 && unasked.errors.contains("say --yes"), "\(unasked.errors)")
+        #expect(unasked.status == 64 && unasked.errors.contains("give --yes"), "\(unasked.errors)")
         #expect(try await Self.run(gateway, ["orders"]).output == "Nothing is paused.\n")
         let paused = try await Self.run(gateway, ["pause", "--for", "2h", "--yes"] + app)
         #expect(paused.output.hasPrefix("Paused \(TestGateway.app), 6 instances, until 20"), "\(paused)")
@@ -190,14 +190,14 @@ import Testing
         let gateway = try await TestGateway.start()
         let file = "\(gateway.folder)/freshet.yaml"
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        #expect(try await Self.run(gateway, ["reload", "--yes"]).output == "Read again; nothing has changed.\n")
+        #expect(try await Self.run(gateway, ["reload", "--yes"]).output == "Read again: nothing has changed.\n")
         try (text + "\ndeliveries: {maxRetry: 1m}\nproviderTokens: {maxAge: 2h}\n")
             .write(toFile: file, atomically: true, encoding: .utf8)
         let unasked = try await Self.run(gateway, ["reload"])
         #expect(unasked.status == 64 && unasked.errors.contains("deliveries.maxRetry: 15m -> 1m"), "\(unasked.errors)")
         let done = try await Self.run(gateway, ["reload", "--yes"])
         #expect(
-            done.output == "In force: deliveries.maxRetry.\nNot before a restart: providerTokens.maxAge.\n",
+            done.output == "In force: deliveries.maxRetry.\nOnly after a restart: providerTokens.maxAge.\n",
             "\(done)"
         )
         try (text + "\ndeliveriess: {}\n").write(toFile: file, atomically: true, encoding: .utf8)
@@ -259,10 +259,10 @@ import Testing
         let cases: [(verb: [String], variables: [String], status: Int32, words: [String])] = [
             (orders, [], 2, ["missing credential (401)", "--token-file", "FRESHET_OPERATOR_TOKEN"]),
             (orders, ["FRESHET_OPERATOR_TOKEN=x"], 2, ["invalid credential (401)", "the token is from FRESHET_"]),
-            (pause, read, 2, ["forbidden (403)", "write is needed", "freshet status"]),
-            (["orders", "--server", gateway.opsURL], read, 1, ["is not trusted", "--ca names that file"]),
-            (["orders", "--server", "https://localhost:1"], read, 1, ["connection refused", "see whether it runs"]),
-            (["orders", "--server", "https://nowhere.invalid"], read, 1, ["no address is known for that name"]),
+            (pause, read, 2, ["forbidden (403)", "needs the scope write", "freshet status"]),
+            (["orders", "--server", gateway.opsURL], read, 1, ["is not trusted", "give the CA with --ca"]),
+            (["orders", "--server", "https://localhost:1"], read, 1, ["connection refused", "check that it runs"]),
+            (["orders", "--server", "https://nowhere.invalid"], read, 1, ["the name has no address"]),
             (["orders", "--ca", "/none.pem"], read, 64, ["/none.pem"]),
             (["orders", "--token-file", "/none"], [], 64, ["/none cannot be read"]),
             (["import", "--app", "a", "/none"], [], 1, ["/none cannot be read"]),

@@ -39,7 +39,7 @@ import Testing
         let method = try await self.push(gateway, TestGateway.token(1), bearer: bearer, method: "PUT")
         #expect(method.status == 405)
         #expect(method.headers["allow"] == "POST")
-        #expect(method.body == #"{"reason":"MethodNotAllowed","detail":"a push is a POST"}"#)
+        #expect(method.body == #"{"reason":"MethodNotAllowed","detail":"send a push with POST"}"#)
 
         let before = Int64(Date().timeIntervalSince1970 * 1000)
         _ = try await gateway.curl(

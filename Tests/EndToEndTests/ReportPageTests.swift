@@ -114,7 +114,7 @@ import Testing
         let options = ["--html", page, "--chart-script", "/nowhere/chart.js"]
         let result = try await Command.run(TestGateway.program, ["bench", "--quick", "steady"] + Self.size + options)
         #expect(result.status == 0, "\(result.errors)")
-        #expect(result.errors.contains("install libjs-chart.js or say --chart-script"), "\(result.errors)")
+        #expect(result.errors.contains("install libjs-chart.js or give --chart-script"), "\(result.errors)")
         let look = try #require(try await Self.looks(at: page, canvases: 0).first)
         #expect(look.tables > 6)
         try FileManager.default.removeItem(atPath: URL(filePath: page).deletingLastPathComponent().path)

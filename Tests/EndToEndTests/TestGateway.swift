@@ -113,7 +113,7 @@ final class TestGateway: Sendable {
         var token: String?
         for await line in command.lines {
             log.append(line)
-            if let file = self.entry(line, "operators need the token in a file")?["file"] as? String {
+            if let file = self.entry(line, "operators need the token in this file")?["file"] as? String {
                 // On a disk of its own the file is seen by way of the process alone.
                 let path = disk == nil ? file : "/proc/\(command.pid)/root\(file)"
                 token = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)

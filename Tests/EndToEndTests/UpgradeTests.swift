@@ -115,14 +115,14 @@ import Testing
 
         // A start does it by itself where nothing has to be decided before.
         gateway = try await Self.start(in: folder)
-        #expect(gateway.logged.count { $0.contains("took over a state that other decision rules have left") } == 2)
+        #expect(gateway.logged.count { $0.contains("adopted a state that other decision rules wrote") } == 2)
         #expect(!gateway.logged.contains { $0.contains("\"message\":\"replayed\"") })
         #expect(try await Self.outcomes(ids, gateway) == outcomes)
         // Killed at once, it goes on by its own rules: the state is its own now.
         let more = try await Self.makeTraffic(gateway, revision: 2)
         await gateway.crash()
         gateway = try await Self.start(in: folder)
-        #expect(!gateway.logged.contains { $0.contains("took over a state") })
+        #expect(!gateway.logged.contains { $0.contains("adopted a state") })
         #expect(try await Self.outcomes(ids + more, gateway).count == 8)
         await gateway.stop()
     }
@@ -153,11 +153,11 @@ import Testing
 
         let previous = try Self.makePrevious(in: folder)
         let planned = try await Self.upgrade(folder, ["--previous", previous, "--dry-run"])
-        #expect(planned.output.contains("\(previous) settle would decide what is committed"))
+        #expect(planned.output.contains("\(previous) settle would apply what is committed"))
         #expect(try await Self.contents(folder) == before)
         let upgraded = try await Self.upgrade(folder, ["--previous", previous])
         #expect(upgraded.status == 0, "\(upgraded.errors)")
-        #expect(upgraded.output.contains("ready: 2 partitions go on"))
+        #expect(upgraded.output.contains("ready: 2 partitions continue"))
         let again = try await Self.upgrade(folder)
         #expect(again.output.contains("nothing to do"))
 
@@ -182,7 +182,7 @@ import Testing
         for (name, bytes) in own { try bytes.write(to: URL(filePath: "\(snapshots)/\(name)")) }
         let upgraded = try await Self.upgrade(folder)
         #expect(upgraded.status == 0, "\(upgraded.errors)")
-        #expect(upgraded.output.contains("ready: 1 partitions go on"))
+        #expect(upgraded.output.contains("ready: 1 partitions continue"))
         try FileManager.default.removeItem(atPath: folder)
     }
 

@@ -76,6 +76,14 @@ import Testing
         }
     }
 
+    @Test(arguments: VerbHelpTests.verbs)
+    func `help fits a terminal of 80 columns: examples in a line each, abstracts in two of the list`(verb: Verb) {
+        #expect(verb.type.configuration.abstract.count <= 104)
+        for line in verb.type.configuration.discussion.split(separator: "\n") where line.hasPrefix("  ") {
+            #expect(line.count <= 80, "\(line)")
+        }
+    }
+
     @Test func `every verb is on a page`() throws {
         let root = URL(filePath: TestGateway.root)
         var text = ""

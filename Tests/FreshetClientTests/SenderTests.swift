@@ -128,7 +128,7 @@ import Testing
         let error = await #expect(throws: FreshetError.self) {
             try await WidgetHost(app: "a", token: "ff", at: nowhere).state()
         }
-        #expect(error.map { "\($0)" }?.contains("is no address of a gateway") == true)
+        #expect(error.map { "\($0)" }?.contains("is not a gateway's address") == true)
         #expect(transport.requests.count == 1)
     }
 }

@@ -107,14 +107,14 @@ import WidgetModel
     }
 
     @Test func `a data directory that can be written or made is good`() {
-        #expect(Self.directory() == [CheckupFinding("dataDirectory", .good, "/data can be written")])
+        #expect(Self.directory() == [CheckupFinding("dataDirectory", .good, "/data can be written to")])
         #expect(Self.directory(existing: "/").map(\.verdict) == [.good])
     }
 
     @Test(
         arguments: [
-            ("/data", false, true, "/data is no folder"), ("/data", true, false, "/data cannot be written"),
-            ("/", false, true, "/data cannot be made: / is no folder"),
+            ("/data", false, true, "/data is not a folder"), ("/data", true, false, "/data cannot be written"),
+            ("/", false, true, "/data cannot be made: / is not a folder"),
             ("/", true, false, "/data cannot be made: this user may not write to /"),
         ]
     )

@@ -94,7 +94,7 @@ import WidgetModel
         let large = Self.record("large", instances: 200)
         let problem = Problem(
             .tooLarge,
-            "this would be a record of \(Self.packedBytes(large.record)) bytes, at most 2048 are taken"
+            "this would be a record of \(Self.packedBytes(large.record)) bytes; the limit is 2048"
         )
         await #expect(throws: problem) { try await scene.log.append([Self.record("small", instances: 1), large]) }
         await #expect(throws: problem) { try await scene.log.append(large.record, for: large.host) }

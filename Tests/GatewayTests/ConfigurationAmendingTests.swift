@@ -67,7 +67,7 @@ import WidgetModel
             (#"{"bundleID":"com.example.news","team":"T","colour":1}"#, "colour: there is no such key"),
             (
                 #"{"bundleID":"com.example.news","team":"T","developerMode":"true"}"#,
-                "developerMode: has to be true or false"
+                "developerMode: must be true or false"
             ),
             (
                 #"{"bundleID":"com.example.news","team":"T","kinds":[{"kind":"a","budget":"min"}]}"#,
@@ -105,7 +105,7 @@ import WidgetModel
 
     @Test(arguments: [
         ("{id: K}", "needs either file"), ("{id: K, file: a, publicKey: b}", "needs either file"),
-        ("{id: K, publicKey: secretsecret}", "has to be a public key as PEM"),
+        ("{id: K, publicKey: secretsecret}", "must be a public key as PEM"),
         ("{id: K, publicKey: \"-----BEGIN PRIVATE KEY-----\"}", "is a private key"),
         ("{id: K, publicKey: \"-----BEGIN PUBLIC KEY-----\"}", nil),
     ])

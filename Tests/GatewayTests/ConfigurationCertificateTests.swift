@@ -43,7 +43,7 @@ import WidgetModel
         #expect(self.faults("tls: {clientCA: ca.pem}\nclientCertificates: {unnamed: topics}") == [])
     }
 
-    @Test func `a certificate is of one team`() {
+    @Test func `a certificate belongs to one team`() {
         let text = """
             tls: {clientCA: ca.pem}
             teams:
@@ -62,8 +62,8 @@ import WidgetModel
             """
         #expect(
             self.faults(text) == [
-                "f.yaml:11:33: apps[1].allowedClientCertificates[0]: is named by apps[0], an app of another team; "
-                    + "a certificate is of one team"
+                "f.yaml:11:33: apps[1].allowedClientCertificates[0]: is also in apps[0], an app of another team; "
+                    + "a certificate belongs to one team"
             ]
         )
     }

@@ -34,8 +34,8 @@ import WidgetModel
     @Test(
         arguments: [
             (-1, "is not valid before", 1, 0), (0, "", 0, 0), (16 * 86_400 - 1, "", 0, 0),
-            (16 * 86_400, "ends at", 0, 1),
-            (30 * 86_400 - 1, "ends at", 0, 1), (30 * 86_400, "has ended at", 1, 0),
+            (16 * 86_400, "expires at", 0, 1),
+            (30 * 86_400 - 1, "expires at", 0, 1), (30 * 86_400, "expired at", 1, 0),
         ] as [(Int64, String, Int, Int)]
     )
     func `a certificate is judged by the time`(after: Int64, sentence: String, faults: Int, warnings: Int) throws {

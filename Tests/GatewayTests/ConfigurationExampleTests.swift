@@ -127,7 +127,7 @@ enum ExampleFile {
     }
 
     @Test(arguments: [
-        ("partitions", "Into how many parts hosts are divided", "An integer from 1 to 64."),
+        ("partitions", "The number of partitions", "An integer from 1 to 64."),
         ("teams", "The teams that may push.", "No default."),
         ("teams[].id", "The team's id", "An id of 1 to 64 letters, digits, hyphens and underscores."),
         ("teams[].keys[].relatedKey", "The one other key", "letters, digits, hyphens and underscores."),

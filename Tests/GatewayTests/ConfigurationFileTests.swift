@@ -88,7 +88,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         let hint = text == "5" ? "; did you mean 5/s?" : ""
         #expect(
             faults("rateLimits: {perApp: {rate: \"\(text)\"}}") == [
-                "f.yaml:1:29: rateLimits.perApp.rate: has to be \(rate), not \"\(text)\"\(hint)"
+                "f.yaml:1:29: rateLimits.perApp.rate: must be \(rate), not \"\(text)\"\(hint)"
             ]
         )
     }
@@ -203,12 +203,15 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
 
     @Test(
         arguments: [
-            ("A, topics: [a.b], relatedKey: C", "is no other key of the team T; name one"),
-            ("A, topics: [a.b], relatedKey: A", "is no other key of the team T; name one"),
-            ("A, relatedKey: B", "relates keys of which one has no topics; a key of the whole team is related to none"),
+            ("A, topics: [a.b], relatedKey: C", "is not another key of the team T; give one"),
+            ("A, topics: [a.b], relatedKey: A", "is not another key of the team T; give one"),
+            (
+                "A, relatedKey: B",
+                "relates two keys, one of which has no topics; a key of the whole team cannot be related to another"
+            ),
             (
                 "A, topics: [a.b], environment: production, relatedKey: B",
-                "is a key of another environment; give both the same"
+                "is a key of another environment; give both keys the same"
             ),
         ]
     )
@@ -283,19 +286,19 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(
             found == [
                 "f.yaml:1:1: partitons: there is no such key; did you mean partitions?",
-                "f.yaml:2:16: dataDirectory: has to be the name of a file, not a list",
-                "f.yaml:5:11: listeners.push.port: has to be an integer from 0 to 65,535, not \"99999\"",
-                "f.yaml:6:14: listeners.push.enabled: has to be true or false, not \"yes\"; did you mean true?",
-                "f.yaml:8:14: listeners.host.address: has to be a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1, "
+                "f.yaml:2:16: dataDirectory: must be the name of a file, not a list",
+                "f.yaml:5:11: listeners.push.port: must be an integer from 0 to 65,535, not \"99999\"",
+                "f.yaml:6:14: listeners.push.enabled: must be true or false, not \"yes\"; did you mean true?",
+                "f.yaml:8:14: listeners.host.address: must be a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1, "
                     + "not \"localhost\"",
-                "f.yaml:10:9: timeouts.idle: has to be a length of time with its unit (15s, 5m, 4h, 2d) from 1s to 24h, "
+                "f.yaml:10:9: timeouts.idle: must be a length of time with its unit (15s, 5m, 4h, 2d) from 1s to 24h, "
                     + "not \"3600\"; did you mean 3600s?",
-                "f.yaml:12:10: log.level: has to be trace, debug, info, notice, warning, error or critical, "
+                "f.yaml:12:10: log.level: must be trace, debug, info, notice, warning, error or critical, "
                     + "not \"inform\"; did you mean info?",
                 "f.yaml:14:3: the key \"format\" is given twice in one section; keep one of them",
-                "f.yaml:16:12: limits.maxTags: has to be an integer from 0 to 1,000, not a text in quotes; "
+                "f.yaml:16:12: limits.maxTags: must be an integer from 0 to 1,000, not a text in quotes; "
                     + "remove the quotes",
-                "f.yaml:17:10: streams: has to be a section with keys of its own, not \"5\"",
+                "f.yaml:17:10: streams: must be a section with keys of its own, not \"5\"",
             ]
         )
     }
@@ -335,13 +338,13 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         )
         #expect(
             found == [
-                "f.yaml:5:14: teams[0].keys[1].id: is the id of teams[0].keys[0] too; a key id names one key of one team",
-                "f.yaml:5:39: teams[0].keys[1].topics[0]: is no topic of an app of the team TEAM1; correct it, or add it "
+                "f.yaml:5:14: teams[0].keys[1].id: is also the id of teams[0].keys[0]; give each key its own id",
+                "f.yaml:5:39: teams[0].keys[1].topics[0]: is not a topic of an app of the team TEAM1; correct it, or add it "
                     + "to the app's extraTopics",
                 "f.yaml:6:5: teams[1].id: is missing; give an id of 1 to 64 letters, digits, hyphens and underscores",
-                "f.yaml:8:12: policies[0].name: is the name of a preset, which keeps its meaning; choose another",
-                "f.yaml:9:27: policies[1].typical: has to lie between rare and frequent",
-                "f.yaml:11:15: apps[0].bundleID: has to be a bundle id of letters, digits, hyphens and dots "
+                "f.yaml:8:12: policies[0].name: is the name of a preset; choose another name",
+                "f.yaml:9:27: policies[1].typical: must lie between rare and frequent",
+                "f.yaml:11:15: apps[0].bundleID: must be a bundle id of letters, digits, hyphens and dots "
                     + "(com.example.scores), not \"com..example\"",
                 "f.yaml:14:11: apps[1].team: there is no team \"TEAM2\"; did you mean TEAM1?",
                 "f.yaml:15:13: apps[1].budget: there is no budget policy \"widgetkt\"; did you mean widgetkit?",
@@ -349,13 +352,13 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                     + "for a certificate",
                 "f.yaml:17:9: apps[1].allowedClientCertificates[0]: needs either fingerprint (SHA-256 of the certificate) "
                     + "or userID (the subject's UID)",
-                "f.yaml:21:29: apps[1].kinds[0].parameters[0].type: has to be string, int, double, bool, date, "
+                "f.yaml:21:29: apps[1].kinds[0].parameters[0].type: must be string, int, double, bool, date, "
                     + "enumeration or entity, not \"integer\"",
                 "f.yaml:22:43: apps[1].kinds[0].parameters[1].default: expected an integer, got a string",
                 "f.yaml:23:13: apps[1].kinds[0].parameters[2]: is an enumeration without cases",
                 "f.yaml:25:13: apps[1].kinds[0].parameters[4]: is declared twice",
-                "f.yaml:26:15: apps[1].kinds[1].kind: is the name of kinds[0] of the same app too; declare a kind once",
-                "f.yaml:27:15: apps[2].bundleID: is the bundle id of apps[1] too; declare an app once",
+                "f.yaml:26:15: apps[1].kinds[1].kind: is also the name of kinds[0] of the same app; declare each kind once",
+                "f.yaml:27:15: apps[2].bundleID: is also the bundle id of apps[1]; declare each app once",
             ]
         )
     }
@@ -364,27 +367,26 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
 @Suite struct ConfigurationShapeTests {
     @Test(
         arguments: [
-            ("a: [", "f.yaml:2:1: is no YAML: did not find expected node content while parsing a flow node in line 2"),
-            ("a: b: c\n", "f.yaml:1:5: is no YAML: mapping values are not allowed in this context"),
-            ("- a\n", "f.yaml:1:1: has to be a section with keys of its own, not a list"),
+            ("a: [", "f.yaml:2:1: is not YAML: did not find expected node content while parsing a flow node in line 2"),
+            ("a: b: c\n", "f.yaml:1:5: is not YAML: mapping values are not allowed in this context"),
+            ("- a\n", "f.yaml:1:1: must be a section with keys of its own, not a list"),
             ("log: {level: }\n", "f.yaml:1:14: log.level: has no value; give one or remove the line"),
             (
                 "ops: {tokens: [abc]}\n",
-                "f.yaml:1:15: ops.tokens: is a secret and may not stand in this file; "
-                    + "put it into a file of its own and name that as tokensFile"
+                "f.yaml:1:15: ops.tokens: is a secret and must not be in this file; "
+                    + "put it into a file of its own and give that file as tokensFile"
             ),
             (
                 "{ops: {open: true}, listeners: {ops: {address: 0.0.0.0}}}\n",
-                "f.yaml:1:14: ops.open: is for a loopback address, and listeners.ops.address is none; leave it off"
+                "f.yaml:1:14: ops.open: is only allowed on a loopback address, which listeners.ops.address is not; turn it off"
             ),
             (
                 "ops: {open: true, tokensFile: tokens}\n",
-                "f.yaml:1:13: ops.open: lets everybody in, and there are tokens or certificates for operators; "
-                    + "have one or the other"
+                "f.yaml:1:13: ops.open: lets everyone in, which makes the tokens or certificates for operators useless; keep one or the other"
             ),
             (
                 "ops: {names: [Ops.example.com]}\n",
-                "f.yaml:1:15: ops.names[0]: has to be a host name without a port, in lower case, "
+                "f.yaml:1:15: ops.names[0]: must be a host name without a port, in lower case, "
                     + #"such as ops.example.com, not "Ops.example.com""#
             ),
             (
@@ -394,52 +396,44 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
             ),
             (
                 "listeners: {merged: true, push: {enabled: false}}\n",
-                "f.yaml:1:43: listeners.push.enabled: is off, and listeners.merged has it take what the others would"
+                "f.yaml:1:43: listeners.push.enabled: is off, but listeners.merged needs the push listener; turn one of the two off"
             ),
             (
                 "listeners: {merged: true, host: {enabled: false}}\n",
-                "f.yaml:1:43: listeners.host.enabled: is off, and listeners.merged has the push listener take what "
-                    + "hosts ask; leave out one of them"
+                "f.yaml:1:43: listeners.host.enabled: is off, but listeners.merged serves hosts on the push listener; remove one of the two"
             ),
             (
                 "listeners: {merged: true, manage: {port: 9000}}\n",
-                "f.yaml:1:42: listeners.manage.port: the listener is merged into listeners.push (listeners.merged), "
-                    + "which has its own; leave it out"
+                "f.yaml:1:42: listeners.manage.port: the listener is merged into listeners.push (listeners.merged), which has its own; remove this one"
             ),
             (
                 "listeners: {merged: true, host: {tls: {certificate: a, key: b}}}\n",
-                "f.yaml:1:39: listeners.host.tls: the listener is merged into listeners.push (listeners.merged), "
-                    + "which has its own; leave it out"
+                "f.yaml:1:39: listeners.host.tls: the listener is merged into listeners.push (listeners.merged), which has its own; remove this one"
             ),
             (
                 "http2: {maxHeaderBytesReset: 4096}\n",
-                "f.yaml:1:30: http2.maxHeaderBytesReset: is less than limits.maxHeaderBytes; "
-                    + "a request above that is answered, one above this is not"
+                "f.yaml:1:30: http2.maxHeaderBytesReset: must not be less than limits.maxHeaderBytes, above which requests are refused with an answer"
             ),
             (
                 "limits: {maxConnectionBytes: 1MiB}\n",
-                "f.yaml:1:30: limits.maxConnectionBytes: is less than the largest body, 16777216 bytes, "
-                    + "which could never arrive whole"
+                "f.yaml:1:30: limits.maxConnectionBytes: must not be less than the largest body, 16777216 bytes"
             ),
             (
                 "limits: {maxListenerBytes: 32MiB}\n",
-                "f.yaml:1:28: limits.maxListenerBytes: is less than limits.maxConnectionBytes, "
-                    + "so that one connection could end all others"
+                "f.yaml:1:28: limits.maxListenerBytes: must not be less than limits.maxConnectionBytes, or one connection could end all others"
             ),
             (
                 "streams: {heartbeat: 5m, rotation: 299s}\n",
-                "f.yaml:1:36: streams.rotation: is less than streams.heartbeat, and a stream ends at a heartbeat; "
-                    + "give it as much or more"
+                "f.yaml:1:36: streams.rotation: must not be less than streams.heartbeat, since a stream ends at a heartbeat"
             ),
             (
                 "policies: [{name: p, window: tuned, anchor: utc}]\n",
-                "f.yaml:1:45: policies[0].anchor: is for a window of "
-                    + "fixed length; remove it or set window: 24h"
+                "f.yaml:1:45: policies[0].anchor: only goes with a window of fixed length; remove it or set window: 24h"
             ),
             (
                 "log: {color: true}\n",
                 "f.yaml:1:7: log.color: there is no such key; "
-                    + "known here are level, levels, format, repeatWindow and maxRepeats"
+                    + "the keys here are level, levels, format, repeatWindow and maxRepeats"
             ),
             (
                 "listeners: {push: {tls: {key: k}}}\n",
@@ -552,13 +546,12 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         )
         #expect(
             found == [
-                "environment FRESHET_LOG_LEVLE: there is no key that this variable sets; did you mean FRESHET_LOG_LEVEL?",
-                "environment FRESHET_PARTITIONS: partitions: has to be an integer from 1 to 64, not \"65\"",
+                "environment FRESHET_LOG_LEVLE: this variable sets no key; did you mean FRESHET_LOG_LEVEL?",
+                "environment FRESHET_PARTITIONS: partitions: must be an integer from 1 to 64, not \"65\"",
                 "environment FRESHET_OPS_TOKENS: ops.tokens: has a token (number 1) of fewer than 16 characters; "
-                    + "take a longer one",
+                    + "use a longer one",
                 "option --set log.colour: log.colour: there is no such key that an option can set",
-                "option --set ops.tokens: ops.tokens: is a secret and may not stand on a command line; "
-                    + "use the environment or a file",
+                "option --set ops.tokens: ops.tokens: is a secret and must not be on a command line; use a variable or a file",
                 "option --set listeners.host.port: listeners.host.port: is also the port of listeners.push; "
                     + "give each listener its own",
             ]

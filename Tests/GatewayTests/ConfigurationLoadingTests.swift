@@ -97,13 +97,13 @@ import Testing
         let fault = #expect(throws: ConfigurationFaults.self) { try folder.load() }
         #expect(
             fault?.faults.map(\.description) == [
-                "\(place)/freshet.yaml:1:16: dataDirectory: \(place)/data is a file; name a folder",
-                "\(place)/freshet.yaml:3:16: tls.certificate: \(place)/server.pem holds no certificate in PEM; "
+                "\(place)/freshet.yaml:1:16: dataDirectory: \(place)/data is a file; give a folder",
+                "\(place)/freshet.yaml:3:16: tls.certificate: \(place)/server.pem has no certificate in PEM; "
                     + "it begins with \"-----BEGIN PRIVATE KEY-----\"",
-                "\(place)/freshet.yaml:4:8: tls.key: \(place)/nowhere.key is not there",
-                "\(place)/freshet.yaml:5:13: tls.clientCA: \(place)/. is a folder; name a file",
-                "\(place)/freshet.yaml:7:15: ops.tokensFile: \(place)/tokens holds a token (number 1) of fewer than "
-                    + "16 characters; take a longer one",
+                "\(place)/freshet.yaml:4:8: tls.key: \(place)/nowhere.key does not exist",
+                "\(place)/freshet.yaml:5:13: tls.clientCA: \(place)/. is a folder; give a file",
+                "\(place)/freshet.yaml:7:15: ops.tokensFile: \(place)/tokens has a token (number 1) of fewer than "
+                    + "16 characters; use a longer one",
             ]
         )
     }
@@ -114,8 +114,8 @@ import Testing
         let fault = #expect(throws: ConfigurationFaults.self) { try folder.load() }
         #expect(
             fault?.description == """
-                tls.certificate: \(folder.path)/certs/server.pem is not there
-                tls.key: \(folder.path)/certs/server.key is not there
+                tls.certificate: \(folder.path)/certs/server.pem does not exist
+                tls.key: \(folder.path)/certs/server.key does not exist
                 """
         )
         let environment = ["FRESHET_LISTENERS_OPS_ENABLED": "false", "FRESHET_LISTENERS_HEALTH_ENABLED": "true"]
@@ -127,7 +127,7 @@ import Testing
         let missing = #expect(throws: ConfigurationFaults.self) { try folder.load() }
         #expect(
             missing?.description
-                == "\(folder.path)/freshet.yaml: is not there; `freshet default-config` prints one to start from"
+                == "\(folder.path)/freshet.yaml: does not exist; `freshet default-config` prints one to start from"
         )
         try Data([0xFF, 0xFE, 0x00]).write(to: URL(filePath: "\(folder.path)/freshet.yaml"))
         let binary = #expect(throws: ConfigurationFaults.self) { try folder.load() }

@@ -92,7 +92,7 @@ import WidgetModel
         #expect(try await Self.typical(scene) == [25, 25])
     }
 
-    @Test func `what takes a restart is named and not in force`() async throws {
+    @Test func `what needs a restart is named and not in force`() async throws {
         let (scene, live, file) = try await Self.started()
         file.change("typical: 20", "typical: 25")
         file.change("health: {enabled: true}", "health: {enabled: true, port: 9999}")
@@ -193,7 +193,7 @@ import WidgetModel
         #expect(used.withLock { $0 } == (try file.read()))
     }
 
-    @Test func `of a listener the place takes a restart, and its certificate does not`() async throws {
+    @Test func `of a listener the place needs a restart, and its certificate does not`() async throws {
         let (_, live, file) = try await Self.started()
         let before = live.inForce
         file.change("push: {enabled: false}", "push: {enabled: true, tls: {certificate: other.pem, key: other.key}}")

@@ -72,24 +72,24 @@ import WidgetModel
         }
         let tablet = try scene.key.hostCredential(Self.tablet, of: "tablet")
         let asTablet =
-            #"this was asked with a host credential of com.example.scores for the push token \#(Self.tablet)"#
+            #"the request came with a host credential of com.example.scores for the push token \#(Self.tablet)"#
             + #" of the host "tablet""#
         let asOther =
-            "this was asked with a provider token of the team \(Sports.otherTeam), key OTHERKEY00,"
+            "the request came with a provider token of the team \(Sports.otherTeam), key OTHERKEY00,"
             + " which may act for hosts of \(Sports.otherApp)"
         let path = RouteScene.path(Self.phone)
         let missing = "no host with this push token is registered; "
         #expect(try await detail("GET", path, tablet) == missing + asTablet)
         #expect(try await detail("GET", path, try scene.otherKey.providerToken()) == missing + asOther)
         let app = "/v1/apps/\(Sports.app)"
-        let needed = "a provider token of the app's team is needed "
-        #expect(try await detail("GET", "\(app)/widgets", tablet) == "\(needed)for this route; \(asTablet)")
+        let needed = "needs a provider token of the app's team"
+        #expect(try await detail("GET", "\(app)/widgets", tablet) == "this route \(needed); \(asTablet)")
         #expect(
-            try await detail("POST", "\(app)/kinds/scores/timelines", tablet) == "\(needed)to call back; \(asTablet)"
+            try await detail("POST", "\(app)/kinds/scores/timelines", tablet) == "this callback \(needed); \(asTablet)"
         )
         #expect(
             try await detail("GET", "\(app)/kinds/scores/placeholder", try scene.otherKey.providerToken())
-                == "the app \"\(Sports.app)\" is not served here; \(asOther)"
+                == "the gateway does not serve the app \"\(Sports.app)\"; \(asOther)"
         )
         #expect(
             try await detail("PUT", path, tablet, RouteScene.body())
@@ -101,20 +101,26 @@ import WidgetModel
         )
         #expect(
             try await detail("GET", "/v1/pushes/00000000-0000-0007-0000-000000000001", tablet)
-                == "a provider token is needed for what became of pushes; \(asTablet)"
+                == "the outcomes of pushes need a provider token; \(asTablet)"
         )
         try scene.use(scene.key.known(actions: [.devices]))
         #expect(
             try await detail("GET", path, try scene.key.providerToken())
-                == "\(missing)this was asked with a provider token of the team \(Sports.team), key ABC123DEFG,"
+                == "\(missing)the request came with a provider token of the team \(Sports.team), key ABC123DEFG,"
                 + " which may not act for hosts (`allows`)"
         )
     }
 
     @Test(
         arguments: [
-            (#"{"iss":"TEAM123456","aud":"freshet-hots"}"#, "aud is not freshet-host", "the claim aud is of another"),
-            (#"{"iss":"TEAM123456","aud":"freshet-host","app":"a"}"#, "sub is no push token", "the claim aud is of"),
+            (
+                #"{"iss":"TEAM123456","aud":"freshet-hots"}"#, "aud is not freshet-host",
+                "the claim aud belongs to another"
+            ),
+            (
+                #"{"iss":"TEAM123456","aud":"freshet-host","app":"a"}"#, "sub is not a push token",
+                "the claim aud belongs to"
+            ),
             (#"{"iat":1}"#, "aud is not freshet-host", "iss is missing"),
         ]
     )
@@ -133,7 +139,7 @@ import WidgetModel
     @Test func `what is no token is told so once`() async throws {
         let scene = try await RouteScene()
         let answer = try await scene.send("GET", RouteScene.path(Self.phone), "bearer abc")
-        #expect(try json(answer.body)["detail"] == .string("the token has not three parts"))
+        #expect(try json(answer.body)["detail"] == .string("the token does not have three parts"))
     }
 
     @Test func `an app's routes are for its back end alone`() async throws {

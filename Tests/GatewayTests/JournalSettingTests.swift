@@ -44,7 +44,7 @@ import WidgetModel
         let faults = Self.faults("journal:\n  jetstream:\n    cluster: a\n")
         #expect(faults.count == 2, "\(faults)")
         #expect(faults.allSatisfy { $0.hasPrefix("freshet.yaml:3:") }, "\(faults)")
-        #expect(faults.contains { $0.contains("journal.jetstream.servers: names no broker; name one") }, "\(faults)")
+        #expect(faults.contains { $0.contains("journal.jetstream.servers: has no broker; give one") }, "\(faults)")
         #expect(faults.contains { $0.contains("journal.jetstream.systemCredentials: names no user") }, "\(faults)")
     }
 
@@ -68,7 +68,7 @@ import WidgetModel
         let text = Self.least.replacingOccurrences(of: "nats://127.0.0.1:4222", with: server)
         let faults = Self.faults(text)
         #expect(
-            faults.count == 1 && faults[0].contains("name their authority in journal.jetstream.tls.ca"),
+            faults.count == 1 && faults[0].contains("give their CA in journal.jetstream.tls.ca"),
             "\(faults)"
         )
         #expect(try Self.jetStream(text + "\n    tls: {ca: ca.pem}\n")?.tls?.authorities == "ca.pem")
@@ -132,16 +132,16 @@ import WidgetModel
         #expect(throws: ConfigurationFaults.self) { try read().get() }
         try "\n".write(toFile: "\(folder)/system-password", atomically: true, encoding: .utf8)
         let empty = #expect(throws: ConfigurationFaults.self) { try read().get() }
-        #expect(empty?.faults.first?.sentence.contains("has nothing in its first line") == true)
+        #expect(empty?.faults.first?.sentence.contains("has an empty first line") == true)
         try "secret\n".write(toFile: "\(folder)/system-password", atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: "\(folder)/system-password")
         let check = ConfigurationCheck(try read().get(), now: .epoch)
         let warning = check.warnings.first { $0.path == "journal.jetstream.systemCredentials.file" }
-        #expect(warning?.sentence.contains("is a secret, and everybody on this machine may use it") == true)
+        #expect(warning?.sentence.contains("is a secret, and every user of this machine can read it") == true)
         #expect(!ConfigurationFile.text(of: try read().get().configuration).contains("secret\n"))
     }
 
-    @Test func `it takes a restart`() throws {
+    @Test func `it needs a restart`() throws {
         let running = try ConfigurationFile.parse("").configuration
         let changed = try ConfigurationFile.parse(Self.least).configuration
         #expect(changed.withStartSettings(of: running).journal == running.journal)

@@ -98,7 +98,7 @@ import WidgetModel
         #expect(try await owner.progress().hasFailed)
         #expect(scene.handedOn == [])
         await #expect(
-            throws: Problem(.unavailable, "the partition that this belongs to has stopped; send it again later")
+            throws: Problem(.unavailable, "the partition of this request has stopped; send it again later")
         ) {
             try await scene.register("b")
         }

@@ -104,10 +104,10 @@ import WidgetModel
         func sentence(_ files: [String], _ policy: String = Self.own) throws -> String {
             try #require(throws: ConfigurationFaults.self) { try Self.load(files, policy: policy) }.description
         }
-        #expect(try sentence(["magazine.yaml"]).contains("magazine.yaml is not there"))
+        #expect(try sentence(["magazine.yaml"]).contains("magazine.yaml does not exist"))
         #expect(try sentence(["newspaper.yaml"], "rare: 2").contains("name: is missing"))
-        #expect(try sentence(["newspaper.yaml", "newspaper.yaml"]).contains("which is taken"))
+        #expect(try sentence(["newspaper.yaml", "newspaper.yaml"]).contains("which is in use"))
         let preset = Self.own.replacing("name: newspaper", with: "name: trmnl")
-        #expect(try sentence(["newspaper.yaml"], preset).contains("which is taken"))
+        #expect(try sentence(["newspaper.yaml"], preset).contains("which is in use"))
     }
 }

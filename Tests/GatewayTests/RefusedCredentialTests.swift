@@ -114,7 +114,7 @@ import WidgetModel
     }
 
     private static let tooMany =
-        "invalid-credential: too many credentials of this connection were refused; open another one"
+        "invalid-credential: too many credentials on this connection were refused; open another connection"
 
     @Test func `so many credentials of hosts are looked at, whatever is wrong with them`() throws {
         let time = FakeTime()

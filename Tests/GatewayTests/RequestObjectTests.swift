@@ -158,7 +158,7 @@ import WidgetModel
         _ = object.value("match")
         #expect(
             problem { () throws(Problem) in try object.finish() }
-                == Problem(.badRequest, "is not known here; known are kind, match", path: "mach")
+                == Problem(.badRequest, "is unknown; the members are kind, match", path: "mach")
         )
     }
 }

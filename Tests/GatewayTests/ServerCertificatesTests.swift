@@ -59,7 +59,9 @@ import WidgetModel
         #expect(throws: TLSError.self) { try certificates.replace("push", now: self.now) { ended } }
         #expect(certificates.current.map(\.certificate.commonName) == ["a.example"])
         #expect(
-            certificates.current.map(\.refusal) == ["the certificate has ended at 2027-01-15T08:00:00Z"]
+            certificates.current.map(\.refusal) == [
+                "the certificate expired at 2027-01-15T08:00:00Z; replace it with a newer one"
+            ]
         )
         let last = try self.context("c.example", days: 6, startedDaysAgo: 5)
         #expect(throws: Never.self) { try certificates.replace("push", now: self.now) { last } }

@@ -3,7 +3,7 @@ import WidgetModel
 @testable import OperatorAPI
 @testable import Settings
 
-/// The table of what takes a restart, held against what reading a configuration does, and against the words at each key.
+/// The table of what needs a restart, held against what reading a configuration does, and against the words at each key.
 @Suite struct StartSettingTests {
     /// Texts of which every key takes one at least that is not its default.
     private static let texts = [
@@ -36,7 +36,7 @@ import WidgetModel
         return nil
     }
 
-    @Test func `a key takes a restart if it is in the table, and is in force at once if it is not`() throws {
+    @Test func `a key needs a restart if it is in the table, and is in force at once if it is not`() throws {
         let running = GatewayConfiguration()
         var tried = Set<String>()
         for key in SettingsKeyList.all.settable {
@@ -52,8 +52,8 @@ import WidgetModel
         #expect(untried.count < 10, "\(untried)")
     }
 
-    @Test func `what takes a restart says so where it is explained, and nothing else does`() {
-        let said = SettingExplanations.all.filter { $0.value.contains("akes a restart") }.keys
+    @Test func `what needs a restart says so where it is explained, and nothing else does`() {
+        let said = SettingExplanations.all.filter { $0.value.contains("eeds a restart") }.keys
         for setting in StartSetting.all {
             #expect(said.contains { $0 == setting.key || setting.key.hasPrefix("\($0).") }, "\(setting.key)")
         }

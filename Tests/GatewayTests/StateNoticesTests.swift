@@ -54,8 +54,8 @@ import WidgetModel
         var notices = StateNotices(log.logger)
         for refused in [0, 1, 5, 5, 5, 6] { notices.tell(refusals: [(team: TeamID("TEAM"), refused: refused)]) }
         let share =
-            "warning a team has its share of undecided work in the log: what it sends beyond is answered 503 team=TEAM"
-        #expect(log.lines == [share, "notice a team's requests are taken again team=TEAM", share])
+            "warning a team has used up its share of undecided work in the log: its further requests are answered 503 team=TEAM"
+        #expect(log.lines == [share, "notice a team's requests are accepted again team=TEAM", share])
     }
 
     @Test func `bad credentials keep coming from so many within a minute on, until two minutes after the last`() {
@@ -73,8 +73,8 @@ import WidgetModel
         }
         #expect(
             log.lines == [
-                "warning pushes with credentials that do not hold keep coming peer=192.0.2.7:30 withinMinute=30",
-                "notice no more pushes with credentials that do not hold keep coming peer=192.0.2.7:30 withinMinute=0",
+                "warning pushes with invalid credentials keep coming peer=192.0.2.7:30 withinMinute=30",
+                "notice pushes with invalid credentials have stopped peer=192.0.2.7:30 withinMinute=0",
             ]
         )
         // As many over two minutes are fewer in each.

@@ -76,7 +76,7 @@ import WidgetModel
         let response = await scene.routes.respond(to: request)
         guard case .bytes(let bytes) = response.body else { throw TestFailure("no text") }
         let text = String(decoding: bytes, as: UTF8.self)
-        #expect(text.contains("on its way since 2026-11-02T18:00:00Z: reload "))
+        #expect(text.contains("outstanding since 2026-11-02T18:00:00Z: reload "))
         #expect(text.contains("since it is less than the minimum interval after another reload"))
         #expect(text.contains("next possible reload: 2026-11-02T18:05:00Z"))
         #expect(text.contains("last 24 hours: 2 reloads, 1 of them charged\n"))

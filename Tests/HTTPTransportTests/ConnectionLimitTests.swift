@@ -131,7 +131,7 @@ import Testing
         try connection.run()
         try connection.requestBeyondWindow("/slow")
         try connection.run()
-        let reason = "the listener holds too much, and most of it for this connection"
+        let reason = "the listener holds too many bytes, most of them for this connection"
         #expect(connection.goAways() == ["ENHANCE_YOUR_CALM \(reason)"])
         #expect(connection.handler.events == [.connectionClosed])
         #expect(connection.loop.shared.heldBytes.load(ordering: .relaxed) == 0)

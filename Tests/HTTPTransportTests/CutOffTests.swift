@@ -8,7 +8,7 @@ import TransportSupport
 
 /// Connections that pass a limit: the log warns of them, and they are counted with the last peer.
 @Suite struct CutOffTests {
-    private static let message = "warning a connection has passed a limit and ends"
+    private static let message = "warning a connection is closed because it exceeded a limit"
 
     @Test func `a connection that passes a limit is warned of, with the limit and the peer`() throws {
         let log = RecordedLog()
@@ -37,7 +37,7 @@ import TransportSupport
         try connection.run()
         try connection.requestBeyondWindow("/slow")
         try connection.run()
-        let reason = "the listener holds too much, and most of it for this connection"
+        let reason = "the listener holds too many bytes, most of them for this connection"
         #expect(
             log.lines.filter { $0.hasPrefix("warning") } == [
                 "\(Self.message) limit=maxListenerBytes listener=test peer=127.0.0.1:1 reason=\(reason)"

@@ -13,7 +13,7 @@ import TransportSupport
         let second = Atomic<UInt32>(1000)
     }
 
-    private static let explanation = "more than 20 bad credentials at once, or 1 a second"
+    private static let explanation = "more than 20 refused credentials at once, or 1 a second"
 
     @Test(arguments: [(10, false, false), (11, true, false), (20, true, false), (21, true, true), (22, true, true)])
     func `so many may be refused at once`(count: Int, isHalfUsed: Bool, isExhausted: Bool) {
@@ -82,7 +82,7 @@ import TransportSupport
         #expect(counters.listenerLimits[.maxBadCredentials] == (isEnded ? 1 : 0))
         #expect(counters.connectionsEndedByFault == (isEnded ? 1 : 0))
         let warning =
-            "warning a connection has passed a limit and ends limit=maxBadCredentials listener=test peer=127.0.0.1:1"
+            "warning a connection is closed because it exceeded a limit limit=maxBadCredentials listener=test peer=127.0.0.1:1"
             + " reason=\(Self.explanation)"
         #expect(log.lines.filter { $0.hasPrefix("warning") } == (isEnded ? [warning] : []))
         #expect(connection.handler.events.contains(.connectionClosed) == isEnded)

@@ -82,7 +82,7 @@ import WidgetModel
         (["team": ["x"]], "configuration.team: expected an entity id (a string), got an array"),
         (
             ["league": "nhl"],
-            "configuration.league: expected one of nfl, nba, mlb, got a string that is none of them"
+            "configuration.league: expected one of nfl, nba, mlb, got another string"
         ),
         (["league": 1], "configuration.league: expected the name of a case (a string), got an integer"),
         (["alliances": "a"], "configuration.alliances: expected an array, each element a string, got a string"),
@@ -90,9 +90,12 @@ import WidgetModel
         (["alliances": ["a", nil]], "configuration.alliances[1]: expected a string, got null"),
         (["alliances": [["a"]]], "configuration.alliances[0]: expected a string, got an array"),
         (["health": "5"], "configuration.health: expected an integer, got a string"),
-        (["health": 5.5], "configuration.health: expected an integer, got a number that is none"),
-        (["health": 1e300], "configuration.health: expected an integer, got a number that is none"),
-        (["health": 9_007_199_254_740_994.0], "configuration.health: expected an integer, got a number that is none"),
+        (["health": 5.5], "configuration.health: expected an integer, got a number that is not one"),
+        (["health": 1e300], "configuration.health: expected an integer, got a number that is not one"),
+        (
+            ["health": 9_007_199_254_740_994.0],
+            "configuration.health: expected an integer, got a number that is not one"
+        ),
         (
             ["health": .unsigned(1 << 63)],
             "configuration.health: expected an integer of 64 bits with sign, got a larger one"
@@ -187,11 +190,11 @@ import WidgetModel
         ),
         (
             [ParameterSchema("a", .int), ParameterSchema("a.b", .int)],
-            "parameter a.b of kind k lies inside a, which is a parameter itself"
+            "parameter a.b of kind k is inside a, which is itself a parameter"
         ),
         ([ParameterSchema("a", .enumeration)], "parameter a of kind k is an enumeration without cases"),
         ([ParameterSchema("a", .enumeration, cases: ["x", "x"])], "parameter a of kind k lists a case twice"),
-        ([ParameterSchema("a", .int, cases: ["x"])], "parameter a of kind k lists cases but is no enumeration"),
+        ([ParameterSchema("a", .int, cases: ["x"])], "parameter a of kind k lists cases but is not an enumeration"),
         (
             [ParameterSchema("a", .int, defaultValue: .string("x"))],
             "parameter a of kind k has a default that is not an integer"

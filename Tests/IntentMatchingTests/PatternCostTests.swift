@@ -41,7 +41,7 @@ import WidgetModel
         #expect(
             Self.fault(["a": ["wildcard": "*x*"], "b": 1], limits) == """
                 match: costs 34 steps, at most 33 are allowed (limits.maxPatternCost): each condition on a parameter costs 1, \
-                one that is no list of literals 16 more, each wildcard 16 more; ask for fewer, or for literals
+                16 more if it is not a list of literals, 16 more for each wildcard; use fewer conditions, or literals
                 """
         )
         let alternatives = (0..<34).map { number -> JSONValue in ["a": .int(number)] }

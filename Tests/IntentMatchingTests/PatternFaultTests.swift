@@ -13,7 +13,7 @@ import WidgetModel
         (["team": ["prefix": "a", "x": "b"]], "match.team: expected one operator, got 2 members"),
         (
             ["team": [["prefx": "a"]]],
-            "match.team[0]: prefx is no operator; expected one of "
+            "match.team[0]: prefx is not an operator; expected one of "
                 + "prefix, suffix, equals-ignore-case, wildcard, anything-but, numeric, exists"
         ),
         (["team": ["prefix": 5]], "match.team.prefix: expected a string, got an integer"),
@@ -22,11 +22,11 @@ import WidgetModel
         (["team": ["wildcard": true]], "match.team.wildcard: expected a string, got a boolean"),
         (
             ["team": ["wildcard": #"a\b"#]],
-            "match.team.wildcard: a backslash may stand only before a star or a backslash"
+            "match.team.wildcard: a backslash may only come before a star or a backslash"
         ),
         (
             ["team": ["wildcard": #"a\"#]],
-            "match.team.wildcard: a backslash may stand only before a star or a backslash"
+            "match.team.wildcard: a backslash may only come before a star or a backslash"
         ),
         (["team": ["exists": "yes"]], "match.team.exists: expected true or false, got a string"),
         (["team": ["anything-but": []]], "match.team.anything-but: the list is empty"),
@@ -63,7 +63,7 @@ import WidgetModel
         (["$or": [["team": "x"], [:]]], "match.$or[1]: the object has no members"),
         (["$or": [["a": ["b": ["prefix": 1]]]]], "match.$or[0].a.b.prefix: expected a string, got an integer"),
         (["$kind": "x"], "match.$kind: expected one of $family, $host, $tags, $or, $and"),
-        (["venue": ["$host": "x"]], "match.venue.$host: only $or and $and may stand inside another object"),
+        (["venue": ["$host": "x"]], "match.venue.$host: only $or and $and may be inside another object"),
         (
             ["$tags": ["city": "x"]],
             "match.$tags: expected a string or one of "
@@ -73,7 +73,7 @@ import WidgetModel
     ]
 
     static let empty =
-        #"no number is in both; where one of them is enough, list them apart, as in "#
+        #"no number fits both; if one of them is enough, give two elements, as in "#
         + #"[{"numeric": ["<", 5]}, {"numeric": [">", 9]}]"#
     static let form = #"expected a comparison as in ["=", 5], or a lower and an upper one as in [">", 5, "<=", 9]"#
 
@@ -95,10 +95,10 @@ import WidgetModel
         ),
         (
             ["team": ["prefx": "a"]],
-            "match.team.prefx: prefx is no operator; expected one of "
+            "match.team.prefx: prefx is not an operator; expected one of "
                 + "prefix, suffix, equals-ignore-case, wildcard, anything-but, numeric, exists"
         ),
-        (["venue": "Seattle"], "match.venue: expected an object: venue is no parameter but holds some"),
+        (["venue": "Seattle"], "match.venue: expected an object: venue is not a parameter, but contains parameters"),
         (["team": 5], "match.team: expected an entity id (a string), got a number"),
         (["team": ["x", true]], "match.team[1]: expected an entity id (a string), got a boolean"),
         (["title": ["anything-but": ["x", 5]]], "match.title.anything-but[1]: expected a string, got a number"),
@@ -180,12 +180,12 @@ import WidgetModel
         #expect(Self.parseFault(["a": ["b": ["c": 1]]], limits) == nil)
         #expect(
             Self.parseFault(["a": ["b": ["c": ["d": 1]]]], limits)
-                == "match.a.b.c: more than 3 objects inside one another"
+                == "match.a.b.c: objects are nested deeper than 3"
         )
         #expect(Self.parseFault(["$or": [["$or": [["a": 1]]]]], limits) == nil)
         #expect(
             Self.parseFault(["$or": [["$or": [["$or": [["a": 1]]]]]]], limits)
-                == "match.$or[0].$or[0].$or[0]: more than 3 objects inside one another"
+                == "match.$or[0].$or[0].$or[0]: objects are nested deeper than 3"
         )
         #expect(Self.parseFault(["a": [1, 2, 3], "b": 4], limits) == nil)
         #expect(

@@ -74,7 +74,7 @@ import WidgetModel
         #expect(self.conditionFault(["health": ["numeric": ["<", 50]]]) == nil)
         #expect(
             self.conditionFault(["$or": [["a": 1], ["$family": "systemSmall"]]])
-                == "when.$family: a condition asks for what a push brings, not for the instance"
+                == "when.$family: a condition can only be about the push, not about the instance"
         )
         #expect(self.conditionFault(["a": []]) == "when.a: the list is empty")
     }

@@ -110,7 +110,7 @@ extension JournalContract {
             #expect(bench.journal.append("b").code == .closed)
             #expect(bench.journal.appendToAll(SubmissionToAll(records("b"))).code == .closed)
             #expect(bench.journal.commit(output(through: 0), expected: nil).code == .closed)
-            #expect(throws: JournalError(.closed, "read of a closed journal")) {
+            #expect(throws: JournalError(.closed, "the journal is closed")) {
                 try bench.journal.readNow(partition, from: .start, entriesMax: 1)
             }
             try bench.reopen()

@@ -70,11 +70,11 @@ struct BrokerAccessTests {
         configuration.access.tls?.authorities = other.file("ca.pem")
         let wrong = try #require(try Self.fault(configuration))
         #expect(wrong.code == .invalid)
-        #expect(wrong.message.contains("the brokers' certificate is not believed"), "\(wrong)")
-        #expect(wrong.message.contains("name the authority that issued theirs"), "\(wrong)")
+        #expect(wrong.message.contains("the brokers' certificate is not trusted"), "\(wrong)")
+        #expect(wrong.message.contains("give the CA that issued theirs"), "\(wrong)")
         configuration.access.tls = nil
         let plain = try #require(try Self.fault(configuration))
-        #expect(plain.code == .invalid && plain.message.contains("certificate is not believed"), "\(plain)")
+        #expect(plain.code == .invalid && plain.message.contains("certificate is not trusted"), "\(plain)")
     }
 
     @Test func `brokers that ask for a certificate are shown one`() throws {
@@ -96,7 +96,7 @@ struct BrokerAccessTests {
         configuration.access.tls?.certificate = nil
         configuration.patienceMilliseconds = 1_000
         let none = try #require(Self.refusal(configuration))
-        #expect(none.message.contains("if they ask for a certificate, name one"), "\(none)")
+        #expect(none.message.contains("if they ask for a certificate, give one"), "\(none)")
     }
 
     @Test func `brokers without TLS are not spoken to in the clear where it is wanted`() throws {
@@ -116,12 +116,12 @@ struct BrokerAccessTests {
         var configuration = try Self.configuration(brokers)
         configuration.access.credentials = .password(user: Brokers.user.name, file: file)
         let fault = try #require(try Self.fault(configuration))
-        #expect(fault.code == .invalid && fault.message.contains("the brokers do not know the user app"), "\(fault)")
+        #expect(fault.code == .invalid && fault.message.contains("the brokers do not accept the user app"), "\(fault)")
         #expect(!fault.message.contains("not-the-password") && !"\(configuration)".contains("not-the-password"))
         configuration.access.credentials = .password(user: Brokers.user.name, file: "\(file)-away")
         #expect(try Self.fault(configuration)?.message.contains("it cannot be read, or is empty") == true)
         configuration.access.credentials = .none
-        #expect(try Self.fault(configuration)?.message.contains("who does not say who it is") == true)
+        #expect(try Self.fault(configuration)?.message.contains("a user without credentials") == true)
     }
 
     @Test func `a user may be known by a key`() throws {

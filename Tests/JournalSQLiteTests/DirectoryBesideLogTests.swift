@@ -30,7 +30,7 @@ import WidgetModel
                 withExtendedLifetime(directory) {}
             }
             let error = #expect(throws: JournalError.self) { try Self.open(folder, "log-2") }
-            #expect(error?.code == .formatMismatch && error?.message.contains("beside log log-1") == true)
+            #expect(error?.code == .formatMismatch && error?.message.contains("belongs to log log-1") == true)
         }
     }
 
@@ -38,7 +38,7 @@ import WidgetModel
         try Self.withFolder { folder in
             try Self.sqlite(folder)
             let error = #expect(throws: JournalError.self) { try Self.open(folder) }
-            #expect(error?.message.contains("holds a log of its own, and this one is on brokers, cluster a") == true)
+            #expect(error?.message.contains("has a log of its own, and this one is on brokers, cluster a") == true)
             try Self.sqlite(folder)
         }
     }
@@ -47,9 +47,9 @@ import WidgetModel
         try Self.withFolder { folder in
             _ = try Self.open(folder)
             let begun = #expect(throws: JournalError.self) { try Self.sqlite(folder) }
-            #expect(begun?.message.contains("is kept beside a log on brokers, cluster a") == true)
+            #expect(begun?.message.contains("belongs to a log on brokers, cluster a") == true)
             let read = #expect(throws: JournalError.self) { try LogDirectory(path: folder) }
-            #expect(read?.message.contains("has no log in it, which is on brokers, cluster a") == true)
+            #expect(read?.message.contains("has no log: the log is on brokers, cluster a") == true)
             #expect(try LogDirectory.sizes(of: folder).log == 0)
         }
     }

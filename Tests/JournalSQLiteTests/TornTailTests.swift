@@ -63,7 +63,7 @@ import WidgetModel
         try bytes.write(to: log)
         let (texts, cut) = try Self.reopened(directory)
         #expect(texts == (0..<4).map { ["entry-\($0)"] }, "seed \(seed)")
-        #expect(cut?.contains("cut off") == true, "seed \(seed): \(String(describing: cut))")
+        #expect(cut?.contains("are removed") == true, "seed \(seed): \(String(describing: cut))")
     }
 
     @Test(arguments: Seeds.from(21, count: 12))
@@ -78,6 +78,6 @@ import WidgetModel
         let (texts, cut) = try Self.reopened(directory)
         #expect(texts.count < 8, "seed \(seed)")
         #expect(texts == (0..<texts.count).map { ["entry-\($0)"] }, "seed \(seed)")
-        #expect(cut?.contains("cut off") == true, "seed \(seed): \(String(describing: cut))")
+        #expect(cut?.contains("are removed") == true, "seed \(seed): \(String(describing: cut))")
     }
 }

@@ -119,14 +119,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("0\n1\nnow\n", 3, "has to begin with seconds such as 12.345"),
-        ("1.\n", 1, "has to begin with seconds such as 12.345"),
-        (".5\n", 1, "has to begin with seconds such as 12.345"),
-        ("-1\n", 1, "has to begin with seconds such as 12.345"),
-        ("1.0000000001\n", 1, "has to begin with seconds such as 12.345"),
-        ("1000000000\n", 1, "has to begin with seconds such as 12.345"),
+        ("0\n1\nnow\n", 3, "must begin with seconds such as 12.345"),
+        ("1.\n", 1, "must begin with seconds such as 12.345"),
+        (".5\n", 1, "must begin with seconds such as 12.345"),
+        ("-1\n", 1, "must begin with seconds such as 12.345"),
+        ("1.0000000001\n", 1, "must begin with seconds such as 12.345"),
+        ("1000000000\n", 1, "must begin with seconds such as 12.345"),
         ("0\n2\n1.999\n", 3, "is earlier than the line before; sort the file by time"),
-        ("# nothing\n", 2, "ends a trace without an instant"),
+        ("# nothing\n", 2, "ends the trace, which has no instant"),
     ])
     func `a faulty trace is refused with its line`(text: String, line: Int, sentence: String) {
         let error = #expect(throws: ArrivalTrace.Fault.self) { try ArrivalTrace(reading: text) }

@@ -124,10 +124,10 @@ import Testing
     @Test func `what is wrong is said with its place and what to do`() {
         #expect(
             Self.faults("for: 10s\nspeed: 3\nloads:\n  - {send: pushes}\n  - {send: letters, rate: 1}\n") == [
-                "a.yaml:2:1: speed: is no key of this section; there are name, about, seed, for, settle, outageMax, connections, "
+                "a.yaml:2:1: speed: is not a key of this section; the keys are name, about, seed, for, settle, outageMax, connections, "
                     + "streams, app, kind, parameter, hosts, provider, restartAt, budget, path, followed, loads, objectives",
                 "a.yaml:4:5: loads[0]: needs exactly one of rate, count and trace",
-                "a.yaml:5:12: loads[1].send: has to be one of pushes, targeted, registrations, signals, reconnects, "
+                "a.yaml:5:12: loads[1].send: must be one of pushes, targeted, registrations, signals, reconnects, "
                     + "not \"letters\"",
             ]
         )
@@ -154,7 +154,7 @@ import Testing
         )
         #expect(
             Self.faults("loads:\n  - {send: pushes, rate: 1}\nobjectives: [later <= 1]\n") == [
-                "a.yaml:3:14: objectives[0]: has to be an objective such as accepted p99 <= 50ms, errors <= 0.1% or "
+                "a.yaml:3:14: objectives[0]: must be an objective such as accepted p99 <= 50ms, errors <= 0.1% or "
                     + "answered >= 99%, not \"later <= 1\""
             ]
         )

@@ -66,18 +66,18 @@ import WidgetModel
             """
         let faults = self.faults(text)
         let starts = [
-            "s.yaml:1:1: dayz: is no key of this section",
-            "s.yaml:2:7: days: has to be an integer from 1 to 366, not \"400\"",
-            "s.yaml:6:24: kinds[0].timeline.policy: has to be atEnd, never or after",
-            "s.yaml:8:16: kinds[0].provider.latency: has to be a range of seconds",
+            "s.yaml:1:1: dayz: is not a key of this section",
+            "s.yaml:2:7: days: must be an integer from 1 to 366, not \"400\"",
+            "s.yaml:6:24: kinds[0].timeline.policy: must be atEnd, never or after",
+            "s.yaml:8:16: kinds[0].provider.latency: must be a range of seconds",
             "s.yaml:9:16: kinds[0].provider.faults[0].for: is missing",
-            "s.yaml:12:13: populations[0].rhythm: has to be one of commuter",
-            "s.yaml:13:13: populations[0].zones.Mars/Base: is no key",
-            "s.yaml:14:22: populations[0].widgets[0].kind: has to be one of the kinds scores",
+            "s.yaml:12:13: populations[0].rhythm: must be one of commuter",
+            "s.yaml:13:13: populations[0].zones.Mars/Base: is not a key",
+            "s.yaml:14:22: populations[0].widgets[0].kind: must be one of the kinds scores",
             "s.yaml:18:9: senders[0].events[0]",
             "s.yaml:19:9: senders[0].events[1].at: is missing",
-            "s.yaml:20:21: senders[0].events[2].schedule[0]: has to be a time of day",
-            "s.yaml:20:38: senders[0].events[2].days[0]: has to be one of sun",
+            "s.yaml:20:21: senders[0].events[2].schedule[0]: must be a time of day",
+            "s.yaml:20:38: senders[0].events[2].days[0]: must be one of sun",
         ]
         for start in starts {
             #expect(faults.contains { $0.hasPrefix(start) }, "\(start) is not among \(faults.joined(separator: "\n"))")
@@ -86,7 +86,7 @@ import WidgetModel
 
     @Test(arguments: [
         ("", "s.yaml: is empty"),
-        ("days: [", "s.yaml:2:1: is no YAML"),
+        ("days: [", "s.yaml:2:1: is not YAML"),
         ("days: 1\ndays: 2", "s.yaml:1:1: days is given twice"),
         ("days: 1", "s.yaml:1:1: kinds: is missing"),
     ])
@@ -118,16 +118,16 @@ import WidgetModel
             Self.budget("typical: many", "pushShre: 1/2", "learning:", "  days: 4000", "window: 24h")
         )
         let starts = [
-            "s.yaml:6:16: kinds[0].budget.typical: has to be an integer from 0 to",
+            "s.yaml:6:16: kinds[0].budget.typical: must be an integer from 0 to",
             "s.yaml:7:17: kinds[0].budget.pushShre: there is no such key; did you mean pushShare?",
-            "s.yaml:9:15: kinds[0].budget.learning.days: has to be an integer from 0 to 365",
+            "s.yaml:9:15: kinds[0].budget.learning.days: must be an integer from 0 to 365",
         ]
         for start in starts {
             #expect(faults.contains { $0.hasPrefix(start) }, "\(start) is not among \(faults.joined(separator: "\n"))")
         }
         #expect(faults.count == starts.count, "\(faults)")
         let presetsOnly = self.faults(Self.budget("typical: 20"), policy: nil)
-        #expect(presetsOnly.count == 1 && presetsOnly[0].contains("has to be one of widgetkit"), "\(presetsOnly)")
+        #expect(presetsOnly.count == 1 && presetsOnly[0].contains("must be one of widgetkit"), "\(presetsOnly)")
     }
 
     @Test func `more widgets than can be simulated are refused`() {

@@ -79,7 +79,7 @@ import Testing
                 privateKey: .text(self.fixture.server.privateKeyPEM)
             )
         }
-        #expect(leaf?.message.hasSuffix("it may not sign others") == true)
+        #expect(leaf?.message.hasSuffix("it may not sign other certificates") == true)
     }
 
     @Test(arguments: [

@@ -118,8 +118,8 @@ import Testing
             input: pem
         ).output
         let cases: [(PEMSource, String)] = [
-            (.text(""), "private key (0 bytes in memory): no private key in it that can be read"),
-            (.text("hello"), "private key (5 bytes in memory): no private key in it that can be read"),
+            (.text(""), "private key (0 bytes in memory): no readable private key in it"),
+            (.text("hello"), "private key (5 bytes in memory): no readable private key in it"),
             (.file("/nonexistent/AuthKey.p8"), "private key /nonexistent/AuthKey.p8: No such file or directory"),
             (
                 .text(encrypted),

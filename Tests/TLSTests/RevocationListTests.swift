@@ -110,7 +110,7 @@ import Testing
                 try RevocationList(.text(text), authorities: others.map { .text($0.certificatePEM) })
             }
             #expect(error?.code == .configuration)
-            let reason = "a list that no authority of clientCA has signed, or none that may sign lists"
+            let reason = "no CA of clientCA that may sign lists has signed it"
             #expect(error?.message.hasSuffix(reason) == true)
         }
         let known = [namesake, authority].map { PEMSource.text($0.certificatePEM) }
@@ -161,7 +161,7 @@ import Testing
             let file = try folder.write("revoked.txt", Array("# first\n\(wrong)\n".utf8))
             let error = #expect(throws: TLSError.self) { try RevocationList(.file(file)) }
             #expect(
-                error?.message == "revocation list \(file): line 2 is no SHA-256 fingerprint of 64 hex digits",
+                error?.message == "revocation list \(file): line 2 is not a SHA-256 fingerprint of 64 hex digits",
                 "\(wrong)"
             )
         }

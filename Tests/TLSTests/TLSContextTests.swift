@@ -38,7 +38,7 @@ import Testing
         )
         #expect(self.fault(.file(empty), .file(key)) == "certificate chain \(empty): no BEGIN CERTIFICATE line")
         #expect(self.fault(.file(key), .file(key)) == "certificate chain \(key): no BEGIN CERTIFICATE line")
-        #expect(self.fault(.file(chain), .file(chain)) == "private key \(chain): no private key in it that can be read")
+        #expect(self.fault(.file(chain), .file(chain)) == "private key \(chain): no readable private key in it")
     }
 
     @Test func `damage behind the first certificate of a chain is found`() throws {

@@ -69,7 +69,7 @@ enum AllowedImports {
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
-            "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+            "APNSWire", "CICUData", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
             "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
             "Ownership",
             "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
@@ -79,7 +79,8 @@ enum AllowedImports {
         // For programs of others.
         "FreshetClient": [],
         // C libraries: no Swift in them.
-        "CKernels": [], "CNATS": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [], "CTimex": [],
+        "CICUData": [], "CKernels": [], "CNATS": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
+        "CTimex": [],
         "CZlib": [],
     ]
 

@@ -30,8 +30,12 @@ GIT_INDEX_FILE=$work/index git --work-tree="$source" read-tree --reset -u HEAD
 cp "$source/deploy/package/dependencies.json" "$source/Package.resolved"
 
 if [ -z "${PROGRAM:-}" ]; then
+    # Foundation's data for languages stay out (CICUData): the symbol that they have.
+    resources=$(swiftc -static-stdlib -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+    icu=$(nm "$resources/linux/lib_FoundationICU.a" 2>/dev/null | sed -n 's/.* R \(icudt[0-9]*_dat\)$/\1/p')
     flags=(-c release --product freshet --static-swift-stdlib --disable-local-rpath --package-path "$source" --scratch-path "$work/build"
-        --force-resolved-versions -Xswiftc -file-prefix-map -Xswiftc "$work=." -Xcc "-ffile-prefix-map=$work=.")
+        --force-resolved-versions -Xswiftc -file-prefix-map -Xswiftc "$work=." -Xcc "-ffile-prefix-map=$work=."
+        -Xcc "-DFRESHET_ICU_DATA=$icu")
     step "building the release program (some ten minutes the first time)" swift build "${flags[@]}"
     PROGRAM=$(swift build "${flags[@]}" --show-bin-path)/freshet
 fi

@@ -2,7 +2,7 @@
 # Tries what package.sh has made, as root, each in namespaces of its own, so that nothing of this machine changes:
 #
 #   the .deb       is installed over a copy of this system, begins as `freshet init` says, goes through the README's first session,
-#                  is removed and purged, and then nothing of it is left; lintian finds no error
+#                  is removed and purged, and then nothing of it is left; lintian finds no error and no warning
 #   the archive    is installed into a folder
 #   the image      runs as its user, in its own files alone, until its health check says that it is ready
 #   the checksums  are right
@@ -22,6 +22,14 @@ export -f fail
 checksums() { (cd "$out" && sha256sum --check --strict SHA256SUMS); }
 step "checksums" checksums
 
+# What a download and a container have to carry: the program without symbols, and without ICU's data (CICUData).
+size() {
+    dpkg-deb --fsys-tarfile "$out"/freshet_*.deb | tar -xO ./usr/bin/freshet > "$place/freshet"
+    echo "the program has $(stat -c %s "$place/freshet") bytes"
+    [ "$(stat -c %s "$place/freshet")" -lt 60000000 ] || fail "the program has 60 MB or more"
+}
+step "the program's size" size
+
 archive() {
     tar -xJf "$out"/freshet-*-linux-*.tar.xz -C "$place"
     DESTDIR=$place/installed "$place"/freshet-*-linux-*/install.sh
@@ -30,7 +38,7 @@ archive() {
 }
 step "the archive" archive
 
-linted() { lintian --fail-on error --tag-display-limit 0 "$out"/freshet_*.deb; }
+linted() { lintian --fail-on error,warning --tag-display-limit 0 "$out"/freshet_*.deb; }
 if command -v lintian >/dev/null; then step "lintian" linted; else echo "lintian: not installed, left out" >&2; fi
 
 # This system below, what the package does above: in memory, and gone with the namespace.

@@ -36,7 +36,7 @@ function confirm({ title, will, fields = [], request, done, yes }, context) {
       for (const [, control] of fields) control.disabled = true;
       no.focus();
     } catch (error) {
-      result.textContent = error instanceof Refused ? `Refused: ${refusal(error)}` : `${error.message} Whether it was done is not known; look before you try again.`;
+      result.textContent = error instanceof Refused ? `Refused: ${refusal(error)}` : `${error.message} It may have been done; look before you try again.`;
       result.dataset.level = "bad";
       go.disabled = false;
     }
@@ -63,7 +63,7 @@ export function actions(context, scope, all) {
       element.replaceChildren(...all.map(({ label, ...one }) => h("button", { type: "button", class: "small", "data-key": `act-${label}`,
         on: { click: () => confirm(one, context) } }, label)));
     } else {
-      element.replaceChildren(h("p", { class: "soft" }, `It takes the scope ${scope} to ${all.map((one) => one.label.toLowerCase().replace("…", "")).join(", ")}; ${session.name} has ${session.scopes.join(", ")}.`));
+      element.replaceChildren(h("p", { class: "soft" }, `You need the scope ${scope} to ${all.map((one) => one.label.toLowerCase().replace("…", "")).join(", ")}; ${session.name} has ${session.scopes.join(", ")}.`));
     }
   };
   const known = context.who();
@@ -96,9 +96,9 @@ export function pause(of, known) {
   return {
     label: "Pause…", yes: "Pause", title: `Pause ${scopeText(of)}`, fields: [["For", end]],
     will: () => [
-      of.sender ? `Nothing that ${of.sender} has pushed, or pushes from now on, reloads a widget.` : `Nothing of it reloads, exempt or not${known === undefined ? "" : `: ${widgets(known)}`}.`,
-      "Pushes are accepted and wait; they expire as ever, and those that are for now or never expire at once.",
-      until() ? `It ends by itself at ${moment(until())}.` : "It stays until an operator resumes it, over restarts, too.",
+      of.sender ? `Pushes of ${of.sender}, past and future, reload no widget.` : `Its widgets do not reload, also not by exempt reloads${known === undefined ? "" : `: ${widgets(known)}`}.`,
+      "Pushes are accepted and wait until they expire. Pushes with the expiration 0 expire at once.",
+      until() ? `It ends by itself at ${moment(until())}.` : "It stays paused until an operator resumes it, also after a restart.",
     ],
     request: () => order("pause", of, until() ? { until: until() } : {}),
     done: (answer) => `Paused: ${widgets(answer.matched)}.`,
@@ -107,17 +107,17 @@ export function pause(of, known) {
 
 export const resume = (of) => ({
   label: "Resume…", yes: "Resume", title: `Resume ${scopeText(of)}`,
-  will: () => ["What waited is decided anew, at once, as far as budgets allow."],
-  request: () => order("resume", of), done: (answer) => `Resumed: ${widgets(answer.matched)} decided anew.`,
+  will: () => ["Pushes that waited are decided again at once, as budgets allow."],
+  request: () => order("resume", of), done: (answer) => `Resumed: ${widgets(answer.matched)} decided again.`,
 });
 
 export const cancel = (of, waiting) => ({
-  label: "Cancel what waits…", yes: "Take them back", title: `Cancel what waits: ${scopeText(of)}`,
+  label: "Cancel what waits…", yes: "Cancel them", title: `Cancel what waits: ${scopeText(of)}`,
   will: () => [
     `Pushes that wait for it end as cancelled and reload nothing${waiting === undefined ? "" : `: ${count(waiting)} now`}. This cannot be undone.`,
-    "Reloads that are on their way stay on their way, timelines stay.",
+    "Reloads that are on their way and timelines are not cancelled.",
   ],
-  request: () => order("cancel", of), done: (answer) => `Taken back: ${count(answer.matched)} ${answer.matched === 1 ? "push" : "pushes"} that waited.`,
+  request: () => order("cancel", of), done: (answer) => `Cancelled: ${count(answer.matched)} ${answer.matched === 1 ? "push" : "pushes"} that waited.`,
 });
 
 export function grant(of, known) {
@@ -125,8 +125,8 @@ export function grant(of, known) {
   return {
     label: "Grant reloads…", yes: "Grant", title: `Grant reloads to ${scopeText(of)}`, fields: [["Reloads each", number]],
     will: () => [
-      `Each ${known === undefined ? "of its widgets" : `of ${widgets(known)}`} may be reloaded ${count(Number(number.value))} times more in its present window, by pushes, too.`,
-      "Neither the pace nor the distance between reloads changes. It cannot be taken back.",
+      `Each ${known === undefined ? "of its widgets" : `of ${widgets(known)}`} may reload ${count(Number(number.value))} more times in its current window, also by pushes.`,
+      "The pace and the minimum interval stay. This cannot be undone.",
     ],
     request: () => order("grant", of, { count: Number(number.value) }), done: (answer) => `Granted to ${widgets(answer.matched)}.`,
   };
@@ -135,8 +135,8 @@ export function grant(of, known) {
 export const reloadNow = (of, known) => ({
   label: "Reload now…", yes: "Reload", title: `Reload ${scopeText(of)} now`,
   will: () => [
-    `${known === undefined ? "Each of its widgets" : `Each of ${widgets(known)}`} reloads at once if its budget allows, else as soon as it does, as if the app had asked for it.`,
-    "What is reloaded is charged, unless something exempts it.",
+    `${known === undefined ? "Each of its widgets" : `Each of ${widgets(known)}`} reloads as soon as its budget allows, as if the app had asked for it.`,
+    "The reloads are charged, unless they are exempt.",
   ],
   request: () => order("reload", of), done: (answer) => `Asked for: ${widgets(answer.matched)}.`,
 });
@@ -148,16 +148,16 @@ export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? re
 
 export const tryNow = (body, name, waiting) => ({
   label: "Try now…", yes: "Try now", title: `Try ${name} now`,
-  will: () => [`What waits for it is tried at once${waiting === undefined ? "" : `: ${count(waiting)}`}, and is held back no longer after failures.`, "What fails again waits anew."],
+  will: () => [`What waits for it is retried at once${waiting === undefined ? "" : `: ${count(waiting)}`}, without a pause after earlier failures.`, "What fails again waits again."],
   request: () => ["POST", "/v1/try-now", body],
-  done: ({ tried }) => (tried.length === 0 ? "Nothing had failed, so nothing was tried." : `Tried: ${tried.map((one) => `${one.target} of ${one.kind ?? one.app} (${count(one.waiting)} waiting)`).join(", ")}.`),
+  done: ({ tried }) => (tried.length === 0 ? "Nothing had failed, so nothing was retried." : `Tried: ${tried.map((one) => `${one.target} of ${one.kind ?? one.app} (${count(one.waiting)} waiting)`).join(", ")}.`),
 });
 
 export const readConfiguration = (difference) => ({
   label: "Read the configuration again…", yes: "Read it again", title: "Read the configuration again",
-  will: () => [...difference(), "It is taken whole or not at all: with a fault in it everything stays as it is."],
+  will: () => [...difference(), "If the configuration has a fault, nothing changes."],
   request: () => ["POST", "/v1/config/reload", undefined],
-  done: (report) => [`Read: ${report.result}.`, report.restartNeeded?.length ? `A restart is needed for ${report.restartNeeded.join(", ")}.` : ""].join(" "),
+  done: (report) => [`Read: ${report.result}.`, report.restartNeeded?.length ? `These keys need a restart: ${report.restartNeeded.join(", ")}.` : ""].join(" "),
 });
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"];
@@ -166,7 +166,7 @@ export function logLevel(subsystem, now, others) {
   const level = choice(levels.map((one) => [one, one]), now);
   return {
     label: "Change…", yes: "Set the level", title: `Log level of ${subsystem}`, fields: [["Level", level]],
-    will: () => [`Messages of ${subsystem} are written from ${level.value} on; now from ${now} on.`, "It holds until the process ends, or until it is set anew."],
+    will: () => [`Messages of ${subsystem} are written from ${level.value} on; now from ${now} on.`, "The level holds until the gateway ends, or until you set it again."],
     request: () => ["PUT", "/v1/log-levels", { levels: { ...others, [subsystem]: level.value } }],
     done: () => `Set: ${subsystem} writes from ${level.value} on.`,
   };
@@ -174,7 +174,7 @@ export function logLevel(subsystem, now, others) {
 
 export const removeHost = (app, host, instances) => ({
   label: "Remove the host…", yes: "Remove it", title: `Remove ${host} of ${app}`,
-  will: () => [`The host and its ${widgets(instances)} are forgotten; its tokens are answered 410. If it registers again, it begins anew.`, "This cannot be undone. Its past stays in the log."],
+  will: () => [`The host and its ${widgets(instances)} are removed; pushes to its tokens are answered 410. If it registers again, it starts from the beginning.`, "This cannot be undone. Its history stays in the log."],
   request: () => ["DELETE", `/v1/hosts/${encodeURIComponent(app)}/${encodeURIComponent(host)}`, undefined],
   done: () => "Removed.",
 });

@@ -12,14 +12,14 @@ const backupAgeMax = 2 * 86_400_000;
 export const behindReasons = {
   budget: ["waits for its budget", "wait for their budgets"],
   minimumInterval: ["was reloaded minutes ago", "were reloaded minutes ago"],
-  anotherReload: ["waits for another reload to come along with", "wait for another reload to come along with"],
+  anotherReload: ["waits to join another reload", "wait to join another reload"],
   paused: ["is paused", "are paused"],
-  unreachable: ["can be reached by no push", "can be reached by no push"],
+  unreachable: ["cannot be reached by pushes", "cannot be reached by pushes"],
   hostAway: ["is on a host that is away", "are on hosts that are away"],
   provider: ["waits for a timeline provider in trouble", "wait for a timeline provider in trouble"],
   upstream: ["waits for an upstream in trouble", "wait for an upstream in trouble"],
   webhook: ["waits for a webhook in trouble", "wait for a webhook in trouble"],
-  unacknowledged: ["has a reload out that was not acknowledged", "have a reload out that was not acknowledged"],
+  unacknowledged: ["has a reload that its host did not acknowledge", "have a reload that their hosts did not acknowledge"],
 };
 
 /// The reasons of those that are behind, the most frequent first, as words: `9,000 wait for their budgets, 12 are paused`.
@@ -46,7 +46,7 @@ export function freshness(stats) {
   const why = behindText(row);
   const oldest = row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000);
   if (row.late === 0) {
-    const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows what it" : "show what they"} should.`
+    const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows" : "show"} the newest data.`
       : `${row.instances === 1 ? "The one widget" : `${count(row.behind)} of ${count(row.instances)} widgets`} ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
     // Within the goal so far, and more than it allows if all of them stay.
     if (row.behind > row.instances * (1 - row.goalShare)) return { level: "", word: "Catching up", text, why, link };
@@ -64,7 +64,7 @@ export function seen(stats) {
   const isRecent = all.recent?.shown > 0;
   const numbers = isRecent ? all.recent : all;
   const span = isRecent ? `in ${duration(Math.round((all.recent.seconds ?? 300) / 60) * 60_000)}` : "since the start";
-  return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host said what it shows" };
+  return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host has reported what it shows" };
 }
 
 /// The first steps of a gateway on which nothing is registered: `{ title, isDone, text, command }`.
@@ -75,17 +75,17 @@ export function firstSteps(stats, apps, address) {
   const kind = app?.kinds?.[0] ?? "scores";
   const certificates = (stats.tls ?? []).filter((one) => one.secondsLeft > 0);
   return [
-    { title: "A certificate", isDone: certificates.length > 0, text: "The listeners speak TLS. For development the gateway makes an authority, a certificate and a key for senders.",
+    { title: "A certificate", isDone: certificates.length > 0, text: "The listeners speak TLS. For development, this makes a CA, a certificate and a key for senders.",
       command: `freshet certs --out certs ${/^[0-9.]+$|:/.test(address) ? "--address" : "--host"} ${address}` },
-    { title: "A team and its key", isDone: (stats.providerKeys?.count ?? 0) > 0, text: "Under teams in the configuration: its id, and the public half of the key that its back end signs with. Read it again when it is there.",
+    { title: "A team and its key", isDone: (stats.providerKeys?.count ?? 0) > 0, text: "Add the team under teams in the configuration, with its id and the public half of the key that its back end signs with. Then reload the configuration.",
       command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
-    { title: "An app and its kinds", isDone: (apps?.length ?? 0) > 0, text: "Under apps: the bundle id, the team, and the kinds of its widgets with their parameters.",
+    { title: "An app and its kinds", isDone: (apps?.length ?? 0) > 0, text: "Add the app under apps in the configuration, with its bundle id, its team, and the kinds of its widgets with their parameters. Then reload the configuration.",
       command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
-    { title: "The first host", isDone: (stats.registry?.hosts ?? 0) > 0, text: "A device, or whatever shows widgets, says which it shows. With what the sender's key signs:",
+    { title: "The first host", isDone: (stats.registry?.hosts ?? 0) > 0, text: "A host, which shows widgets, registers them. This registers one with the sender's key:",
       command: `AUTH=$(freshet token mint --header --key certs/provider-key.p8 --kid F6G7H8J9K0 --team ${team})
 curl --cacert certs/ca.pem -X PUT -H "$AUTH" https://${address}:8443/v1/hosts/$(printf %064x 17)/widgets \\
   -d '{"app": "${bundle}", "host": "phone-17", "instances": [{"id": "w1", "kind": "${kind}", "family": "systemSmall"}]}'` },
-    { title: "The first push", isDone: (stats.pushes?.accepted ?? 0) > 0, text: "To all widgets of a kind; what becomes of it stands under Pushes.",
+    { title: "The first push", isDone: (stats.pushes?.accepted ?? 0) > 0, text: "This pushes to all widgets of a kind. See its outcomes under Pushes.",
       command: `freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid F6G7H8J9K0 --team ${team} \\
   --app ${bundle} --kind ${kind} --priority 10 --follow` },
   ];
@@ -95,7 +95,7 @@ curl --cacert certs/ca.pem -X PUT -H "$AUTH" https://${address}:8443/v1/hosts/$(
 export function pauseText(order) {
   const { app, kind, sender } = order.of;
   const what = sender ? `Pushes of ${sender}` : kind ? `${kind} of ${app}` : app;
-  const gone = order.isConfigured ? "" : " (not in the configuration any more)";
+  const gone = order.isConfigured ? "" : " (no longer in the configuration)";
   const end = order.until ? `until ${moment(order.until)}` : "until an operator resumes it";
   return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
@@ -105,7 +105,7 @@ export function healthText(health) {
   if (health.state === "untried") return "not asked since the start";
   const last = health.lastAnswer;
   const answer = last.status === undefined ? last.reason : [last.status, last.reason?.startsWith("status ") ? "" : last.reason].filter(Boolean).join(" ");
-  const held = health.heldUntil ? `, left alone until ${moment(health.heldUntil)}` : "";
+  const held = health.heldUntil ? `, held back until ${moment(health.heldUntil)}` : "";
   return `${answer} at ${moment(last.at)}${held}`;
 }
 
@@ -130,79 +130,79 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   const add = (level, text, act, link) => found.push({ level, text, act, link });
   const http = stats.http ?? {};
   const failed = (stats.partitions ?? []).filter((partition) => partition.failed);
-  if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log; its hosts get nothing until the gateway is started again.", view.system);
-  if (stats.pushes && stats.pushes.balanced === false) add("bad", "The books do not add up.", "Keep the log and report it: matched is not final + deferred + issued.", view.system);
-  if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "The list of causes is in the operating manual.", view.system);
+  if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log, then restart the gateway. Until then its hosts get no reloads.", view.system);
+  if (stats.pushes && stats.pushes.balanced === false) add("bad", "Outcomes do not add up: matched is not final + deferred + issued.", "This is a bug: please keep the log and report it.", view.system);
+  if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "Look up the cause under Readiness in the operating manual.", view.system);
   if (stats.configuration?.result === "refused") {
-    add("warn", "The configuration that was read last was refused; the one before stays in force.", "freshet config diff says what is wrong with it.", view.system);
+    add("warn", "The newest configuration was refused; the previous one stays in force.", "Run freshet config diff to see its faults.", view.system);
   }
   const disk = stats.storage;
   const backupAge = disk?.lastBackup ? Date.parse(stats.asOf) - Date.parse(disk.lastBackup) : 0;
-  if (backupAge > backupAgeMax) add("warn", `The last backup is ${duration(backupAge)} old.`, "See why the next one was not made: freshet backup, or the timer that runs it.", view.system);
-  const room = disk && (disk.roomBytes > 0 ? `${bytes(disk.usedBytes)} of ${bytes(disk.roomBytes)} are used` : "other programs have left it no room");
+  if (backupAge > backupAgeMax) add("warn", `The last backup is ${duration(backupAge)} old.`, "Run freshet backup, or see why the timer did not.", view.system);
+  const room = disk && (disk.roomBytes > 0 ? `${bytes(disk.usedBytes)} of ${bytes(disk.roomBytes)} are used` : "other programs have left no space");
   const isFull = disk?.level === "full" || disk?.level === "exhausted";
   if (isFull) {
-    add("bad", `The disk is full: ${room}. Pushes, registrations and signals are refused.`, "Give the data directory more room (storage.maxBytes, a larger disk), or have hosts removed that are not needed; it goes on by itself.", view.system);
+    add("bad", `The disk is full: ${room}. Pushes, registrations and signals are refused.`, "Give the data directory more space (storage.maxBytes, a larger disk), or remove hosts that are not needed. The gateway then continues by itself.", view.system);
   } else if (disk?.level === "filling" || disk?.level === "tight") {
-    const gone = disk.level === "tight" ? " History goes before its time." : "";
-    add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more room (storage.maxBytes, a larger disk).", view.system);
+    const gone = disk.level === "tight" ? " History is removed early." : "";
+    add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more space (storage.maxBytes, a larger disk).", view.system);
   }
   const memory = stats.memory;
   const taken = memory && `${bytes(memory.usedBytes)} of ${bytes(memory.limitBytes)} are used, most of the registry by ${memory.teams[0]?.team ?? "no team"}`;
   if (memory?.level === "full") {
-    add("bad", `The memory is full: ${taken}. Registrations that add hosts or instances are refused.`, "Give the gateway more memory (storage.memoryMax), or have hosts removed that are not needed; limits.hosts and limits.instances bound teams.", view.system);
+    add("bad", `The memory is full: ${taken}. Registrations that add hosts or instances are refused.`, "Give the gateway more memory (storage.memoryMax), or remove hosts that are not needed. limits.hosts and limits.instances limit teams.", view.system);
   } else if (memory?.level === "filling") {
-    add("warn", `The memory fills up: ${taken}.`, "Give the gateway more memory (storage.memoryMax), or bound the teams (limits.hosts, limits.instances).", view.system);
+    add("warn", `The memory fills up: ${taken}.`, "Give the gateway more memory (storage.memoryMax), or limit the teams (limits.hosts, limits.instances).", view.system);
   }
   const lately = samples.slice(-60);
   const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
   // Those that have their share now, or of which something was refused lately.
   const flooding = (stats.fairness?.teams ?? []).filter((one) => (sum("unavailable") > 0 && one.refused > 0)
     || one.undecided.some((units, partition) => units >= one.share[partition]));
-  if (sum("unavailable") > 0 && !isFull && !flooding.length) add("bad", `${counted(sum("unavailable"), "push was", "pushes were")} answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
-  if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Senders should slow down, or limits.maxInFlightPushes is too small.", view.system);
+  if (sum("unavailable") > 0 && !isFull && !flooding.length) add("bad", `${counted(sum("unavailable"), "push was", "pushes were")} answered 503 in the last minute.`, "The log cannot keep up: look at the disk, and at the pushes that wait.", view.system);
+  if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Ask senders to slow down, or raise limits.maxInFlightPushes.", view.system);
   const behind = Math.max(0, ...(stats.partitions ?? []).map((one) => one.lagSeconds ?? 0));
-  if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "See whose pushes are most work; if it goes on, spread the hosts over more partitions.", view.system);
+  if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "See which sender's pushes are the most work. If it lasts, spread the hosts over more partitions.", view.system);
   for (const one of flooding) {
-    add("warn", `${one.team} has its share of undecided work in the log: what it sends beyond is answered 503.`, "Its pushes should be narrower or fewer, or fairness.undecided is too small.", view.senders);
+    add("warn", `${one.team} has used up its share of undecided work in the log: its further requests are answered 503.`, "Ask it for narrower or fewer pushes, or raise fairness.undecided.", view.senders);
   }
   for (const { name, health } of targetsInTrouble(places, providers)) {
     const waiting = health.waiting > 0 ? ` ${count(health.waiting)} ${health.waiting === 1 ? "waits" : "wait"}, the oldest for ${duration(health.oldestWaitingSeconds * 1000)}.` : "";
-    add("bad", `${name} has only failed since ${moment(health.troubleSince)}.`, `It said: ${healthText(health)}.${waiting}`, view.upstreams);
+    add("bad", `${name} has failed since ${moment(health.troubleSince)}.`, `Its last answer: ${healthText(health)}.${waiting}`, view.upstreams);
   }
   const apns = stats.deliveries?.apns;
   if (apns?.gone > 0 && apns.gone * 10 > apns.gone + apns.delivered) {
-    add("note", `Upstreams call ${count(apns.gone)} of ${count(apns.gone + apns.delivered)} push tokens invalid.`, "Their hosts have to register again; many at once mean the other environment, or an app that was taken away.", view.upstreams);
+    add("note", `Upstreams refused ${count(apns.gone)} of ${count(apns.gone + apns.delivered)} push tokens as invalid.`, "Their hosts must register again. Many at once mean the wrong environment, or an app that was removed.", view.upstreams);
   }
-  if (stats.deliveries?.isOff) add("warn", "Nothing is delivered.", "The gateway was started for a drill, with --no-deliveries.", view.upstreams);
+  if (stats.deliveries?.isOff) add("warn", "Nothing is delivered.", "The gateway was started with --no-deliveries, for a drill. Start it without.", view.upstreams);
   for (const one of stats.tls ?? []) {
-    if (one.secondsLeft < 0) add("bad", `The certificate of ${one.listener} has ended.`, "Replace its files; they are taken without a restart.", view.upstreams);
-    else if (one.secondsLeft < 14 * 86_400) add("warn", `The certificate of ${one.listener} ends in ${duration(one.secondsLeft * 1000)}.`, "Replace its files; they are taken without a restart.", view.upstreams);
+    if (one.secondsLeft < 0) add("bad", `The certificate of ${one.listener} has expired.`, "Replace its files; this needs no restart.", view.upstreams);
+    else if (one.secondsLeft < 14 * 86_400) add("warn", `The certificate of ${one.listener} expires in ${duration(one.secondsLeft * 1000)}.`, "Replace its files; this needs no restart.", view.upstreams);
     if (one.refusal) add("warn", `The newest certificate files of ${one.listener} were refused.`, one.refusal, view.upstreams);
   }
   for (const [listener, one] of Object.entries(stats.listeners ?? {})) {
     for (const [limit, last] of Object.entries(one.cutOff ?? {})) {
       if (last.secondsAgo > 3600) continue;
-      add("warn", `Connections of ${listener} that the limit ${limit} ended: ${count(last.times)}, the last from ${last.peer} ${duration(Math.max(1, last.secondsAgo) * 1000)} ago.`, "The log says what each client did; raise the limit if they are honest.", view.system);
+      add("warn", `Connections of ${listener} that the limit ${limit} ended: ${count(last.times)}, the last from ${last.peer} ${duration(Math.max(1, last.secondsAgo) * 1000)} ago.`, "The log says what each client did. Raise the limit if the clients are yours.", view.system);
     }
   }
   const bad = http.badCredentials;
   if (bad?.keepComing) {
-    add("warn", `${count(bad.withinMinute)} pushes with credentials that do not hold came within a minute, the last from ${bad.peer}.`, "Find that sender by its address; freshet token inspect says what a token is.", view.senders);
+    add("warn", `${count(bad.withinMinute)} pushes with invalid credentials came within a minute, the last from ${bad.peer}.`, "Find that sender by its address, and check its token with freshet token inspect.", view.senders);
   }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
   const fresh = freshness(stats);
-  if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all that are behind, ${fresh.why}.`, [fresh.link, "Late widgets"]);
+  if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all widgets that are behind, ${fresh.why}.`, [fresh.link, "Late widgets"]);
   if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
-    add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have no reloads left in their window.`, "See which kinds, and whose pushes used them.", view.budget);
+    add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have used up the budget of their window.`, "See which kinds, and which senders' pushes used it.", view.budget);
   }
   const charged = (senders ?? []).reduce((total, one) => total + one.reloadsCharged, 0);
   for (const one of senders ?? []) {
-    if (one.matched >= 1000 && one.unchangedShare >= 0.5) add("note", `Half of what ${one.team} pushes is on the widgets already.`, "Ask it to push when something has changed.", view.senders);
-    if (one.collateralOver > 0 && one.collateralOver * 10 > one.reloadsCharged) add("note", `Pushes of ${one.team} reload many widgets that they are not about.`, "Targeted pushes would spare those.", view.senders);
-    if ((senders ?? []).length > 1 && charged > 1000 && one.reloadsCharged / charged > 0.8) add("note", `${one.team} spends ${percent(one.reloadsCharged, charged)} of all reloads.`, "See what it pushes.", view.senders);
+    if (one.matched >= 1000 && one.unchangedShare >= 0.5) add("note", `Half of the widgets that ${one.team} pushes to already show the content.`, "Ask it to push only when something has changed.", view.senders);
+    if (one.collateralOver > 0 && one.collateralOver * 10 > one.reloadsCharged) add("note", `Pushes of ${one.team} also reload many other widgets.`, "Ask it to use targeted pushes.", view.senders);
+    if ((senders ?? []).length > 1 && charged > 1000 && one.reloadsCharged / charged > 0.8) add("note", `${one.team} spends ${percent(one.reloadsCharged, charged)} of all reloads.`, "Look at its pushes.", view.senders);
   }
-  if (http.eventStreamsCutOff > 0 && sum("eventStreamsCutOff") > 0) add("note", "Some hosts read their stream too slowly and were cut off.", "", view.hosts);
+  if (http.eventStreamsCutOff > 0 && sum("eventStreamsCutOff") > 0) add("note", "Some hosts read their event stream too slowly and were disconnected.", "", view.hosts);
   const order = { bad: 0, warn: 1, note: 2 };
   return found.sort((left, right) => order[left.level] - order[right.level]);
 }

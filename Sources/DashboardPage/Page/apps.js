@@ -14,10 +14,10 @@ export function open(context) {
   const { app, kind } = context.query;
   const all = tile("Widgets with a budget", " ");
   const none = tile("Nothing left", "until their window ends");
-  const waiting = tile("Waiting", "widgets with something deferred");
+  const waiting = tile("Waiting", "widgets with deferred pushes");
   const free = tile("Without a budget", "policy unlimited");
-  const left = chart("What is left of the allowance", { kind: "bar", height: 180, format: { x: band }, isTime: false, xTitle: "percent of the allowance left", legend: false });
-  const ahead = chart("Widgets with nothing left, if the pace stays", { height: 180, xTitle: "", legend: false });
+  const left = chart("Allowance left", { kind: "bar", height: 180, format: { x: band }, isTime: false, xTitle: "percent of the allowance left", legend: false });
+  const ahead = chart("Widgets with used-up budgets, if the pace stays", { height: 180, xTitle: "", legend: false });
   const kinds = table("Kinds, most exhausted first", [
     { title: "Kind", wide: true, cell: (row) => h("span", {}, link(to("apps", [], { app: row.app, kind: row.kind }), row.kind), " ", row.paused ? badge("paused", "warn") : "", h("span", { class: "soft aside" }, row.app)) },
     { title: "Widgets", number: true, cell: (row) => link(to("instances", [], { app: row.app, kind: row.kind }), count(row.instances), { "aria-label": `${count(row.instances)} widgets of ${row.kind} of ${row.app}` }) },
@@ -40,12 +40,12 @@ export function open(context) {
     tiles(all, none, waiting, free),
     h("div", { class: "columns" },
       card("What is left", { note: when }, left.element),
-      card("If the pace stays", { note: "widgets with nothing left, the next 24 hours" }, ahead.element)));
+      card("If the pace stays", { note: "widgets with used-up budgets, the next 24 hours" }, ahead.element)));
   let offered = "";
   return {
     element,
     charts: [left, ahead],
-    subtitle: app ? `${app}${kind ? ` · ${kind}` : ""}` : "Apps, their kinds, and what is left of each widget's reloads",
+    subtitle: app ? `${app}${kind ? ` · ${kind}` : ""}` : "Apps, their kinds, and how much of their widgets' budgets is left",
     async ask(signal) {
       const [stats, one, other, budget] = await Promise.all([context.whole("/v1/stats", signal, 9), gateway.get("/v1/apps", signal),
         gateway.get("/v1/kinds", signal), context.optional(path("/v1/budget", { app, kind }), signal)]);
@@ -67,15 +67,15 @@ export function open(context) {
       free.set(count(data.unlimited ?? 0));
       left.set({
         x: data.left.map((row) => row.from), min: -5, max: 95,
-        summary: data.exhausted > 0 ? `${percent(data.exhausted, data.instances)} have nothing left.` : data.instances ? "Every widget has something left." : "No widget is registered yet.",
+        summary: data.exhausted > 0 ? `${percent(data.exhausted, data.instances)} have used up their budgets.` : data.instances ? "No widget has used up its budget." : "No widget is registered yet.",
         series: [{ name: "Widgets", values: data.left.map((row) => row.instances), colour: "--accent", kind: "bar" }],
       });
       const forecast = data.forecast ?? [];
       const peak = forecast.reduce((top, row) => (row.instances > (top?.instances ?? -1) ? row : top), null);
       ahead.set({
         x: forecast.map((row) => ms(row.at)),
-        summary: peak && peak.instances > 0 ? `At most ${count(peak.instances)}, at ${moment(peak.at)}.` : "At this pace none runs out.",
-        series: [{ name: "Widgets with nothing left", values: forecast.map((row) => row.instances), colour: "--deferred", fill: true, stepped: true }],
+        summary: peak && peak.instances > 0 ? `At most ${count(peak.instances)}, at ${moment(peak.at)}.` : "At this pace, no widget uses up its budget.",
+        series: [{ name: "Widgets with used-up budgets", values: forecast.map((row) => row.instances), colour: "--deferred", fill: true, stepped: true }],
       });
     },
   };
@@ -104,7 +104,7 @@ const band = (from) => `${from}–${from + 10}`;
 /// Says that nothing is counted yet, as long as that is so.
 export function notCounted(element, data) {
   element.hidden = Boolean(data.survey);
-  element.textContent = data.survey ? "" : "The gateway counts its widgets for the first time since its start. A moment.";
+  element.textContent = data.survey ? "" : "The gateway is counting its widgets for the first time since its start. Please wait a moment.";
 }
 
 /// Says that the gateway has no such route.

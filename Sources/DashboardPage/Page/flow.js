@@ -27,7 +27,7 @@ export function flow(context) {
   });
   const lines = chart("Pushes, matches and reloads a second, and what is deferred", { format: { y: rate }, height: 300, legend: false,
     panels: ["pushes/s", "matched/s", "reloads/s", "deferred"] });
-  const age = chart("How old news is when it is seen", {
+  const age = chart("How old data is when it is shown", {
     format: { y: duration }, height: 190, logTicks: [10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000],
   });
   const marks = h("ul", { class: "marks" });
@@ -35,7 +35,7 @@ export function flow(context) {
   let what = {};
   let samples = [];
   const element = card("Flow", { note: h("span", { class: "row" }, since, range) }, lines.element, marks);
-  const ageElement = card("How old news is when it is seen", { note: "from push to screen, by what hosts say they show" }, age.element);
+  const ageElement = card("How old data is when it is shown", { note: "from push to screen, by what hosts say they show" }, age.element);
 
   function draw() {
     const step = chosen()[2];
@@ -72,7 +72,7 @@ export function flow(context) {
     age.set({
       min: known.length ? ms(known[0].at) - 60_000 : undefined, max: known.length ? ms(known.at(-1).at) + 60_000 : undefined,
       x: known.map((sample) => ms(sample.at)),
-      summary: known.length ? "" : "Nothing yet. Hosts say what they show with the signal entryShown.",
+      summary: known.length ? "" : "Nothing yet. Hosts report what they show with the signal entryShown.",
       series: [
         { name: "Half within", values: known.map((sample) => sample.p50Milliseconds), colour: "--accent", points },
         { name: "95 % within", values: known.map((sample) => sample.p95Milliseconds), colour: "--deferred", points },
@@ -187,7 +187,7 @@ export function marksOf({ startedAt, audited, config, targets = [] }, samples, s
   return marks.sort((left, right) => ms(left.at) - ms(right.at));
 }
 
-const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled what waits for", grant: "Granted reloads to", reload: "Asked for reloads of" };
+const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled pushes that wait for", grant: "Granted reloads to", reload: "Asked for reloads of" };
 
 /// A request of the audit, in words.
 export function changeText(entry) {

@@ -16,10 +16,10 @@ export function open(context) {
     format: { y: rate }, height: 300, panels: ["asked for", "planned"],
   });
   const past = chart("Timeline reloads issued", { format: { y: rate }, height: 180, legend: false });
-  const largest = table("Instants that most timelines ask for", [
+  const largest = table("The times that most timelines ask for", [
     { title: "At", cell: (row) => at(row.at) },
     { title: "Widgets", number: true, cell: (row) => count(row.asked) },
-  ], "No timeline asks for anything in the next hour.");
+  ], "No timeline asks for a reload in the next hour.");
   const when = h("span");
   const counting = h("p", { class: "card empty", role: "status", hidden: true });
   const element = h("div", { class: "view" }, counting, tiles(asked, planned, less), card("The next hour", { note: when }, hour.element),

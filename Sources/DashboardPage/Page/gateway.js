@@ -46,7 +46,7 @@ async function problem(response, text) {
   let value = {};
   try { value = text ? JSON.parse(text) : {}; } catch { /* Something else than JSON stands for an empty answer. */ }
   if (response.ok) return value;
-  if (response.status >= 502 && response.status !== 503) throw new Away("Something before the gateway does not reach it.");
+  if (response.status >= 502 && response.status !== 503) throw new Away("A proxy answers, but does not reach the gateway.");
   throw new Refused(response.status, value);
 }
 

@@ -34,9 +34,9 @@ function list(context) {
   const outstanding = tile("On their way", "reloads, not acknowledged yet");
   const unconfirmed = tile("Not acknowledged", "reloads, in time, since the start");
   const cut = tile("Cut off", "streams read too slowly");
-  const gaps = tile("Too late", "came back and had missed reloads");
+  const gaps = tile("Too late", "returned after missing reloads");
   const found = searched(context, {
-    caption: "Hosts", member: "hosts", nothing: app || connected ? "No host is like that." : "No host has registered yet.",
+    caption: "Hosts", member: "hosts", nothing: app || connected ? "No host matches." : "No host has registered yet.",
     columns: [
       { title: "Host", wide: true, cell: (row) => h("span", {}, hostLink(row.app, row.host), h("span", { class: "soft aside" }, row.app)) },
       { title: "Reached", cell: connection },
@@ -51,7 +51,7 @@ function list(context) {
   const bar = filters(context, "hosts", [byApp, { name: "connected", label: "Stream", options: streams }]);
   return {
     element: h("div", { class: "view" }, context.who()?.team ? null : tiles(all, open, outstanding, unconfirmed, cut, gaps),
-      card("Hosts", { note: "a host without a stream of its own may be served by its app's" }, bar, found.element)),
+      card("Hosts", { note: "a host without its own stream may be served by its app's" }, bar, found.element)),
     subtitle: "Where widgets live",
     get interval() { return found.interval; },
     async ask(signal) {

@@ -56,10 +56,10 @@ export function one(context, id) {
     { title: "Why", wide: true, cell: (row) => reason(row, moment) },
     { title: "Push", cell: (row) => pushLink(row.push) },
     { title: "Log position", number: true, cell: (row) => count(row.position) },
-  ], "Nothing was decided yet.");
+  ], "No decision yet.");
   const element = h("div", { class: "view" },
     h("div", { class: "columns" },
-      card("Why it is as it is", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell)),
+      card("Why it is in this state", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell)),
       card("Its day", { note }, strip.element)),
     storyCard,
     card("Decisions", { note: "newest first" }, decisions.element),
@@ -112,7 +112,7 @@ export function one(context, id) {
         ["Pushes may use", count(window.pushAllowance)], ["Pushes used", count(window.pushesCharged)], ["At once at most", count(window.burst)],
         ["Then one in", duration(window.intervalSeconds * 1000)], ["Views a day", String(Math.round(window.viewsPerDay * 10) / 10)],
         ["Exempt reloads", count(window.exemptReloads)], ["Reloads the host made", count(window.observedReloads)],
-        ["Reloads along with other widgets", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
+        ["Collateral reloads", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
         ["Exempt now", window.exemption ?? ""], ["A push of priority 10 may", soon(window.nextConforming.priority10)],
         ["A push of priority 5 may", soon(window.nextConforming.priority5)], ["The timeline may", soon(window.nextConforming.policy)],
       ]));
@@ -138,13 +138,13 @@ const soon = (instant) => (ms(instant) <= Date.now() ? "reload now" : h("span", 
 function standing(data) {
   const said = [];
   if (data.behindSince) {
-    said.push(badge("behind", "warn"), ` It has not shown what it should since ${moment(data.behindSince)}, for ${duration(Math.max(0, Date.now() - ms(data.behindSince)))}. `);
+    said.push(badge("behind", "warn"), ` It has not shown the newest data since ${moment(data.behindSince)}, for ${duration(Math.max(0, Date.now() - ms(data.behindSince)))}. `);
     const why = behindReasons[data.behind]?.[0];
     if (why) said.push(`It ${why}. `);
-  } else said.push(badge("as it should be", "good"), " It shows what it should. ");
+  } else said.push(badge("up to date", "good"), " It shows the newest data. ");
   const oldest = data.outstanding[0];
   if (oldest?.issuedAt) said.push(`${data.outstanding.length === 1 ? "A reload is" : `${count(data.outstanding.length)} reloads are`} on the way, the oldest since ${moment(oldest.issuedAt)}; the host has not acknowledged it. `);
-  if (data.waitsFor) said.push(`Why what waits is not reloaded now: ${because[data.waitsFor] ?? data.waitsFor}${data.decidesAt ? `; decided at ${moment(data.decidesAt)}` : ""}. `);
+  if (data.waitsFor) said.push(`Why the next reload waits: ${because[data.waitsFor] ?? data.waitsFor}${data.decidesAt ? `; decided at ${moment(data.decidesAt)}` : ""}. `);
   if (data.budget.lastReload) said.push(`Its last reload was at ${moment(data.budget.lastReload)}.`);
   return said;
 }
@@ -158,18 +158,18 @@ function showStory(story, data) {
   ], "Nothing happened to it.");
   steps.set(data.steps.slice(-shownMax).reverse());
   const { count: missed, by, newest } = data.misses;
-  const misses = table("Pushes that were not for it", [
+  const misses = table("Pushes that did not match it", [
     { title: "At", cell: (row) => when(row.at) },
     { title: "Push", cell: (row) => pushLink(row.push.id) },
     { title: "Failed", wide: true, cell: (row) => row.conditions.filter((one) => one.holds === false)
       .map((one) => `${one.name}: wanted ${JSON.stringify(one.wanted ?? null)}, found ${JSON.stringify(one.found ?? null)}`).join("; ") },
-  ], "Every push to its app was for it.");
+  ], "Every push to its app matched it.");
   misses.set(newest.slice(-shownMax).reverse());
   const rest = data.summary.length - summaryMax;
   story.replaceChildren(
     h("ul", { class: "will" }, data.summary.slice(0, summaryMax).map((line) => h("li", {}, line)), rest > 0 && h("li", { class: "soft" }, `and ${count(rest)} more that wait`)),
     h("h3", {}, `What happened${data.steps.length > shownMax ? `, the last ${shownMax} of ${count(data.steps.length)}` : ""}`), steps.element,
-    h("h3", {}, `Pushes to its app that were not for it: ${count(missed)}${missed ? ` (${Object.entries(by).map(([name, number]) => `${name} ${count(number)}`).join(", ")})` : ""}`), misses.element);
+    h("h3", {}, `Pushes to its app that did not match it: ${count(missed)}${missed ? ` (${Object.entries(by).map(([name, number]) => `${name} ${count(number)}`).join(", ")})` : ""}`), misses.element);
 }
 
 function dayChart() {
@@ -190,7 +190,7 @@ function showDay(strip, note, data) {
   const ledger = data.ledger.entries;
   const until = ms(data.ledger.until);
   const from = ms(data.ledger.from);
-  note.textContent = `24 hours until ${moment(until)}${data.ledger.isWhole === false ? "; older decisions are not kept any more" : ""}`;
+  note.textContent = `24 hours until ${moment(until)}${data.ledger.isWhole === false ? "; older decisions are no longer kept" : ""}`;
   const day = ledger.filter((entry) => ms(entry.at) >= from);
   const x = [from, ...day.map((entry) => ms(entry.at)), until];
   const of = (test) => [null, ...day.map((entry) => (test(entry) ? track(entry.cause) : null)), null];
@@ -209,7 +209,7 @@ function showDay(strip, note, data) {
     series: [
       { name: "Charged", values: of((entry) => entry.charged && !entry.collateral), colour: "--reloaded", ...dots },
       { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", ...dots },
-      { name: "With another widget", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
+      { name: "Collateral", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
       { name: "By the host itself", values: of((entry) => !entry.charged && !entry.exemption && !entry.collateral), colour: "--unchanged", ...dots },
       { name: "Left of the budget", values, colour: "--accent", fill: true, stepped: true },
     ],

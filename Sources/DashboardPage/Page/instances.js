@@ -43,7 +43,7 @@ function list(context) {
   // An age is that of what is behind.
   const state = olderThan ? "behind" : context.query.state;
   const found = searched(context, {
-    caption: "Widgets", columns, member: "instances", nothing: "No widget is like that.",
+    caption: "Widgets", columns, member: "instances", nothing: "No widget matches.",
     where: (cursor, limit) => path("/v1/instances", { app, kind, host, state, olderThan, cursor, limit }),
   });
   const bar = filters(context, "instances", [byApp, byKind(context), { name: "state", label: "State", options: states }, { name: "olderThan", label: "Behind for", options: ages }]);
@@ -51,6 +51,6 @@ function list(context) {
     ...found,
     get interval() { return found.interval; },
     element: h("div", { class: "view" }, card("Widgets", bar, host && h("p", {}, "On ", hostLink(app, host)), found.element)),
-    subtitle: "What hosts show, and what their budgets allow",
+    subtitle: "Widgets on hosts, and their budgets",
   };
 }

@@ -39,7 +39,7 @@ export function searched(context, { caption, columns, member, where, nothing }) 
           // What is found so far, and that there may be more.
           if (rows.length > 0) found.set(rows);
           else found.element.hidden = true;
-          note.textContent = `Still looking: ${count(rows.length)} found so far.`;
+          note.textContent = `Still searching: ${count(rows.length)} found so far.`;
         }
       } while (next && rows.length < wanted);
       return { rows, next, asOf };

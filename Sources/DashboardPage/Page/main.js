@@ -164,7 +164,7 @@ function missed(error) {
   }
   if (error instanceof Refused && !state.seen) {
     say("failed", "Refused");
-    main.replaceChildren(h("section", { class: "card" }, h("h2", {}, "The gateway will not say"), h("p", {}, error.message)));
+    main.replaceChildren(h("section", { class: "card" }, h("h2", {}, "The gateway gave no reason"), h("p", {}, error.message)));
     return;
   }
   if (!(error instanceof Away) && !(error instanceof Refused)) console.error(error);
@@ -176,8 +176,8 @@ function missed(error) {
   main.dataset.shown = "";
   at("banner").hidden = false;
   const reason = error instanceof Refused ? error.message : error instanceof Away ? "The gateway does not answer."
-    : "This page cannot show what the gateway answers; the console has the reason.";
-  const text = state.seen ? `${reason} What is shown here is from ${moment(state.seen.at)}.` : `${reason} Nothing is known yet.`;
+    : "This page cannot show the gateway's answer; the browser's console says why.";
+  const text = state.seen ? `${reason} This page shows the state at ${moment(state.seen.at)}.` : `${reason} This page has no data yet.`;
   if (at("banner-text").textContent !== text) at("banner-text").textContent = text;
   say("away", "Away");
   tick();
@@ -259,7 +259,7 @@ function askToken(fault) {
       },
     },
   }, h("h2", {}, "Token"),
-  h("p", {}, "This gateway asks operators for a token. Where it runs, `freshet dashboard` prints an address that brings one along. Senders whose key reads have one of `freshet dashboard --key`, good for an hour. It stays in this tab and ends with it."),
+  h("p", {}, "This gateway asks operators for a token. On its machine, `freshet dashboard` prints an address that contains the token. Senders whose key reads get one from `freshet dashboard --key`, valid for an hour. The page keeps the token until you close this tab."),
   field("Token", input), message, h("button", { type: "submit", class: "primary" }, "Open"));
   main.replaceChildren(form);
   input.focus();

@@ -25,7 +25,7 @@ export function open(context) {
   const spenders = h("ul", { class: "spenders" });
   const rates = ["Pushes a second", "Matched a second", "Reloads a second", "Deferred matches"].map((label) => tile(label));
   const pressure = h("div");
-  const outcome = split("What became of matched widgets");
+  const outcome = split("Outcomes of matched widgets");
   const total = h("p", {});
   const going = flow(context);
   going.element.insertBefore(tiles(...rates), going.element.children[1]);
@@ -34,9 +34,9 @@ export function open(context) {
     h("div", { class: "columns top" }, health, card("To do", todo)),
     h("div", { class: "columns main" }, going.element,
       h("div", { class: "view" }, card("Kinds", { note: link("#/apps", "All apps") }, kinds),
-        card("Who spends the budget", { note: link("#/senders", "All senders") }, spenders),
+        card("Budget by sender", { note: link("#/senders", "All senders") }, spenders),
         card("Load", { note: "all 0 is well" }, pressure))),
-    card("What became of matched widgets", { note: total }, outcome.element),
+    card("Outcomes of matched widgets", { note: total }, outcome.element),
     going.ageElement,
   );
 
@@ -72,7 +72,7 @@ export function open(context) {
       word.textContent = fresh.word;
       health.dataset.level = fresh.level;
       fill(text, fresh.text, " ", fresh.link ? link(fresh.link, stats.freshness.late > 0 ? "List the late ones" : "List them") : null);
-      why.textContent = fresh.why ? `${stats.freshness.late > 0 ? "Of all that are behind, " : ""}${fresh.why}.` : "";
+      why.textContent = fresh.why ? `${stats.freshness.late > 0 ? "Of all widgets that are behind, " : ""}${fresh.why}.` : "";
       showGoal(within, behind, stats.freshness);
       p50.set(duration(sightings.numbers.p50Milliseconds));
       p95.set(duration(sightings.numbers.p95Milliseconds));
@@ -141,7 +141,7 @@ function showSteps(frame, list, stats, apps) {
 function showTodo(list, found, stats) {
   const nothing = stats.pushes.accepted === 0 && stats.registry.instances === 0
     ? [h("li", { class: "calm" }, h("b", {}, "No widgets yet."), " The first steps are above; what hosts and senders do shows here.")]
-    : [h("li", { class: "calm" }, h("b", {}, "Nothing."), " No limit was met, nothing has failed, nothing ends soon.")];
+    : [h("li", { class: "calm" }, h("b", {}, "Nothing."), " No limit is reached, nothing fails, nothing expires soon.")];
   fill(list, found.length === 0 ? nothing : found.slice(0, 5).map(({ level, text, act, link: [href, name] }) =>
     h("li", { "data-level": level }, badge({ bad: "Now", warn: "Soon", note: "Note" }[level], level),
       h("div", {}, h("b", {}, text), act ? h("span", {}, ` ${act}`) : null, " ",
@@ -152,9 +152,9 @@ function showSpenders(list, senders, stats) {
   const charged = senders.reduce((sum, one) => sum + one.reloadsCharged, 0);
   const top = [...senders].sort((left, right) => right.reloadsCharged - left.reloadsCharged).slice(0, 3);
   fill(list, top.length === 0
-    ? h("li", { class: "empty" }, stats.pushes.accepted === 0 ? "No sender has pushed yet." : "Nothing was charged yet.")
+    ? h("li", { class: "empty" }, stats.pushes.accepted === 0 ? "No sender has pushed yet." : "No reload has been charged yet.")
     : top.map((one) => h("li", {},
       h("span", { class: "row" }, link(to("pushes", [], { sender: one.team }), one.team), h("span", {}, `${counted(one.reloadsCharged, "reload")}, ${percent(one.reloadsCharged, charged)}`)),
       meter(one.reloadsCharged, charged),
-      h("span", { class: "soft" }, `${counted(one.pushes, "push", "pushes")}, ${percent(one.unchanged, one.matched)} of what they matched was shown already`))));
+      h("span", { class: "soft" }, `${counted(one.pushes, "push", "pushes")}, ${percent(one.unchanged, one.matched)} of their matched widgets already showed the content`))));
 }

@@ -15,14 +15,14 @@ function waits({ reasons, earliest, latest, expiring, sampled }) {
 }
 
 export function one(context, id) {
-  const outcome = split("What became of it");
+  const outcome = split("Outcomes");
   const what = h("div");
   const sum = h("p", { class: "soft" });
   const only = choice([["", "Any"], ...outcomes.map(([name, label]) => [name, label])], context.query.outcome ?? "");
   only.dataset.key = "outcome";
   only.addEventListener("change", () => { location.hash = to("pushes", [id], { outcome: only.value }); });
   const decisions = searched(context, {
-    caption: "Decisions", member: "decisions", nothing: only.value ? "No decision about it is like that." : "No decision about it is kept.",
+    caption: "Decisions", member: "decisions", nothing: only.value ? "No decision matches." : "The gateway no longer keeps its decisions.",
     columns: [
       { title: "Widget", wide: true, cell: (row) => (row.instance ? instanceLink(row.instance) : "") },
       { title: "At", cell: (row) => when(row.at) },
@@ -32,7 +32,7 @@ export function one(context, id) {
     where: (cursor, limit) => path(`/v1/pushes/${encodeURIComponent(id)}/decisions`, { outcome: only.value, cursor, limit }),
   });
   const takenBack = h("div");
-  const element = h("div", { class: "view" }, card("What became of it", { note: sum }, outcome.element), card("The push", what, takenBack),
+  const element = h("div", { class: "view" }, card("Outcomes", { note: sum }, outcome.element), card("The push", what, takenBack),
     card("Which widgets, and why", h("div", { class: "filters" }, field("Outcome", only)), decisions.element));
   let offered = false;
   return {
@@ -59,7 +59,7 @@ export function one(context, id) {
         ["Match", push.match ? h("code", {}, JSON.stringify(push.match)) : ""], ["Digest", push.digest ?? ""], ["Collapse id", push.collapseID ?? ""], ["Priority", count(push.priority)], ["Accepted", when(push.acceptedAt)],
         ["Not before", when(push.notBefore)], ["Expires", when(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
-        ["Decided for none", push.failure === "tooMany" ? "it matched too many when it was applied" : ""],
+        ["No decisions", push.failure === "tooMany" ? "it matched too many instances when it was applied" : ""],
         ["Waits for", push.waiting ? waits(push.waiting) : ""],
         ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${name} ${count(number)}`).join(", ") : ""],
       ]));
@@ -74,7 +74,7 @@ export function one(context, id) {
 
 /// Whom it was for, as far as the log still says.
 function whom({ app, target }) {
-  if (!target) return "not in the log any more";
+  if (!target) return "no longer in the log";
   if (!target.host) return "the app";
   return target.instance ? instanceLink(`${app}/${target.host}:${target.instance}`) : hostLink(app, target.host);
 }

@@ -37,7 +37,7 @@ function list(context) {
       { title: "Became", wide: true, cell: (row) => became(row) },
       { title: "State", cell: (row) => (row.isComplete ? badge("complete", "good") : badge("in work")) },
     ],
-    nothing: [app, kind, sender, state, outcome, within].some(Boolean) ? "No push of those that are listed is like that." : "No push has come yet.",
+    nothing: [app, kind, sender, state, outcome, within].some(Boolean) ? "No listed push matches." : "No push has come yet.",
     where: (cursor, limit) => path("/v1/pushes", { app, kind, sender, state, outcome, after: within && new Date(Date.now() - Number(within) * 1000).toISOString(), cursor, limit }),
   });
   const bar = filters(context, "pushes", [byApp, byKind(context), bySender, { name: "state", label: "State", options: states },
@@ -45,13 +45,13 @@ function list(context) {
   const form = dryRun(context);
   form.hidden = true;
   const trying = h("details", { class: "card try", on: { toggle: () => { form.hidden = !trying.open; } } },
-    h("summary", { "data-key": "try" }, h("b", {}, "Try one out"), h("span", { class: "soft" }, " whom it would reach; nothing is sent")), form);
+    h("summary", { "data-key": "try" }, h("b", {}, "Try one out"), h("span", { class: "soft" }, " which widgets a push would match; nothing is sent")), form);
   return {
     ...recent,
     get interval() { return recent.interval; },
     // Senders try pushes out with what they push with.
     element: h("div", { class: "view" }, card("Newest first", bar, recent.element), context.who()?.team ? null : trying),
-    subtitle: "What senders asked for, and what became of it",
+    subtitle: "Senders' pushes and their outcomes",
   };
 }
 
@@ -65,7 +65,7 @@ function dryRun(context) {
   const app = h("select", { required: true });
   const kind = choice([["", "Every kind"]]);
   const match = h("textarea", { rows: "3", spellcheck: "false", placeholder: '{"team": ["seahawks"]}' });
-  const priority = choice([["", "The app's"], ["10", "10, at once"], ["5", "5, as the budget's pace allows"], ["1", "1, along with others"]]);
+  const priority = choice([["", "The app's"], ["10", "10, at once"], ["5", "5, as the budget's pace allows"], ["1", "1, with another reload"]]);
   const fault = h("p", { class: "fault", role: "alert" });
   const result = h("div", { class: "result", "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary" }, "Try");
@@ -113,11 +113,11 @@ function dryRun(context) {
 function showDryRun(result, app, data) {
   const path = { lists: "walked a list", scan: "scanned the columns" };
   fill(result,
-    h("p", { class: "big" }, h("b", { id: "dry-matched" }, count(data.matched)), data.matched === 1 ? " widget would be matched." : " widgets would be matched."),
+    h("p", { class: "big" }, h("b", { id: "dry-matched" }, count(data.matched)), data.matched === 1 ? " widget would match." : " widgets would match."),
     h("ul", { class: "plain" }, data.decisions.map((row) => h("li", { class: "row" },
       h("span", {}, badge(row.decision, row.decision === "reload" ? "good" : row.decision === "deferred" ? "warn" : ""), ` ${row.kind}`),
       h("span", {}, `${count(row.count)}, ${percent(row.count, data.decided)}`), meter(row.count, data.decided)))),
     data.sampled && h("p", { class: "soft" }, `Decided for a sample of ${count(data.decided)} of them.`),
     data.sample.length > 0 && h("p", {}, h("span", { class: "soft" }, "Among them "), data.sample.slice(0, 5).flatMap((one, index) => [index ? ", " : "", instanceLink(`${app}/${one.host}:${one.instance}`)])),
-    data.explain.map((plan) => h("p", { class: "soft" }, `${plan.kind}: ${path[plan.path] ?? plan.path}, ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${count(plan.rows)} rows looked at.`)));
+    data.explain.map((plan) => h("p", { class: "soft" }, `${plan.kind}: ${path[plan.path] ?? plan.path}, ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${count(plan.rows)} rows examined.`)));
 }

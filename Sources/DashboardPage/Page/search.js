@@ -112,7 +112,7 @@ export function startSearch(context) {
       const more = await lookUp(text, own.signal);
       if (own.signal.aborted) return;
       rows = [...more, ...rows].slice(0, foundMax);
-      show(rows.length > 0 ? "" : "Nothing is called that. A host and a token are found by all of their name, others by a part.");
+      show(rows.length > 0 ? "" : "Nothing has this name. Give the whole name of a host or a token; a part is enough for everything else.");
     } catch (error) {
       if (!own.signal.aborted) show(error.message);
     }

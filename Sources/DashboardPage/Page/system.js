@@ -10,14 +10,14 @@ export const title = "System";
 
 const pairs = (object) => Object.entries(object ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none";
 
-const levels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], tight: ["history goes", "warn"], full: ["full: nothing new is taken", "bad"], exhausted: ["full: nothing is taken", "bad"] };
+const levels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], tight: ["history goes", "warn"], full: ["full: nothing new is accepted", "bad"], exhausted: ["full: nothing is accepted", "bad"] };
 
 const diskFacts = (disk) => [
-  ["State", badge(...(levels[disk.level] ?? [disk.level, "warn"]))], ["Used", `${bytes(disk.usedBytes)}, ${disk.usedPercent} % of the room`],
-  ["Room", bytes(disk.roomBytes)], ["Reserve beside it", bytes(disk.reserveBytes)], ["Free on the file system", bytes(disk.freeBytes)],
+  ["State", badge(...(levels[disk.level] ?? [disk.level, "warn"]))], ["Used", `${bytes(disk.usedBytes)}, ${disk.usedPercent} % of the limit`],
+  ["Room", bytes(disk.roomBytes)], ["Reserve on top", bytes(disk.reserveBytes)], ["Free on the file system", bytes(disk.freeBytes)],
   ["Log", bytes(disk.logBytes)], ["Write-ahead log", bytes(disk.writeAheadLogBytes)], ["Snapshots", bytes(disk.snapshotBytes)],
   ["Timelines, audit log", bytes(disk.archiveBytes)], ["The log grows by", disk.growthPerDayBytes === undefined ? "" : `${bytes(disk.growthPerDayBytes)} a day`],
-  ["Last backup", disk.lastBackup === undefined ? "none that is known" : when(disk.lastBackup)],
+  ["Last backup", disk.lastBackup === undefined ? "none known" : when(disk.lastBackup)],
   ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`],
 ];
 
@@ -25,7 +25,7 @@ const memoryLevels = { ample: ["enough room", "good"], filling: ["fills up", "wa
 
 const memoryFacts = (memory) => [
   ["Room", badge(...(memoryLevels[memory.level] ?? [memory.level, "warn"]))],
-  ["Used", `${bytes(memory.usedBytes)}, ${memory.usedPercent} % of the bound`],
+  ["Used", `${bytes(memory.usedBytes)}, ${memory.usedPercent} % of the limit`],
   ["Bound", memory.limitBytes === undefined ? "none" : bytes(memory.limitBytes)], ["The process takes", bytes(memory.residentBytes)],
   ["Hosts and instances take", `about ${bytes(memory.registryBytes)}`],
   ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for instances, ${count(memory.refused.memory)} for memory`],
@@ -36,9 +36,9 @@ function differences(diff) {
   if (!diff) return [];
   const changes = diff.changes ?? [];
   if (diff.faults?.length) return [`It will be refused: ${diff.faults.map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")}.`];
-  if (changes.length === 0) return ["Nothing in it is different from what is in force."];
-  const orphans = diff.orphaned ? [`${count(diff.orphaned)} widgets fit no kind any more.`] : [];
-  return [...changes.slice(0, 8).map((one) => `${one.key}: ${JSON.stringify(one.from ?? null)} becomes ${JSON.stringify(one.to ?? null)}${one.takesRestart ? "; takes a restart" : ""}.`), ...orphans];
+  if (changes.length === 0) return ["Nothing would change."];
+  const orphans = diff.orphaned ? [`${count(diff.orphaned)} widgets would no longer fit their kind.`] : [];
+  return [...changes.slice(0, 8).map((one) => `${one.key}: ${JSON.stringify(one.from ?? null)} becomes ${JSON.stringify(one.to ?? null)}${one.takesRestart ? "; needs a restart" : ""}.`), ...orphans];
 }
 
 const most = (number, max) => (max === undefined ? count(number) : `${count(number)} of ${count(max)}`);
@@ -66,14 +66,14 @@ export function open(context) {
     { title: "Held", number: true, cell: (row) => bytes(row.heldBytes) },
     { title: "Refused", number: true, cell: (row) => count(row.refused) },
     { title: "Handshakes failed", number: true, cell: (row) => count(row.handshakesFailed) },
-    { title: "Ended by a fault", number: true, cell: (row) => count(row.endedByFault) },
+    { title: "Ended by an error", number: true, cell: (row) => count(row.endedByFault) },
     { title: "Limits met", wide: true, cell: (row) => pairs({ ...row.limits, ...row.timeouts }) },
   ]);
   const missing = h("p", { class: "fault" });
   const disk = h("div");
   const diskCard = card("Disk", { note: "the data directory" }, disk);
   const memory = h("div");
-  const teams = table("Teams and what they have", [
+  const teams = table("Teams and their memory", [
     { title: "Team", cell: (row) => row.team },
     { title: "Hosts", number: true, cell: (row) => most(row.hosts, row.hostsMax) },
     { title: "Instances", number: true, cell: (row) => most(row.instances, row.instancesMax) },
@@ -107,7 +107,7 @@ export function open(context) {
   audit.hidden = true;
   return {
     element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
-      h("div", { class: "columns" }, card("Configuration", configuration, reading), card("Do the numbers add up", books)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), h("div", { class: "columns" }, card("Log levels", logLevels.element), card("Signed in", signedIn)), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
+      h("div", { class: "columns" }, card("Configuration", configuration, reading), card("Outcomes add up", books)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), h("div", { class: "columns" }, card("Log levels", logLevels.element), card("Signed in", signedIn)), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
     subtitle: "The gateway itself",
     async ask(signal) {
       const [stats, version, parts, config, session] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),

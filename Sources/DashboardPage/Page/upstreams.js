@@ -34,7 +34,7 @@ export function open(context) {
     { title: "Failed", number: true, cell: (row) => count(row.failedRequests) },
     { title: "Expired", number: true, cell: (row) => count(row.expired + row.overflowed) },
     ...health,
-  ], "No kind has a timeline provider; hosts make their timelines themselves.");
+  ], "No kind has a timeline provider; hosts make their own timelines.");
   const upstreams = table("Upstreams", [
     { title: "App", wide: true, cell: (row) => h("span", {}, h("b", {}, row.app), row.kindOf === "receipts" ? h("span", { class: "soft block" }, "receipts for senders") : "") },
     { title: "Where", wide: true, cell: (row) => h("span", { class: "id" }, row.origin) },
@@ -43,7 +43,7 @@ export function open(context) {
     { title: "State", cell: (row) => state(row.health) },
     ...health,
   ], "No app has an upstream or a webhook; reloads go to event streams.");
-  const ways = table("What went out", [
+  const ways = table("Deliveries", [
     { title: "Way", cell: (row) => h("b", {}, row.name) },
     { title: "Delivered", number: true, cell: (row) => count(row.delivered) },
     { title: "Refused", number: true, cell: (row) => count(row.refused) },
@@ -67,8 +67,8 @@ export function open(context) {
   let offered = "";
   return {
     element: h("div", { class: "view" }, card("Timeline providers", providers.element), card("Upstreams and webhooks", upstreams.element), actionsCard(context, change),
-      context.who()?.team ? null : [card("What went out by HTTP", ways.element, client), card("Certificates", certificates.element)]),
-    subtitle: context.who()?.team ? "What the gateway asks and tells" : "What the gateway asks and tells, and its certificates",
+      context.who()?.team ? null : [card("Deliveries by HTTP", ways.element, client), card("Certificates", certificates.element)]),
+    subtitle: context.who()?.team ? "Servers that the gateway sends to" : "Servers that the gateway sends to, and its certificates",
     async ask(signal) {
       const [stats, known, places] = await Promise.all([context.whole("/v1/stats", signal), context.optional("/v1/providers", signal), context.optional("/v1/upstreams", signal)]);
       return { stats, known, places, asOf: places?.asOf };
@@ -78,12 +78,12 @@ export function open(context) {
       upstreams.set([...(places?.upstreams ?? []), ...["webhooks", "receipts"].flatMap((kindOf) => (places?.[kindOf] ?? []).map((one) => ({ ...one, kindOf })))]);
       const failing = [
         ...(known?.providers ?? []).map((one) => [{ app: one.app, kind: one.kind }, `the provider of ${one.kind} of ${one.app}`, one.health]),
-        ...[...(places?.upstreams ?? []), ...(places?.webhooks ?? []), ...(places?.receipts ?? [])].map((one) => [{ app: one.app }, `what goes out for ${one.app}`, one.health]),
+        ...[...(places?.upstreams ?? []), ...(places?.webhooks ?? []), ...(places?.receipts ?? [])].map((one) => [{ app: one.app }, `the deliveries of ${one.app}`, one.health]),
       ].filter(([, , one]) => one?.state === "inTrouble" || one?.state === "failing");
       const names = JSON.stringify(failing.map(([body]) => body));
       if (names !== offered) {
         offered = names;
-        change.replaceChildren(actions(context, "write", [{ ...tryNow({}, "all that failed last"), label: "Try all that failed…" },
+        change.replaceChildren(actions(context, "write", [{ ...tryNow({}, "everything that failed last"), label: "Try all that failed…" },
           ...failing.slice(0, 5).map(([body, name, one]) => ({ ...tryNow(body, name, one.waiting), label: `Try ${body.kind ?? body.app} now…` }))]));
       }
       if (!stats) return;

@@ -60,7 +60,7 @@ package final class ContentStore: Sendable {
         }
         if damaged > 0 {
             self.logger.warning(
-                "stored timelines of another version are left out",
+                "timelines that another version stored are ignored",
                 metadata: ["timelines": "\(damaged)"]
             )
         }

@@ -61,7 +61,7 @@ package struct ProviderAnswer: Sendable {
     private static func part(_ answer: inout RequestObject, _ limits: TimelineLimits) throws(Problem) -> Part {
         if let fault = try answer.string("error", bytesMax: 1000) { return .fault(fault) }
         guard var timeline = try answer.object("timeline") else {
-            throw answer.problem("timeline", "is required where there is no error: an object")
+            throw answer.problem("timeline", "is required unless there is an error: an object")
         }
         let provided = try ProvidedTimeline(&timeline, limits: limits)
         try answer.finish()
@@ -85,7 +85,7 @@ package struct ProvidedTimeline: Sendable {
         for (index, element) in elements.enumerated() {
             var entry = try RequestObject(element, at: object.path(of: "entries[\(index)]"))
             guard let content = entry.value("content") else {
-                throw entry.problem("content", "is required: what the host draws")
+                throw entry.problem("content", "is required: the content that the host draws")
             }
             contents.append(content.jsonText)
             entries.append(try TimelineBody.entry(&entry))

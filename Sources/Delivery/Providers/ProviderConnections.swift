@@ -159,6 +159,6 @@ package final class ProviderConnections: Sendable {
 
     private struct TokenFileFault: Error, CustomStringConvertible {
         let file: String
-        var description: String { "\(self.file): the first line is to be a token: printable ASCII without spaces" }
+        var description: String { "\(self.file): the first line must be a token: printable ASCII without spaces" }
     }
 }

@@ -337,7 +337,7 @@ package actor TimelineFetcher {
         let sign =
             status == 202 || answer.hasTimeline
             ? TargetHealth.Answer(.success, status: status, at: now)
-            : TargetHealth.Answer(.refusal, status: status, reason: "no timeline of those asked for", at: now)
+            : TargetHealth.Answer(.refusal, status: status, reason: "none of the requested timelines", at: now)
         if let change = self.health.take(sign) { self.tell(change) }
         var answered = await self.take(answer, subjects)
         // Those that are not out any more need no answer.
@@ -406,7 +406,7 @@ package actor TimelineFetcher {
             }
         } catch {
             // Nothing is lost: the reloads are out, and are asked about again.
-            self.note("what it answered could not be kept: \(error)", self.services.clock.now())
+            self.note("its answer could not be stored: \(error)", self.services.clock.now())
             return []
         }
     }

@@ -102,7 +102,7 @@ package struct DeliveryPlans: Sendable {
     ) throws(TLSError) -> Upstream {
         let url = upstream.url ?? Self.apple(app.environment)
         guard let (origin, _) = HTTPOrigin.parse(url) else {
-            throw TLSError(.configuration, "\(url) is no https URL")
+            throw TLSError(.configuration, "\(url) is not an https URL")
         }
         let key = ContextKey(
             authorities: upstream.authorities,
@@ -122,7 +122,7 @@ package struct DeliveryPlans: Sendable {
         _ before: DeliveryPlans?
     ) throws(TLSError) -> Webhook {
         guard let (origin, path) = HTTPOrigin.parse(webhook.url) else {
-            throw TLSError(.configuration, "\(webhook.url) is no https URL")
+            throw TLSError(.configuration, "\(webhook.url) is not an https URL")
         }
         let key = ContextKey(authorities: webhook.authorities)
         return Webhook(

@@ -46,7 +46,7 @@ struct ReceiptPlaces: Sendable {
             }
         } catch {
             self.logger.warning(
-                "it is not known how far senders were told what became of their pushes: they are told of what completes from now on",
+                "the place of the receipts is lost: senders get receipts only for pushes that complete from now on",
                 metadata: ["error": "\(error)"]
             )
             return [:]
@@ -67,7 +67,7 @@ struct ReceiptPlaces: Sendable {
             }
         } catch {
             self.logger.warning(
-                "how far senders were told cannot be written: after a restart more is told again",
+                "the place of the receipts cannot be written: after a restart, senders get some receipts again",
                 metadata: ["error": "\(error)"]
             )
         }

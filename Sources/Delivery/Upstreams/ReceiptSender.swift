@@ -161,7 +161,7 @@ extension ReceiptSender {
             change.tell("a receiver of receipts", metadata, heldUntil: nil, self.logger)
         case .tellGap(let app, let partition):
             self.logger.error(
-                "pushes may have been forgotten before their sender was told what became of them",
+                "some pushes may have been removed before their sender got the receipt",
                 metadata: ["app": "\(app)", "partition": "\(partition)"]
             )
         }
@@ -169,7 +169,7 @@ extension ReceiptSender {
 
     private func send(_ request: ReceiptRequest) async -> DeliveryAnswer {
         guard let receiver = self.live.current.receipts[request.app] else {
-            let detail = "\(request.app) has no receipts any more"
+            let detail = "\(request.app) no longer has receipts"
             return .failure(DeliveryFailure(isFinal: false, reason: "not configured", detail: detail))
         }
         let post = DeliveryRequests.receipts(receiver, request, at: self.clock())

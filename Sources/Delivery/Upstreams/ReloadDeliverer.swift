@@ -154,7 +154,7 @@ extension ReloadDeliverer {
         case .tellHealth(let change, let destination, let heldUntil): self.tell(change, of: destination, heldUntil)
         case .tellInvalidToken(let app, let token, let reason):
             self.telemetry.logger.notice(
-                "the upstream calls a push token invalid",
+                "the upstream says that a push token is invalid",
                 metadata: ["app": "\(app)", "token": "\(token)", "reason": "\(reason)"]
             )
         }

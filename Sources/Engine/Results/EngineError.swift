@@ -15,7 +15,7 @@ package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
         case .outOfOrder(let position, let applied): "position \(position) comes after position \(applied) was applied"
         case .olderVersion(let position, let version):
             "the log was written under decision rules version \(version) (position \(position)), and this program reads"
-                + " version \(Engine.version) only; run the program that wrote it, or start with an empty data directory"
+                + " version \(Engine.version) only; start the version that wrote it, or start with an empty data directory"
         }
     }
 }

@@ -54,7 +54,7 @@ package struct EngineStat: Sendable {
             .registry,
             "orphaned",
             \.orphanedInstances,
-            .gauge("freshet_instances_orphaned", "Instances that fit no schema.")
+            .gauge("freshet_instances_orphaned", "Instances that do not fit their kind's schema.")
         ),
         .held(.registry, "tombstones", \.tombstones),
         .held(.registry, "tokens", \.tokens),
@@ -66,7 +66,10 @@ package struct EngineStat: Sendable {
             .pushes,
             "failed",
             \.pushesFailed,
-            .counter("freshet_pushes_failed_total", "Pushes that matched too many when a partition applied them.")
+            .counter(
+                "freshet_pushes_failed_total",
+                "Pushes that failed when a partition applied them, since they matched too many instances."
+            )
         ),
         .held(.pushes, "retained", \.pushesRetained),
         .held(.pushes, "incomplete", \.pushesIncomplete),
@@ -76,13 +79,13 @@ package struct EngineStat: Sendable {
             .reloads,
             "charged",
             \.reloadsCharged,
-            .counter("freshet_reloads_charged_total", "Reloads that budgets paid for.")
+            .counter("freshet_reloads_charged_total", "Reloads that were charged to a budget.")
         ),
         .held(
             .reloads,
             "outstanding",
             \.reloadsOutstanding,
-            .gauge("freshet_reloads_outstanding", "Reloads out and not acknowledged.")
+            .gauge("freshet_reloads_outstanding", "Reloads that were issued and are not acknowledged yet.")
         ),
         .counted(.reloads, "acknowledged", \.reloadsAcknowledged, Self.ended("acknowledged")),
         .counted(.reloads, "refused", \.reloadsRefused, Self.ended("refused")),
@@ -91,7 +94,7 @@ package struct EngineStat: Sendable {
             .reloads,
             "observed",
             \.reloadsObserved,
-            .counter("freshet_reloads_observed_total", "Reloads hosts did by themselves.")
+            .counter("freshet_reloads_observed_total", "Reloads that hosts made by themselves.")
         ),
         .counted(.reloads, "collateral", \.reloadsCollateral, Self.collateral("within")),
         .counted(.reloads, "collateralOver", \.reloadsCollateralOver, Self.collateral("beyond")),
@@ -108,7 +111,7 @@ package struct EngineStat: Sendable {
             \.decisionsEvicted,
             .counter(
                 "freshet_decisions_evicted_total",
-                "Decisions that are not kept any more, for limits.maxDecisionsRetained."
+                "Decisions that were removed, since more than limits.maxDecisionsRetained were kept."
             )
         ),
         .held(.unlisted, "pushesRemembered", \.pushesRemembered),
@@ -117,7 +120,7 @@ package struct EngineStat: Sendable {
     private static func ended(_ result: String) -> Metric {
         .counter(
             "freshet_reloads_ended_total",
-            "Reloads that are out no more, by what was said of them.",
+            "Reloads that ended, by the host's answer.",
             by: ("result", result)
         )
     }
@@ -125,7 +128,7 @@ package struct EngineStat: Sendable {
     private static func collateral(_ budget: String) -> Metric {
         .counter(
             "freshet_collateral_total",
-            "Reloads that pushes to shared tokens brought to other widgets.",
+            "Reloads of widgets that share a push token with the target of a push.",
             by: ("budget", budget)
         )
     }

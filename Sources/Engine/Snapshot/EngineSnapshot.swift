@@ -71,12 +71,12 @@ package enum SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .damaged(let frame, let fault): "frame \(frame) is damaged (\(fault))"
-        case .incomplete(let frames): "its \(frames) frames are not a whole state"
+        case .incomplete(let frames): "its \(frames) frames are not a complete state"
         case .otherFormat(let version):
             "its format is version \(version), this program reads version \(EngineSnapshot.version)"
         case .otherEngine(let version):
             "it was decided by engine version \(version), this program decides by version \(Engine.version)"
-        case .otherPartition: "it is of another partition"
+        case .otherPartition: "it belongs to another partition"
         }
     }
 }

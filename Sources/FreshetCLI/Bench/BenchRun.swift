@@ -9,37 +9,37 @@ import UnixSignals
 struct BenchRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run one scenario (the default).",
+        abstract: "Run one scenario.",
         discussion: """
               freshet bench run docs/examples/bench/steady.yaml
             """
     )
 
-    @Argument(help: "The scenario, a YAML file; with --quick a name.") var scenario: String?
+    @Argument(help: "The scenario, a YAML file; with --quick, its name.") var scenario: String?
     @OptionGroup var quickOptions: QuickOptions
     @OptionGroup var target: BenchTargetOptions
     @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file")) var json:
         String?
     @OptionGroup var page: PageOptions
     @Option(help: ArgumentHelp("Write an HdrHistogram log.", valueName: "file")) var hlog: String?
-    @Option(help: "Another seed than the scenario's.") var seed: UInt64?
-    @Option(help: "Times as many hosts and operations a second, 0.001 to 1000.") var scale = 1.0
-    @Option(help: "Times as long, 0.001 to 1000.") var stretch = 1.0
-    @Option(name: .customLong("without"), help: "Leave a load out, by its name; may be given several times.")
+    @Option(help: "A seed in place of the scenario's.") var seed: UInt64?
+    @Option(help: "Multiply the hosts and the operations a second by this, 0.001 to 1000.") var scale = 1.0
+    @Option(help: "Multiply the scenario's length by this, 0.001 to 1000.") var stretch = 1.0
+    @Option(name: .customLong("without"), help: "Leave out the load of this name; may be given several times.")
     var without: [String] = []
-    @Flag(help: "Register no hosts: they are there from an earlier run.") var noSetup = false
-    @Flag(help: "Print nothing but what was asked for.") var quiet = false
+    @Flag(help: "Register no hosts: an earlier run registered them.") var noSetup = false
+    @Flag(help: "Print only the results that you ask for.") var quiet = false
 
     func validate() throws {
         for (name, value) in [("--scale", self.scale), ("--stretch", self.stretch)] {
             guard (0.001...1000).contains(value) else { throw ValidationError("\(name) takes 0.001 to 1000") }
             guard value == 1 || !self.quickOptions.quick else {
-                throw ValidationError("\(name) is for files; say --widgets, --rate and --seconds with --quick")
+                throw ValidationError("\(name) is for scenario files; use --widgets, --rate and --seconds with --quick")
             }
         }
         if let scenario, self.quickOptions.quick, scenario != "list" { _ = try self.quickOptions.yaml(scenario) }
         guard self.scenario != nil || self.quickOptions.quick else {
-            throw ValidationError("give a scenario's file, or --quick NAME; --quick alone lists the names")
+            throw ValidationError("give a scenario file, or --quick NAME; --quick alone lists the names")
         }
     }
 
@@ -86,14 +86,14 @@ struct BenchRun: AsyncParsableCommand {
         for name in self.without {
             guard scenario.loads.contains(where: { $0.name == name }) else {
                 throw ValidationError(
-                    "--without \(name): there are \(scenario.loads.map(\.name).joined(separator: ", "))"
+                    "--without \(name): there is no such load; the loads are \(scenario.loads.map(\.name).joined(separator: ", "))"
                 )
             }
         }
         scenario.drop(loads: self.without)
         if let seed { scenario.seed = seed }
         guard scenario.restartAt == nil || self.target.pushPort == nil else {
-            throw ValidationError("the scenario restarts the gateway, so bench has to start it: leave --push-port out")
+            throw ValidationError("the scenario restarts the gateway, so bench must start it: leave out --push-port")
         }
         return scenario.scaled(by: self.scale).stretched(by: self.stretch)
     }
@@ -184,7 +184,7 @@ struct BenchRun: AsyncParsableCommand {
         var text =
             "\(seconds) of \(progress.length / 1_000_000_000) s: \(progress.sent) sent, \(progress.answered) answered"
         if progress.failed > 0 { text += ", \(progress.failed) failed" }
-        text += ", \(progress.waiting) on their way"
+        text += ", \(progress.waiting) without an answer yet"
         if progress.reloads > 0 { text += ", \(progress.reloads) reloads, \(progress.acknowledged) acknowledged" }
         return text
     }

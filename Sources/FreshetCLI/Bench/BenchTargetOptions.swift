@@ -6,15 +6,15 @@ import TLS
 /// Which server a load goes to, where it is not one of its own.
 struct BenchTargetOptions: ParsableArguments {
     @Option(help: "The server's numeric address.") var host = "127.0.0.1"
-    @Option(help: "Its port for pushes; without it bench starts a gateway of its own.") var pushPort: Int?
-    @Option(help: "A gateway's port for hosts; without it only pushes can be sent.") var hostPort: Int?
-    @Option(help: "The CA that signed the server's certificate, a PEM file; the system's roots if not given.")
+    @Option(help: "The server's port for pushes; without it, bench starts a gateway of its own.") var pushPort: Int?
+    @Option(help: "The gateway's port for hosts; without it, bench can only send pushes.") var hostPort: Int?
+    @Option(help: "The CA that signed the server's certificate, a PEM file. Default: the system's CAs.")
     var ca: String?
     @Option(help: "The name in the server's certificate.") var serverName = "localhost"
     @OptionGroup var credential: CredentialOptions
-    @Option(help: "The server's process on this machine, whose CPU time is counted.") var serverPID: Int32?
+    @Option(help: "The id of the server's process on this machine, to measure its CPU time.") var serverPID: Int32?
     @Flag(help: "Allow a server that is not on this machine; needs --rate-cap.") var remote = false
-    @Option(help: "Operations a second that no load of the scenario may pass.") var rateCap: Double?
+    @Option(help: "The most operations a second that any load of the scenario may make.") var rateCap: Double?
 
     func validate() throws {
         guard self.pushPort == nil, self.host == "127.0.0.1", !self.remote else {
@@ -22,12 +22,12 @@ struct BenchTargetOptions: ParsableArguments {
             let isLoopback = self.host == "::1" || self.host.split(separator: ".").first == "127"
             guard isLoopback || self.remote else {
                 throw ValidationError(
-                    "\(self.host) is not this machine: a load on somebody else's server is an attack. If it is yours, "
-                        + "say --remote and --rate-cap"
+                    "\(self.host) is not this machine. A load on a server of others is an attack. If the server is yours, "
+                        + "give --remote and --rate-cap"
                 )
             }
             guard isLoopback || self.rateCap != nil else {
-                throw ValidationError("--remote needs --rate-cap, so that a mistake stays a small one")
+                throw ValidationError("--remote needs --rate-cap, which limits the harm of a mistake")
             }
             return
         }

@@ -4,9 +4,9 @@ import LoadGenerator
 
 /// The scenarios that `freshet bench` has itself.
 struct QuickOptions: ParsableArguments {
-    @Flag(help: "Take the scenario of that name that the program has itself; without a name, list them.") var quick =
+    @Flag(help: "Run the program's own scenario of that name; without a name, list them.") var quick =
         false
-    @Option(help: "With --quick: how many widgets there are.") var widgets: Int?
+    @Option(help: "With --quick: how many widgets.") var widgets: Int?
     @Option(help: "With --quick: pushes a second.") var rate: Int?
     @Option(help: "With --quick: how long it lasts.") var seconds: Int?
     @Flag(name: .customLong("print"), help: "With --quick: print the scenario's YAML instead of running it.")
@@ -19,7 +19,9 @@ struct QuickOptions: ParsableArguments {
             ("--seconds", self.seconds, Size.secondsRange),
         ] {
             guard let value else { continue }
-            guard self.quick else { throw ValidationError("\(name) goes with --quick; a file says its own") }
+            guard self.quick else {
+                throw ValidationError("\(name) goes with --quick; a scenario file has its own value")
+            }
             guard range.contains(value) else {
                 throw ValidationError("\(name) takes \(range.lowerBound) to \(range.upperBound)")
             }
@@ -41,7 +43,7 @@ struct QuickOptions: ParsableArguments {
     func yaml(_ name: String) throws -> String {
         guard let scenario = QuickScenario(rawValue: name) else {
             let names = QuickScenario.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--quick takes one of \(names); not \"\(name)\"")
+            throw ValidationError("--quick takes one of \(names), not \"\(name)\"")
         }
         return scenario.yaml(self.size)
     }

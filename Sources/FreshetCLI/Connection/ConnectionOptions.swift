@@ -8,15 +8,17 @@ import TLS
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: """
-            The gateway's listener, as in https://gateway.example.com:9443. Without it FRESHET_SERVER or a context says where \
-            it is (freshet context); else it is on this machine.
+            The gateway's listener, as in https://gateway.example.com:9443. Default: FRESHET_SERVER, else the \
+            context's (freshet context), else the gateway on this machine.
             """
     )
     var server: String?
-    @Option(help: "The context to use, from the file of contexts.") var context: String?
-    @Option(help: "The CA that signed its certificate, a PEM file; the system's roots if not given.") var ca: String?
-    @Option(help: "The name in its certificate, if it is not the one in --server.") var serverName: String?
-    @Option(help: "A client certificate to show, a PEM file.") var cert: String?
+    @Option(help: "The context to use (freshet context list).") var context: String?
+    @Option(help: "The CA that signed the gateway's certificate, a PEM file. Default: the system's CAs.") var ca:
+        String?
+    @Option(help: "The name in the gateway's certificate, if it differs from the one in --server.") var serverName:
+        String?
+    @Option(help: "A client certificate to present, a PEM file.") var cert: String?
     @Option(help: "The client certificate's key, a PEM file.") var certKey: String?
 
     /// Where the gateway is and what it is shown.
@@ -116,11 +118,11 @@ extension GatewayAccess {
         let remedy: String? =
             switch (error as? HTTPTransportError)?.code {
             case .connect:
-                "see whether it runs there; its place comes from \(self.place), and --server, "
-                    + "\(GatewaySetting.server.variable) or a context can name another"
-            case .tls: "--ca names that file, --server-name that name"
-            case .applicationProtocol: "see whether this is the port of the right listener"
-            case .timeout: "see how it does: its log, /readyz"
+                "check that it runs there; the address comes from \(self.place), and --server, "
+                    + "\(GatewaySetting.server.variable) or a context can give another one"
+            case .tls: "give the CA with --ca, the name with --server-name"
+            case .applicationProtocol: "check that this is the port of the right listener"
+            case .timeout: "look at its log and at GET /readyz"
             default: nil
             }
         let sentence = "the gateway at \(self.url) does not answer: \(ConnectionFailure.sentence(error))"

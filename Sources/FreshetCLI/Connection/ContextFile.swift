@@ -57,11 +57,12 @@ struct ContextFile: Hashable, Sendable {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return ContextFile() }
         guard let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 == 0 else {
             throw Fault(
-                description: "\(path) can be used by others, and says whom tokens are shown to; chmod 600 \(path)"
+                description:
+                    "other users can read or write \(path), and it says which servers get tokens; run chmod 600 \(path)"
             )
         }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Fault(description: "\(path) cannot be read; look at its owner and mode")
+            throw Fault(description: "\(path) cannot be read; check its owner and mode")
         }
         return try Self.parse(text, path)
     }
@@ -82,7 +83,7 @@ struct ContextFile: Hashable, Sendable {
                 reader.need("name", in: section)
                 let name = reader.value("name", in: section, "a name", else: "") { $0.isEmpty ? nil : $0 }
                 if file.contexts.contains(where: { $0.name == name }) {
-                    reader.fault(section, "name", "is the name of another context, too")
+                    reader.fault(section, "name", "is also the name of another context")
                 }
                 var context = Context(name: name)
                 for setting in GatewaySetting.ofContexts where section.has(setting.rawValue) {
@@ -106,7 +107,7 @@ struct ContextFile: Hashable, Sendable {
     /// The file's text. Values are JSON's strings, which are YAML's, too.
     var text: String {
         func quoted(_ text: String) -> String { String(decoding: JSONValue.string(text).jsonText, as: UTF8.self) }
-        var lines = ["# Written by freshet context; what is added as a comment is lost with the next change."]
+        var lines = ["# Written by freshet context. The next change removes comments that you add."]
         if let current { lines.append("current: \(quoted(current))") }
         lines.append(self.contexts.isEmpty ? "contexts: []" : "contexts:")
         for context in self.contexts {
@@ -139,7 +140,7 @@ struct ContextFile: Hashable, Sendable {
             try? files.removeItem(atPath: path)
             try files.moveItem(atPath: draft, toPath: path)
         } catch {
-            throw Fault(description: "\(path) cannot be written; see whether this user may write to \(folder)")
+            throw Fault(description: "\(path) cannot be written; check that this user may write to \(folder)")
         }
     }
 }

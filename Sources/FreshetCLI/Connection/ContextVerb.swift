@@ -9,18 +9,20 @@ import WidgetModel
 struct ContextVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "context",
-        abstract: "Name gateways, and what it takes to talk to them, once for all verbs.",
+        abstract: "Store gateways' addresses and credentials under names, for all verbs.",
         discussion: """
-            Contexts are in ~/.config/freshet/contexts.yaml ($XDG_CONFIG_HOME, FRESHET_CONTEXTS), which its user alone may read. \
-            What counts first: an option (--context among them), a variable (FRESHET_SERVER, FRESHET_CA, FRESHET_TOKEN_FILE, …), \
-            the context that FRESHET_CONTEXT names or freshet context use has made the current one, this machine. \
-            A context counts only where it says which gateway is talked to: no token of it is shown to another.
+            Contexts are in ~/.config/freshet/contexts.yaml ($XDG_CONFIG_HOME, FRESHET_CONTEXTS), which only its user \
+            may read. A verb looks in this order: options (also --context), variables (FRESHET_SERVER, FRESHET_CA, \
+            FRESHET_TOKEN_FILE, …), the context of FRESHET_CONTEXT or the current one (freshet context use), and last \
+            the gateway on this machine. A context is used only if the gateway's address comes from it: its token is \
+            never sent to another gateway.
 
-              freshet context set production --server https://gateway.example.com:9443 --ca ca.pem --token-file token
+              freshet context set production --server https://gateway.example.com:9443 \\
+                --ca ca.pem --token-file token
               freshet context use production
               freshet status
 
-            Exit codes: 0 done, 64 wrong usage, 78 the file is faulty, or others may read it.
+            Exit codes: 0 done, 64 wrong usage, 78 the file has faults, or others may read it.
             """,
         subcommands: [List.self, Use.self, Set.self, Remove.self],
         defaultSubcommand: List.self
@@ -39,9 +41,9 @@ struct ContextVerb: ParsableCommand {
     /// `freshet context list`
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the contexts; a star is before the current one.",
+            abstract: "List the contexts; a star marks the current one.",
             discussion: """
-                Tokens that stand in the file are not printed.
+                Tokens in the file are not printed.
 
                   freshet context list --json
                 """
@@ -115,22 +117,24 @@ struct ContextVerb: ParsableCommand {
     /// `freshet context set`
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a context, or change what is given of one.",
+            abstract: "Make a context, or change some of its values.",
             discussion: """
-                The first context becomes the current one. Paths are kept whole. An empty text takes a value away. A token's place \
-                is a file, not the command line.
+                The first context becomes the current one. Relative paths are stored as absolute ones. An empty text \
+                removes a value. A token must be in a file, not on the command line.
 
-                  freshet context set here --ca certs/ca.pem --data data --key certs/provider-key.p8 --kid K --team T
+                  freshet context set here --ca certs/ca.pem --data data \\
+                    --key certs/provider-key.p8 --kid K --team T
                 """
         )
 
         @Argument(help: "The context's name.") var name: String
         @Option(help: "The listener for operators, as in https://gateway.example.com:9443.") var server: String?
-        @Option(help: "The listener for senders; that server's port 2197 if not given.") var pushServer: String?
-        @Option(help: "The listener for hosts; that server's port 8443 if not given.") var hostServer: String?
-        @Option(help: "The CA that signed its certificate, a PEM file.") var ca: String?
-        @Option(help: "The name in its certificate, if it is not the server's.") var serverName: String?
-        @Option(help: "A client certificate to show, a PEM file.") var cert: String?
+        @Option(help: "The listener for senders. Default: port 2197 of --server's host.") var pushServer: String?
+        @Option(help: "The listener for hosts. Default: port 8443 of --server's host.") var hostServer: String?
+        @Option(help: "The CA that signed the gateway's certificate, a PEM file.") var ca: String?
+        @Option(help: "The name in the gateway's certificate, if it differs from the one in --server.") var serverName:
+            String?
+        @Option(help: "A client certificate to present, a PEM file.") var cert: String?
         @Option(help: "The client certificate's key, a PEM file.") var certKey: String?
         @Option(help: "A file with the operator's token.") var tokenFile: String?
         @Option(
@@ -143,7 +147,7 @@ struct ContextVerb: ParsableCommand {
         @Option(help: "The team's id.") var team: String?
 
         func validate() throws {
-            guard !self.name.isEmpty else { throw ValidationError("a context has a name") }
+            guard !self.name.isEmpty else { throw ValidationError("give the context a name") }
             for (setting, listener) in [
                 (self.server, GatewayListener.ops), (self.pushServer, .push), (self.hostServer, .host),
             ] {
@@ -176,7 +180,7 @@ struct ContextVerb: ParsableCommand {
                 if file.current == nil { file.current = self.name }
                 try file.write(path)
                 let current = file.current == self.name ? ", the current one" : ""
-                Output.line("\(path) has the context \(self.name)\(current).")
+                Output.line("\(path) now has the context \(self.name)\(current).")
             }
         }
     }
@@ -184,7 +188,7 @@ struct ContextVerb: ParsableCommand {
     /// `freshet context remove`
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a context away; the files that it names stay.",
+            abstract: "Remove a context; the files that it names stay.",
             discussion: """
                   freshet context remove production
                 """
@@ -199,7 +203,7 @@ struct ContextVerb: ParsableCommand {
                 file.contexts.removeAll { $0.name == self.name }
                 if file.current == self.name { file.current = nil }
                 try file.write(path)
-                Output.line("\(path) has no context \(self.name) any more.")
+                Output.line("Removed the context \(self.name) from \(path).")
             }
         }
     }

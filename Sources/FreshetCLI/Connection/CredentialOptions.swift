@@ -5,12 +5,11 @@ import Foundation
 struct CredentialOptions: ParsableArguments {
     @Option(
         help: """
-            A file with a provider token that was minted before, - for standard input; without it FRESHET_PROVIDER_TOKEN may \
-            hold one.
+            A file with a provider token, - for standard input. Default: the token in FRESHET_PROVIDER_TOKEN.
             """
     )
     var tokenFile: String?
-    @Option(help: "The provider key, a .p8 file, to mint a token with.") var key: String?
+    @Option(help: "The provider key that mints a token, a .p8 file.") var key: String?
     @Option(help: "The key's id.") var kid: String?
     @Option(help: "The team's id.") var team: String?
 
@@ -58,7 +57,7 @@ enum TokenText {
         let bytes = file == "-" ? try? FileHandle.standardInput.readToEnd() : try? Data(contentsOf: URL(filePath: file))
         guard let bytes else {
             throw Output.wrongUsage(
-                "\(file) cannot be read for a token; see whether it is there, and its owner and mode"
+                "the token file \(file) cannot be read; check that it exists, and its owner and mode"
             )
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map {

@@ -54,7 +54,7 @@ struct GatewayAccess: Sendable {
         }
         let path = ContextFile.path(environment)
         if let context {
-            guard !isNamed() else { throw ValidationError("--context says where the gateway is: leave --server out") }
+            guard !isNamed() else { throw ValidationError("--context gives the gateway's address: leave out --server") }
             layers.append(try Self.layer(context, try ContextFile.read(path), path))
         }
         layers.append(Layer(origin: .variables, values: Self.variables(environment)))
@@ -105,7 +105,9 @@ struct GatewayAccess: Sendable {
     }
 
     private static func noAddress(_ text: String, _ place: String) -> ValidationError {
-        ValidationError("\"\(text)\" (\(place)) is no address of a gateway, as in https://gateway.example.com:9443")
+        ValidationError(
+            "\"\(text)\" (\(place)) is not a gateway's address; give one as in https://gateway.example.com:9443"
+        )
     }
 
     private static func parse(_ text: String) -> (host: String, port: Int?)? {

@@ -90,7 +90,7 @@ final class OperatorClient {
         guard let json = try? JSONReader().parse(response.body, limits: limits) else {
             throw Fault(
                 sentence:
-                    "what the gateway at \(self.access.url) answers to \(path) is no JSON: is it a gateway's listener for operators?",
+                    "the answer of \(self.access.url) to \(path) is not JSON; check that this is a gateway's listener for operators",
                 isAway: false
             )
         }
@@ -159,9 +159,9 @@ final class OperatorClient {
         switch (status, code) {
         case (401, _): self.access.advice(self.token)
         case (403, "forbidden"):
-            "\(self.access.advice(self.token)); freshet status says what it may do, and ops.tokensFile gives scopes to tokens"
+            "\(self.access.advice(self.token)); freshet status shows its scopes, and the file of ops.tokensFile sets them"
         case (421, _): "use a name in the listener's certificate, or add \(self.access.host) to ops.names"
-        case (_, nil): "see whether \(self.access.url) is the listener for operators"
+        case (_, nil): "check that \(self.access.url) is the listener for operators"
         default: nil
         }
     }

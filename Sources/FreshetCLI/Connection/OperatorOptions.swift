@@ -8,8 +8,9 @@ struct OperatorOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
     @Option(
         help: """
-            A file with the operator's token on its first line, - for standard input. Without it FRESHET_TOKEN_FILE, \
-            FRESHET_OPERATOR_TOKEN or a context has it or, for a gateway on this machine, operator-token in its data directory.
+            A file with the operator's token on its first line, - for standard input. Default: FRESHET_TOKEN_FILE, \
+            FRESHET_OPERATOR_TOKEN, the context's, or for a gateway on this machine the file operator-token in its \
+            data directory.
             """
     )
     var tokenFile: String?
@@ -64,8 +65,8 @@ extension GatewayAccess {
     func advice(_ token: OperatorToken?) -> String {
         if let token { return "the token is from \(token.place)" }
         let ways = "give --token-file or \(GatewaySetting.operatorToken.variable)"
-        guard self.isOnThisMachine else { return "no token was sent: \(ways)" }
+        guard self.isOnThisMachine else { return "no token was found: \(ways)" }
         let files = self.operatorTokenFiles.map(\.path).joined(separator: " and ")
-        return "no token was sent, since \(files) cannot be read: \(ways), or --data"
+        return "no token was found, since \(files) cannot be read: \(ways), or --data"
     }
 }

@@ -11,20 +11,20 @@ import WidgetModel
 /// `freshet doctor`
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at everything that usually goes wrong, and say what to do.",
+        abstract: "Check what usually goes wrong, and say what to do about it.",
         discussion: """
-            The configuration and the files that it names, ports and who holds them, the data directory with its room and the time \
-            of one flush, the limit of open files, the clock, and whether upstreams, webhooks and timeline providers can be \
-            reached. Beside a gateway that runs its own ports are good. Run it as the gateway's user.
+            It checks the configuration and the files that it names, the ports, the data directory with its free space \
+            and the time of a flush, the limit of open files, the clock, and whether upstreams, webhooks and timeline \
+            providers can be reached. You can run it while the gateway runs. Run it as the gateway's user.
 
               freshet doctor --config /etc/freshet/freshet.yaml
 
-            Exit code 78 if anything has to be mended, 0 with warnings alone.
+            Exit codes: 0 good, also with warnings; 78 something must be mended.
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "How many seconds a connection to an upstream, a webhook or a provider may take, 1 to 60.")
+    @Option(help: "How many seconds a connection to an upstream, a webhook or a timeline provider may take, 1 to 60.")
     var seconds = 5
     @Flag(help: "Print JSON.") var json = false
 

@@ -52,8 +52,8 @@ struct FirstSteps {
         [
             ("Start the gateway, and leave it running", self.serve),
             ("In another terminal, register a host that shows two widgets", self.register),
-            ("Push to the one of them that it is about", self.send),
-            ("See it on the dashboard, at the address that this prints", self.dashboard),
+            ("Send a push that matches one of them", self.send),
+            ("See the push on the dashboard: this prints the address", self.dashboard),
         ]
     }
 

@@ -8,26 +8,26 @@ import WidgetModel
 /// `freshet init`
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a folder with everything that a gateway needs, and say what to do next.",
+        abstract: "Make a folder with everything that a gateway needs, and print the next steps.",
         discussion: """
-            Writes freshet.yaml, certificates and a sender's key for development (as `freshet certs` does), and the operators' \
-            token. On a terminal it asks for what no option says; an empty answer takes what stands in brackets. Nothing that \
-            there is already is changed.
+            It writes freshet.yaml, certificates and a sender's key for development (see `freshet certs`), and the \
+            operators' token. On a terminal it asks for each value that no option gives; an empty answer takes the \
+            value in brackets. It never changes existing files.
 
               freshet init trial
             """
     )
 
-    @Argument(help: "The folder: one that is not there yet, or is empty.") var folder: String
+    @Argument(help: "The folder: a new or an empty one.") var folder: String
     @Option(help: "The id of the team whose back ends push.") var team: String?
     @Option(name: .customLong("kid"), help: "The id of the team's key.") var keyID: String?
     @Option(help: "The app's bundle id.") var app: String?
     @Option(help: "The kind of its widgets.") var kind: String?
-    @Option(help: "The parameter of that kind which pushes are to match, a text.") var parameter: String?
+    @Option(help: "The kind's parameter that pushes match, a string.") var parameter: String?
     @Option(help: "The port for senders.") var pushPort: Int?
     @Option(help: "The port for hosts.") var hostPort: Int?
     @Option(help: "The port for operators.") var opsPort: Int?
-    @Flag(help: "Ask nothing: take the default for what no option says.") var yes = false
+    @Flag(help: "Ask nothing: take the default for each value that no option gives.") var yes = false
     @Flag(help: "Print JSON, and ask nothing.") var json = false
 
     private typealias Answer = any WritableKeyPath<FirstConfiguration, String> & Sendable
@@ -93,12 +93,12 @@ struct Init: ParsableCommand {
         guard files.fileExists(atPath: self.folder) else { return }
         let target = URL(filePath: self.folder).resolvingSymlinksInPath().path
         guard try files.attributesOfItem(atPath: target)[.type] as? FileAttributeType == .typeDirectory else {
-            Output.standardError("\(self.folder) is a file; name a folder that is not there yet, or an empty one")
+            Output.standardError("\(self.folder) is a file; give a new or an empty folder")
             throw ExitCode.failure
         }
         guard try files.contentsOfDirectory(atPath: self.folder).isEmpty else {
             Output.standardError(
-                "\(self.folder) is not empty, and nothing in it was changed; name a folder that is not there yet, or empty it"
+                "\(self.folder) is not empty, and nothing in it was changed; give a new or an empty folder"
             )
             throw ExitCode.failure
         }

@@ -8,10 +8,10 @@ import WidgetModel
 struct API: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api",
-        abstract: "Send one request to any of the operators' routes, and print the answer.",
+        abstract: "Send a request to any of the operators' routes, and print the answer.",
         discussion: """
-            For what has no verb of its own; docs/operators.md has the routes. The gateway, its certificate and the token are \
-            found as for every other verb. Event streams do not end: curl follows them.
+            For routes that have no verb of their own; docs/operators.md lists the routes. The gateway, its \
+            certificate and the token are found as for all other verbs. For event streams, which do not end, use curl.
 
               freshet api /v1/forecast
               freshet api POST /v1/clock --body '{"by": "1h"}' --yes
@@ -21,8 +21,8 @@ struct API: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The method, GET if not given, and the path with its query.") var request: [String]
-    @Option(help: "A body in JSON; @FILE for a file's, @- for standard input.") var body: String?
+    @Argument(help: "The method (default: GET), and the path with its query.") var request: [String]
+    @Option(help: "The body, JSON; @FILE for a file, @- for standard input.") var body: String?
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
@@ -30,10 +30,10 @@ struct API: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...2).contains(self.request.count), let path = self.request.last, path.hasPrefix("/") else {
-            throw ValidationError("give a path that begins with /, and before it the method if that is not GET")
+            throw ValidationError("give a path that begins with /, and before it the method if it is not GET")
         }
         if path.prefix(while: { $0 != "?" }).hasSuffix("/events") {
-            throw ValidationError("\(path) is a stream that does not end: follow it with curl --no-buffer")
+            throw ValidationError("\(path) is an event stream, which does not end: use curl --no-buffer")
         }
     }
 

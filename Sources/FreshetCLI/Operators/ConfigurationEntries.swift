@@ -13,9 +13,11 @@ struct EntryPlace: ParsableArguments {
     @Option(help: "With --app: one kind of it.") var kind: String?
 
     func validate() throws {
-        guard (self.team == nil) != (self.app == nil) else { throw ValidationError("name a --team or an --app") }
-        if self.key != nil, self.team == nil { throw ValidationError("--key takes the --team that it is of") }
-        if self.kind != nil, self.app == nil { throw ValidationError("--kind takes the --app that it is of") }
+        guard (self.team == nil) != (self.app == nil) else { throw ValidationError("give --team or --app") }
+        if self.key != nil, self.team == nil { throw ValidationError("--key needs the --team that the key belongs to") }
+        if self.kind != nil, self.app == nil {
+            throw ValidationError("--kind needs the --app that the kind belongs to")
+        }
     }
 
     /// Its list and its name.
@@ -95,14 +97,14 @@ extension Config {
     /// `freshet config get`
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a team, a key, an app or a kind as it is in force, in the form of the configuration file.",
+            abstract: "Print a team, a key, an app or a kind that is in force, in the form of the configuration file.",
             discussion: """
-                YAML, to be changed and given to freshet config put, or to be taken into the file.
+                The output is YAML. Change it and give it to freshet config put, or copy it into the configuration file.
 
                   freshet config get --app com.example.scores
                   freshet config get --team A1B2C3D4E5 --key F6G7H8J9K0
 
-                Exit codes: 0 told, 1 the gateway does not answer, 2 it refused: there is no such thing.
+                Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused, or has no such entry.
                 """
         )
 
@@ -121,16 +123,18 @@ extension Config {
         static let configuration = CommandConfiguration(
             abstract: "Make or change a team, a key, an app or a kind in a running gateway.",
             discussion: """
-                What is given is the whole entry, YAML or JSON in the form of the configuration file. It is in force at once, in the \
-                gateway's log, and wins over the file until it is taken back (freshet config revert). What would change is \
-                shown first.
+                You give the whole entry, YAML or JSON in the form of the configuration file. You see what would \
+                change before it does. The entry is in force at once, is in the gateway's log, and overrides the file \
+                until you revert it (freshet config revert).
 
                   freshet config put --app com.example.news --file news.yaml
-                  freshet config put --team A1B2C3D4E5 --key N7P8Q9R0S1 --public-key AuthKey_N7P8Q9R0S1.p8 --yes
+                  freshet config put --team A1B2C3D4E5 --key N7P8Q9R0S1 \\
+                    --public-key AuthKey_N7P8Q9R0S1.p8 --yes
 
-                Of a key file the public half alone is sent. What takes a secret (upstream, webhook, a provider's token) is for the file.
+                Only the public half of a key file is sent. Settings with secrets (upstream, webhook, a timeline \
+                provider's token) can only be in the configuration file.
 
-                Exit codes: 0 changed, 1 the gateway does not answer, 2 it refused, 78 the entry is faulty.
+                Exit codes: 0 changed, 1 the gateway does not answer, 2 it refused, 78 the entry has faults.
                 """
         )
 
@@ -144,7 +148,7 @@ extension Config {
         @OptionGroup var confirmation: ConfirmationOptions
 
         var intent: String { "change \(self.place.words)" }
-        var done: String { "\(self.place.words.capitalizedFirst) is so from now on." }
+        var done: String { "\(self.place.words.capitalizedFirst) is in force as given." }
 
         func validate() throws {
             if self.file == nil, self.publicKey == nil { throw ValidationError("give the entry with --file") }
@@ -183,15 +187,16 @@ extension Config {
     /// `freshet config end`
     struct End: EntryChange {
         static let configuration = CommandConfiguration(
-            abstract: "End a team, a key, an app or a kind in a running gateway, also one that the file has.",
+            abstract:
+                "End a team, a key, an app or a kind in a running gateway, even if the configuration file has it.",
             discussion: """
-                A key that has ended signs nothing from that moment on, also where the configuration file has it. freshet config revert \
-                takes it back.
+                Tokens of an ended key are refused at once, even if the configuration file has the key. freshet config \
+                revert undoes it.
 
                   freshet config end --team A1B2C3D4E5 --key F6G7H8J9K0
                   freshet config end --app com.example.news --dry-run
 
-                Exit codes: 0 ended, 1 the gateway does not answer, 2 it refused, 78 the rest would be faulty.
+                Exit codes: 0 ended, 1 the gateway does not answer, 2 it refused, 78 the rest would have faults.
                 """
         )
 
@@ -212,13 +217,13 @@ extension Config {
     /// `freshet config revert`
     struct Revert: EntryChange {
         static let configuration = CommandConfiguration(
-            abstract: "Let the configuration file say again what a team or an app is.",
+            abstract: "Undo the requests that changed a team or an app: the configuration file counts again.",
             discussion: """
-                What requests have changed of it is taken back; an entry that the file has not ends.
+                An entry that the file does not have ends.
 
                   freshet config revert --app com.example.scores
 
-                Exit codes: 0 reverted, 1 the gateway does not answer, 2 it refused, 78 the rest would be faulty.
+                Exit codes: 0 reverted, 1 the gateway does not answer, 2 it refused, 78 the rest would have faults.
                 """
         )
 
@@ -228,12 +233,12 @@ extension Config {
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
-        var intent: String { "take back what requests have changed of \(self.place.words)" }
-        var done: String { "\(self.place.words.capitalizedFirst) is what the configuration file says." }
+        var intent: String { "undo the requests that changed \(self.place.words)" }
+        var done: String { "\(self.place.words.capitalizedFirst) is as in the configuration file." }
 
         func validate() throws {
             if self.place.key != nil || self.place.kind != nil {
-                throw ValidationError("a team or an app is taken back whole: leave --key and --kind out")
+                throw ValidationError("you can only revert a whole team or app: leave out --key and --kind")
             }
         }
 
@@ -245,11 +250,11 @@ extension Config {
     /// `freshet config amendments`
     struct Amendments: GatewayList {
         static let configuration = CommandConfiguration(
-            abstract: "List the teams and apps that requests have changed, beside what the configuration file says.",
+            abstract: "List the teams and apps that requests have changed, and whether the configuration file agrees.",
             discussion: """
                   freshet config amendments --json
 
-                Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+                Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
                 """
         )
 
@@ -272,7 +277,7 @@ extension Config {
                     },
                     .time("SINCE", "since"), .text("BY", "by"), .text("REQUEST", "request", isElastic: true),
                 ],
-                none: "All teams and apps are what the configuration file says."
+                none: "All teams and apps are as in the configuration file."
             )
         }
     }
@@ -285,7 +290,7 @@ struct Teams: GatewayList {
         discussion: """
               freshet teams
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 

@@ -9,8 +9,8 @@ struct AnswerOptions: ParsableArguments {
 
 /// How much of a list is shown.
 struct PagingOptions: ParsableArguments {
-    @Option(help: "How many at most.") var limit = 100
-    @Flag(help: "All that there are.") var all = false
+    @Option(help: "The most rows to show.") var limit = 100
+    @Flag(help: "Show all rows.") var all = false
 
     func validate() throws {
         guard self.limit > 0 else { throw ValidationError("--limit takes 1 or more") }
@@ -71,7 +71,7 @@ struct GatewayListForm {
             rows += found.count
         }
         if rows == 0 { Output.line(self.none) }
-        if next != nil { Output.standardError("There are more: --limit or --all shows them.") }
+        if next != nil { Output.standardError("There are more rows: use --limit or --all.") }
     }
 
     /// One page is printed as it came; several are put together, as if they had been one.
@@ -118,7 +118,7 @@ extension GatewayQuestion {
 
 /// Whether a change is asked about before it is made.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do not ask; needed where there is no terminal.") var yes = false
+    @Flag(help: "Do not ask for confirmation. Needed without a terminal.") var yes = false
 
     /// Asks on a terminal.
     ///
@@ -127,7 +127,9 @@ struct ConfirmationOptions: ParsableArguments {
     func confirm(_ intent: String) throws {
         guard !self.yes else { return }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-            throw Output.wrongUsage("this would \(intent): say --yes, since there is no terminal to ask on")
+            throw Output.wrongUsage(
+                "this would \(intent): give --yes, since there is no terminal to ask for confirmation"
+            )
         }
         Output.standardError("This will \(intent). Go on? [y/N] ", terminator: "")
         guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {

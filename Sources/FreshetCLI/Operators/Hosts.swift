@@ -4,13 +4,13 @@ import WidgetModel
 /// `freshet hosts`
 struct Hosts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List hosts, show one, remove one or all of an app.",
+        abstract: "List hosts; show or remove one, or remove all of an app.",
         discussion: """
               freshet hosts --app com.example.scores --connected true
               freshet hosts show com.example.scores/phone
               freshet hosts remove com.example.scores/phone
 
-            Exit codes: 0 done, 1 the gateway does not answer, 2 it refused, or there is no such host.
+            Exit codes: 0 done, 1 the gateway does not answer, 2 it refused, or has no such host.
             """,
         subcommands: [List.self, Show.self, Remove.self],
         defaultSubcommand: List.self
@@ -40,7 +40,7 @@ struct Hosts: AsyncParsableCommand {
                     .count("WIDGETS", "instances"), .count("OUT", "outstanding"), .time("REGISTERED", "registeredAt"),
                     .time("LEASE ENDS", "leaseEnds"), .list("EXEMPT", "exemptions"),
                 ],
-                none: "No host is like that.",
+                none: "No host matches.",
                 query: [("app", self.app), ("connected", self.connected)],
                 paging: self.paging
             )
@@ -62,7 +62,7 @@ struct Hosts: AsyncParsableCommand {
 
         func validate() throws {
             guard HostKey(address: self.host[...]) != nil else {
-                throw ValidationError("a host is given as <app>/<host>")
+                throw ValidationError("give the host as <app>/<host>")
             }
         }
 
@@ -103,38 +103,39 @@ struct Hosts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a host, or every host of an app.",
             discussion: """
-                From then on nothing of them is in any new state; what the log and backups still hold, and until when, \
-                docs/history.md says.
+                The gateway's state has nothing of them from then on. docs/history.md says what the log and backups \
+                still hold, and until when.
 
                   freshet hosts remove com.example.scores/phone
                   freshet hosts remove --all-of com.example.scores --yes
 
-                With --history the whole log and all older snapshots of this gateway go at once, and what was removed with them. \
-                It takes as long as two snapshots of each partition, and no question about the time before has an answer then.
+                With --history, the gateway also deletes its whole log and all older snapshots, so that no trace of \
+                the hosts stays in its data directory. This takes as long as two snapshots of each partition. \
+                Afterwards freshet why and freshet log have nothing about the time before.
 
-                Exit codes: 0 removed, 1 the gateway does not answer, 2 it refused, or there is no such host.
+                Exit codes: 0 removed, 1 the gateway does not answer, 2 it refused, or has no such host.
                 """
         )
 
         @Argument(help: "The host, as <app>/<host>.") var host: String?
         @Option(help: "Instead of a host: every host of this app.") var allOf: String?
-        @Flag(help: "Also remove everything that was logged until now.") var history = false
+        @Flag(help: "Also remove the whole log until now.") var history = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
         func validate() throws {
             guard (self.host == nil) != (self.allOf == nil) else {
-                throw ValidationError("give a host as <app>/<host>, or --all-of an app")
+                throw ValidationError("give the host as <app>/<host>, or --all-of with an app")
             }
             guard self.host.map({ HostKey(address: $0[...]) != nil }) ?? true else {
-                throw ValidationError("a host is given as <app>/<host>")
+                throw ValidationError("give the host as <app>/<host>")
             }
         }
 
         var intent: String {
             let what = self.host.map { "remove the host \($0)" } ?? "remove every host of \(self.allOf ?? "")"
-            return what + (self.history ? ", and everything that was logged until now," : "")
+            return what + (self.history ? ", and the whole log until now," : "")
         }
 
         var request: (method: String, path: String, body: JSONValue?) {

@@ -4,14 +4,14 @@ import WidgetModel
 /// `freshet instances`
 struct Instances: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List widget instances; show one with its budget, what waits, what is out, and what was decided.",
+        abstract: "List widget instances; show one with its budget, pushes that wait, reloads and decisions.",
         discussion: """
-            freshet why tells more of one, from the log.
+            freshet why shows the whole story of one instance, from the log.
 
               freshet instances --app com.example.scores --state exhausted
               freshet instances show com.example.scores/phone:scores-1
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, or there is no such instance.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused, or has no such instance.
             """,
         subcommands: [List.self, Show.self],
         defaultSubcommand: List.self
@@ -22,8 +22,9 @@ struct Instances: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List widget instances.",
             discussion: """
-                States: waiting (a push or its timeline waits), behind (it does not show yet what it should), outstanding (a reload is out), exhausted (nothing is left of its \
-                budget), visible, orphaned (it does not fit its kind any more).
+                States: waiting (a push or its timeline waits), behind (it does not show the newest data yet), \
+                outstanding (a reload is sent and not answered), exhausted (its budget is used up), visible, orphaned \
+                (it no longer fits its kind).
 
                   freshet instances list --app com.example.scores --host phone
                 """
@@ -33,13 +34,16 @@ struct Instances: AsyncParsableCommand {
         @Option(help: "Only of this kind.") var kind: String?
         @Option(help: "Only of this host of --app.") var host: String?
         @Option(help: "waiting, behind, outstanding, exhausted, visible or orphaned.") var state: String?
-        @Option(help: "With --state behind: for longer than that, as in 15m.") var olderThan: String?
+        @Option(help: "With --state behind: only those that are behind for longer than this, as in 15m.") var olderThan:
+            String?
         @OptionGroup var paging: PagingOptions
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
 
         func validate() throws {
-            if self.host != nil, self.app == nil { throw ValidationError("--host takes the --app that it is of") }
+            if self.host != nil, self.app == nil {
+                throw ValidationError("--host needs the --app that the host belongs to")
+            }
         }
 
         var list: GatewayListForm {
@@ -62,7 +66,7 @@ struct Instances: AsyncParsableCommand {
                         return Cell(words.joined(separator: ", "))
                     },
                 ],
-                none: "No instance is like that.",
+                none: "No instance matches.",
                 query: [
                     ("app", self.app), ("kind", self.kind), ("host", self.host), ("state", self.state),
                     ("olderThan", self.olderThan),
@@ -75,20 +79,20 @@ struct Instances: AsyncParsableCommand {
     /// `freshet instances show`
     struct Show: GatewayQuestion {
         static let configuration = CommandConfiguration(
-            abstract: "Show one instance: budget, next possible reload, what waits, what is out, decisions.",
+            abstract: "Show one instance: its budget, next possible reload, pushes that wait, reloads and decisions.",
             discussion: """
                   freshet instances show com.example.scores/phone:scores-1 --decisions 20
                 """
         )
 
         @Argument(help: "The instance, as <app>/<host>:<instance>.") var instance: String
-        @Option(help: "How many decisions, the newest.") var decisions = 20
+        @Option(help: "How many of the newest decisions to show.") var decisions = 20
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
 
         func validate() throws {
             guard InstanceAddress(self.instance) != nil else {
-                throw ValidationError("an instance is given as <app>/<host>:<instance>")
+                throw ValidationError("give the instance as <app>/<host>:<instance>")
             }
             guard (1...1000).contains(self.decisions) else { throw ValidationError("--decisions takes 1 to 1000") }
         }
@@ -134,8 +138,8 @@ struct Instances: AsyncParsableCommand {
             card.add("configuration", instance["configuration"]?.words)
             let flags = [
                 instance["isVisible"]?.isTrue == true ? "visible" : nil,
-                instance["isOrphaned"]?.isTrue == true ? "orphaned: it does not fit its kind any more" : nil,
-                instance["pushEnabled"]?.isTrue == false ? "no pushes are about it" : nil,
+                instance["isOrphaned"]?.isTrue == true ? "orphaned: it no longer fits its kind" : nil,
+                instance["pushEnabled"]?.isTrue == false ? "pushes do not match it" : nil,
             ].compactMap { $0 }
             card.add("is", flags.isEmpty ? nil : flags.joined(separator: ", "))
             card.add("waiting", count("pendingCount").map { "\($0) in all" })

@@ -4,11 +4,12 @@ import WidgetModel
 /// `freshet apps`
 struct Apps: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List the apps that are configured, with how many hosts and instances have what left.",
+        abstract:
+            "List the apps, with their hosts and widgets: how many wait, how many have used up their budgets.",
         discussion: """
               freshet apps --json
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -33,11 +34,11 @@ struct Apps: GatewayList {
 struct Kinds: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the kinds of all apps, with their budgets' policies and what is peculiar about their timelines.",
+            "List the kinds of all apps, with their budgets and the source of their timelines.",
         discussion: """
               freshet kinds
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -69,13 +70,15 @@ struct Kinds: GatewayList {
 /// `freshet budget`
 struct Budget: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List how much is left of the kinds' budgets, who has nothing left, and how long the rest lasts.",
+        abstract:
+            "List the kinds' budgets: how much is left, and how long it will last.",
         discussion: """
-            What is counted is the last walk over all instances, some seconds old; none is shown until there was one.
+            The gateway counts all instances every few seconds. The list shows the last count, and is empty before the \
+            first.
 
               freshet budget --app com.example.scores
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -94,7 +97,7 @@ struct Budget: GatewayList {
                 .count("PUSHES", "waitingPushes"), .count("CHARGED", "charged"), .count("ALLOWANCE", "allowance"),
                 .time("EXHAUSTED BY", "exhaustedBy"),
             ],
-            none: "Nothing was counted yet, or no kind is like that.",
+            none: "The gateway has not counted yet, or no kind matches.",
             query: [("app", self.app), ("kind", self.kind)]
         )
     }
@@ -103,11 +106,11 @@ struct Budget: GatewayList {
 /// `freshet senders`
 struct Senders: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List senders, and what the pushes of each have cost since the log began.",
+        abstract: "List senders, and what each one's pushes have cost since the log began.",
         discussion: """
               freshet senders
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -131,11 +134,11 @@ struct Senders: GatewayList {
 /// `freshet partitions`
 struct Partitions: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List partitions: how far each is with its log, and what it holds.",
+        abstract: "List partitions: how much of its log each has applied, and what it holds.",
         discussion: """
               freshet partitions
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -166,13 +169,13 @@ struct Partitions: GatewayList {
 /// `freshet audit`
 struct Audit: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List who changed what: the last thousand requests of operators that did, the newest first.",
+        abstract: "List the last thousand changes by operators, the newest first: what changed, when, and by whom.",
         discussion: """
-            Takes a token with the scope admin.
+            Needs a token with the scope admin.
 
               freshet audit --json
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 
@@ -188,7 +191,7 @@ struct Audit: GatewayList {
                 .text("PATH", "path", isElastic: true), .text("STATUS", "status"), .text("REQUEST", "request"),
                 .text("BODY", "body", isElastic: true),
             ],
-            none: "Nothing was changed."
+            none: "No operator has changed anything."
         )
     }
 }
@@ -196,13 +199,13 @@ struct Audit: GatewayList {
 /// `freshet orders`
 struct Orders: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List what operators have paused: since and until when, and who did.",
+        abstract: "List what operators have paused: since when, until when, and by whom.",
         discussion: """
-            One line for each app, kind and sender that is paused. freshet pause and resume change that.
+            One line for each paused app, kind and sender. Use freshet pause and freshet resume to change them.
 
               freshet orders --ca certs/ca.pem
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 

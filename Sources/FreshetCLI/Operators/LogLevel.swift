@@ -6,11 +6,11 @@ import WidgetModel
 struct LogLevel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log-level",
-        abstract: "Show how much the gateway logs, by subsystem, or change it until it ends.",
+        abstract: "Show the log level of each subsystem, or change it until the gateway ends.",
         discussion: """
-            Levels are trace, debug, info, notice, warning, error and critical; the subsystems are listed when nothing is named. \
-            What is set here wins over the configuration's log.level and log.levels until the process ends; --reset takes \
-            it back.
+            Levels are trace, debug, info, notice, warning, error and critical. Without an argument, you see all \
+            subsystems. A level that you set here overrides log.level and log.levels of the configuration until the \
+            gateway ends; --reset undoes it.
 
               freshet log-level http=debug partitions=info
               freshet log-level --reset
@@ -20,7 +20,7 @@ struct LogLevel: AsyncParsableCommand {
     )
 
     @Argument(help: "SUBSYSTEM=LEVEL; the other subsystems stay as they are.") var levels: [String] = []
-    @Flag(help: "The configuration's levels again, for all subsystems.") var reset = false
+    @Flag(help: "Return all subsystems to the configuration's levels.") var reset = false
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions
@@ -31,7 +31,7 @@ struct LogLevel: AsyncParsableCommand {
     ]
 
     func validate() throws {
-        if self.reset, !self.levels.isEmpty { throw ValidationError("--reset is for all subsystems: name none") }
+        if self.reset, !self.levels.isEmpty { throw ValidationError("--reset is for all subsystems: give no names") }
         _ = try self.named
     }
 
@@ -40,7 +40,7 @@ struct LogLevel: AsyncParsableCommand {
             try self.levels.map { text in
                 let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
                 guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                    throw ValidationError("a level is given as SUBSYSTEM=LEVEL, as in http=debug, not \"\(text)\"")
+                    throw ValidationError("give a level as SUBSYSTEM=LEVEL, as in http=debug, not \"\(text)\"")
                 }
                 return (parts[0], parts[1])
             }
@@ -57,7 +57,8 @@ struct LogLevel: AsyncParsableCommand {
             ).run(self.gateway, self.answer)
         }
         let named = try self.named
-        let words = self.reset ? "take back the levels that were set" : "log \(self.levels.joined(separator: ", "))"
+        let words =
+            self.reset ? "return to the configuration's log levels" : "log \(self.levels.joined(separator: ", "))"
         try self.confirmation.confirm("\(words) at \(try self.gateway.access().url)")
         let done = try await self.gateway.ask { client in
             // What is not named in the request has the configuration's level again: the others that were set are named, too.

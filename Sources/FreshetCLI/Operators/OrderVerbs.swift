@@ -7,8 +7,8 @@ import WidgetModel
 /// What an order is about.
 struct OrderPlace: ParsableArguments {
     @Option(help: "An app.") var app: String?
-    @Option(help: "With --app: one kind of it.") var kind: String?
-    @Option(help: "With --app: one host of it.") var host: String?
+    @Option(help: "With --app: one of its kinds.") var kind: String?
+    @Option(help: "With --app: one of its hosts.") var host: String?
     @Option(help: "A sender (team).") var sender: String?
     @Option(help: "An instance, as <app>/<host>:<instance>.") var instance: String?
     @Option(help: "A push, by its apns-id.") var push: String?
@@ -69,9 +69,9 @@ extension OrderVerb {
 /// `freshet pause`
 struct Pause: OrderVerb {
     static let configuration = CommandConfiguration(
-        abstract: "Pause an app, a kind or a sender: nothing is reloaded for it until it is resumed.",
+        abstract: "Pause an app, a kind or a sender: its pushes reload nothing until you resume it.",
         discussion: """
-            What comes meanwhile waits. freshet orders lists what is paused.
+            Pushes that come in the meantime wait. freshet orders lists what is paused.
 
               freshet pause --app com.example.scores --kind scores --for 2h
               freshet pause --sender A1B2C3D4E5 --yes
@@ -82,14 +82,14 @@ struct Pause: OrderVerb {
     static let action = "pause"
 
     @OptionGroup var place: OrderPlace
-    @Option(help: "For how long: 90m, 2h or 1d; until it is resumed if not given.") var `for`: String?
-    @Option(help: "Until when, a date as in 2026-11-27T06:00:00Z.") var until: String?
+    @Option(help: "For how long: 90m, 2h or 1d. Default: until you resume it.") var `for`: String?
+    @Option(help: "Until this time, as in 2026-11-27T06:00:00Z.") var until: String?
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
     func validate() throws {
-        if self.for != nil, self.until != nil { throw ValidationError("--for and --until do not go together") }
+        if self.for != nil, self.until != nil { throw ValidationError("give --for or --until, not both") }
         if let length = self.for, TimeText.future(length) == nil {
             throw ValidationError("--for takes a length of time, as in 90m, 2h or 1d")
         }
@@ -111,7 +111,7 @@ struct Resume: OrderVerb {
     static let configuration = CommandConfiguration(
         abstract: "Resume an app, a kind or a sender that was paused.",
         discussion: """
-            What waited is decided at once, as budgets allow.
+            Pushes that waited are decided at once, as budgets allow.
 
               freshet resume --app com.example.scores --kind scores
 
@@ -134,9 +134,9 @@ struct Resume: OrderVerb {
 struct Cancel: OrderVerb {
     static let configuration = CommandConfiguration(
         abstract:
-            "Cancel what waits of a push, or of all pushes for an app, a kind, a host, an instance or from a sender.",
+            "Cancel the waiting reloads of a push, of a sender's pushes, or of an app, a kind, a host or an instance.",
         discussion: """
-            What was reloaded or is out stays so.
+            Reloads that are done or already sent are not undone.
 
               freshet cancel --push 8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B
               freshet cancel --app com.example.scores --kind scores --yes
@@ -152,18 +152,18 @@ struct Cancel: OrderVerb {
     @OptionGroup var confirmation: ConfirmationOptions
 
     var members: [(String, JSONValue?)] { [] }
-    var intent: String { "cancel what waits of \(self.place.words)" }
+    var intent: String { "cancel the waiting reloads of \(self.place.words)" }
 
     func line(_ answer: JSONValue) -> String {
         let count = answer["matched"]?.whole ?? 0
-        return "Cancelled \(NumberText.grouped(count)) that waited, of \(self.place.words)."
+        return "Cancelled \(NumberText.grouped(count)) waiting reloads of \(self.place.words)."
     }
 }
 
 /// `freshet grant`
 struct Grant: OrderVerb {
     static let configuration = CommandConfiguration(
-        abstract: "Grant instances more reloads in their present window.",
+        abstract: "Grant instances more reloads in their current budget window.",
         discussion: """
             For an app, a kind, a host or an instance.
 
@@ -192,15 +192,16 @@ struct Grant: OrderVerb {
 struct ReloadWidgets: OrderVerb {
     static let configuration = CommandConfiguration(
         commandName: "reload-widgets",
-        abstract: "Let an app, a kind, a host or an instance reload now, as far as budgets allow.",
+        abstract: "Reload the instances of an app, a kind or a host, or one instance, as budgets allow.",
         discussion: """
-            As if the app had called reloadAllTimelines() or reloadTimelines(ofKind:): charged, unless something exempts it. An \
-            instance that may not reload now does so as soon as its budget allows. freshet reload is about the configuration.
+            As if the app had called reloadAllTimelines() or reloadTimelines(ofKind:). The reloads are charged, unless \
+            they are exempt. An instance that may not reload now reloads as soon as its budget allows. To reload the \
+            gateway's configuration, use freshet reload.
 
               freshet reload-widgets --instance com.example.scores/phone:scores-1
               freshet reload-widgets --app com.example.scores --kind scores --yes
 
-            Exit codes: 0 asked for, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 accepted, 1 the gateway does not answer, 2 it refused.
             """
     )
     static let action = "reload"
@@ -211,7 +212,7 @@ struct ReloadWidgets: OrderVerb {
     @OptionGroup var confirmation: ConfirmationOptions
 
     var members: [(String, JSONValue?)] { [] }
-    var intent: String { "reload \(self.place.words) now, as far as budgets allow" }
+    var intent: String { "reload \(self.place.words) as soon as budgets allow" }
 
     func line(_ answer: JSONValue) -> String {
         "Asked \(self.matched(answer, "instance")) of \(self.place.words) to reload, as soon as budgets allow."

@@ -6,13 +6,13 @@ struct Pushes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List pushes, the newest first; show one with its outcomes.",
         discussion: """
-            A push waits for as long as its outcomes say deferred or issued of any instance; what cannot change any more is \
-            complete. docs/engine.md has the outcomes.
+            A push is waiting while its outcome for any instance is deferred or issued. After that it is complete, and \
+            cannot change any more. docs/engine.md lists the outcomes.
 
               freshet pushes --app com.example.scores --state waiting
               freshet pushes show 8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B --decisions
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused, or there is no such push.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused, or has no such push.
             """,
         subcommands: [List.self, Show.self],
         defaultSubcommand: List.self
@@ -23,7 +23,7 @@ struct Pushes: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List pushes, the newest first.",
             discussion: """
-                --after and --before take dates, or how long ago (90m, 24h, 2d).
+                --after and --before take a time, or how long ago it was (90m, 24h, 2d).
 
                   freshet pushes list --after 1h --outcome failed --limit 20
                 """
@@ -31,11 +31,11 @@ struct Pushes: AsyncParsableCommand {
 
         @Option(help: "Only of this sender (team).") var sender: String?
         @Option(help: "Only to this app.") var app: String?
-        @Option(help: "Only those that name this kind.") var kind: String?
-        @Option(help: "Only those that were accepted after that.") var after: String?
-        @Option(help: "Only those that were accepted before that.") var before: String?
+        @Option(help: "Only pushes to this kind.") var kind: String?
+        @Option(help: "Only pushes that were accepted after this.") var after: String?
+        @Option(help: "Only pushes that were accepted before this.") var before: String?
         @Option(help: "waiting or complete.") var state: String?
-        @Option(help: "Only those with this outcome for at least one instance, as in deferred or failed.")
+        @Option(help: "Only pushes with this outcome for at least one instance, as in deferred or failed.")
         var outcome: String?
         @OptionGroup var paging: PagingOptions
         @OptionGroup var gateway: OperatorOptions
@@ -52,7 +52,7 @@ struct Pushes: AsyncParsableCommand {
                         Cell(row["outcomes"]?.counts ?? "–")
                     },
                 ],
-                none: "No push is like that.",
+                none: "No push matches.",
                 query: [
                     ("sender", self.sender), ("app", self.app), ("kind", self.kind),
                     ("after", self.after.map { Self.date($0) }), ("before", self.before.map { Self.date($0) }),
@@ -81,28 +81,28 @@ struct Pushes: AsyncParsableCommand {
     /// `freshet pushes show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one push: what it was, what became of it, and what it waits for.",
+            abstract: "Show one push: its headers and target, its outcomes, and what it waits for.",
             discussion: """
-                With --decisions also what was decided for each instance, and why; with --follow each change, until nothing can \
-                change any more.
+                With --decisions, you also see the decision for each instance, and its reason. With --follow, you see \
+                each change until the push is complete.
 
                   freshet pushes show 8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B --follow
 
-                Exit codes: 0 told, 1 the gateway does not answer, 2 there is no such push, or it was given up.
+                Exit codes: 0 answered, 1 the gateway does not answer, 2 it has no such push, or gave the push up.
                 """
         )
 
         @Argument(help: "The push's apns-id.") var push: String
-        @Flag(help: "Go on until nothing can become of the push any more, and print each change.") var follow = false
-        @Flag(help: "Also what was decided for each instance.") var decisions = false
-        @Option(help: "With --decisions: only those with this outcome.") var outcome: String?
+        @Flag(help: "Wait until the push is complete, and print each change.") var follow = false
+        @Flag(help: "Also show the decision for each instance.") var decisions = false
+        @Option(help: "With --decisions: only instances with this outcome.") var outcome: String?
         @OptionGroup var paging: PagingOptions
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
 
         func validate() throws {
             guard PushID(self.push) != nil else { throw ValidationError("an apns-id is a UUID, not \"\(self.push)\"") }
-            if self.follow, self.decisions { throw ValidationError("--follow and --decisions do not go together") }
+            if self.follow, self.decisions { throw ValidationError("give --follow or --decisions, not both") }
             if self.outcome != nil, !self.decisions { throw ValidationError("--outcome goes with --decisions") }
         }
 
@@ -168,7 +168,7 @@ struct Pushes: AsyncParsableCommand {
             }
             let expiring = push.at("waiting.expiring")?.whole ?? 0
             return "\(Moment.text(first, now: now)) to \(Moment.text(last, now: now))"
-                + (expiring > 0 ? ", too late for \(NumberText.grouped(expiring))" : "")
+                + (expiring > 0 ? ", after the expiration of \(NumberText.grouped(expiring))" : "")
         }
     }
 }
@@ -186,7 +186,7 @@ enum Decisions {
             path: path,
             member: "decisions",
             columns: [.text("INSTANCE", "instance")] + self.columns,
-            none: "Nothing was decided, or it is not kept any more.",
+            none: "There is no decision, or the gateway no longer keeps it.",
             query: query,
             paging: paging
         )

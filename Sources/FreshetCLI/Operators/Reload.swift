@@ -6,18 +6,20 @@ import WidgetModel
 /// `freshet reload`
 struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let the gateway read its configuration, certificates and keys again, as SIGHUP does.",
+        abstract: "Make the gateway read its configuration, certificates and keys again, as SIGHUP does.",
         discussion: """
-            What would change is shown first, as freshet config diff shows it. If anything is wrong, nothing of it is taken.
+            You see first what would change (as with freshet config diff). If the configuration has a fault, the \
+            gateway changes nothing.
 
               freshet reload --ca certs/ca.pem
 
-            --socket asks the gateway on this machine whose data directory that is, as its user or root: without TLS, without a token, \
-            and without a question. systemctl reload does it so, waits, and fails where the gateway refuses.
+            --socket reaches the gateway on this machine through its data directory. Run it as the gateway's user or \
+            as root. It needs no TLS and no token, and does not ask for confirmation. systemctl reload uses it, waits \
+            for the answer, and fails if the gateway refuses.
 
               freshet reload --socket /var/lib/freshet/reload
 
-            Exit codes: 0 read, 1 the gateway does not answer, 2 it refused, 78 the configuration is faulty.
+            Exit codes: 0 reloaded, 1 the gateway does not answer, 2 it refused, 78 the configuration has faults.
             """
     )
 
@@ -31,7 +33,7 @@ struct Reload: AsyncParsableCommand {
         guard self.socket != nil, self.gateway.connection.server ?? self.gateway.connection.context != nil else {
             return
         }
-        throw ValidationError("--socket says which gateway: leave --server and --context out")
+        throw ValidationError("--socket names the gateway: leave out --server and --context")
     }
 
     func run() async throws {
@@ -41,12 +43,12 @@ struct Reload: AsyncParsableCommand {
                 answer = try await ReloadSocket.ask(socket)
             } catch {
                 Output.standardError(
-                    "no gateway answers at \(socket): \(ConnectionFailure.sentence(error))\nsee whether it runs, and whether that is its data directory and your user its own"
+                    "no gateway answers at \(socket): \(ConnectionFailure.sentence(error))\ncheck that it runs, that this is its data directory, and that you are its user or root"
                 )
                 throw ExitCode(1)
             }
             guard let report = try? JSONReader().parse(answer) else {
-                Output.standardError("the gateway ended before it had answered; its log says why")
+                Output.standardError("the gateway ended before it answered; its log says why")
                 throw ExitCode(1)
             }
             return try self.tell(report, String(decoding: answer, as: UTF8.self))
@@ -96,13 +98,15 @@ enum ConfigurationAnswers {
         var lines = changes.isEmpty ? ["Nothing would change."] : changes.map { self.line(change: $0) }
         if let orphaned = difference["orphaned"]?.whole, orphaned > 0 {
             lines.append(
-                "\(orphaned) instances would no longer fit their kind; their hosts would have to register them anew."
+                "\(orphaned) instances would no longer fit their kind: their hosts would have to register them again."
             )
         }
         for amendment in amendments where amendment["isAsInFile"]?.isTrue != true {
             let entry = amendment["team"].map { "The team \($0.words)" } ?? "The app \(amendment["app"]?.words ?? "?")"
             let (by, since) = (amendment["by"]?.words ?? "?", amendment["since"]?.words ?? "?")
-            lines.append("\(entry) stays as \(by) changed it by a request (\(since)), whatever the file says of it.")
+            lines.append(
+                "\(entry) stays as \(by) changed it by a request (\(since)); freshet config revert makes the file count again."
+            )
         }
         return lines
     }
@@ -113,17 +117,17 @@ enum ConfigurationAnswers {
             let keys = report[member]?.elements.map(\.words) ?? []
             return keys.isEmpty ? nil : keys.joined(separator: ", ")
         }
-        var lines = [names("applied").map { "In force: \($0)." } ?? "Read again; nothing has changed."]
-        if let keys = names("restartNeeded") { lines.append("Not before a restart: \(keys).") }
+        var lines = [names("applied").map { "In force: \($0)." } ?? "Read again: nothing has changed."]
+        if let keys = names("restartNeeded") { lines.append("Only after a restart: \(keys).") }
         if let orphaned = report["orphaned"]?.whole, orphaned > 0 {
-            lines.append("\(orphaned) instances no longer fit their kind; their hosts have to register them anew.")
+            lines.append("\(orphaned) instances no longer fit their kind: their hosts must register them again.")
         }
         return lines
     }
 
     private static func line(change: JSONValue) -> String {
         func text(_ name: String) -> String { change[name]?.words ?? "none" }
-        let restart = change["takesRestart"]?.isTrue == true ? " (takes a restart)" : ""
+        let restart = change["takesRestart"]?.isTrue == true ? " (needs a restart)" : ""
         return "\(text("key")): \(text("from")) -> \(text("to"))\(restart)"
     }
 

@@ -6,9 +6,9 @@ import WidgetModel
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Show on one screen how a gateway does: ready or not and why, pushes, what waits, who is in trouble, what is paused.",
+            "Show a gateway's state on one screen: is it ready, what waits, what fails, what is paused.",
         discussion: """
-            For a screen that goes on: watch --color freshet status. freshet upstreams and orders tell more of what stands here.
+            To repeat it, use watch --color freshet status. freshet upstreams and freshet orders show more.
 
               freshet status --context production
               freshet status --json
@@ -89,11 +89,14 @@ struct StatusReading {
         for partition in self.stats["partitions"]?.elements ?? [] where partition["failed"]?.isTrue == true {
             card.add(
                 "trouble",
-                Cell("partition \(partition["partition"]?.words ?? "–") has stopped; see the log", .bad)
+                Cell("partition \(partition["partition"]?.words ?? "–") has stopped; look at the gateway's log", .bad)
             )
         }
         if self.stats.at("pushes.balanced") == .bool(false) {
-            card.add("trouble", Cell("the books do not add up: pushes.balanced in /v1/stats", .bad))
+            card.add(
+                "trouble",
+                Cell("outcomes do not add up (pushes.balanced in /v1/stats): please report this bug", .bad)
+            )
         }
         for (listener, counters) in self.stats["listeners"]?.members.map({ ($0.name, $0.value) }) ?? [] {
             for cutOff in counters["cutOff"]?.members ?? [] { card.add("cut off", Self.cutOff(listener, cutOff)) }
@@ -120,7 +123,7 @@ struct StatusReading {
     private var ready: Cell {
         guard !self.isReady else { return Cell("yes", .good) }
         let missing = self.readiness["missing"]?.elements.map(\.words) ?? []
-        return Cell("no: \(missing.isEmpty ? "it does not say why" : missing.joined(separator: "; "))", .bad)
+        return Cell("no: \(missing.isEmpty ? "the gateway does not say why" : missing.joined(separator: "; "))", .bad)
     }
 
     private func count(_ path: String) -> String { NumberText.grouped(self.stats.at(path)?.whole ?? 0) }
@@ -137,8 +140,9 @@ struct StatusReading {
 
     private var waiting: String {
         let lag = (self.stats["partitions"]?.elements ?? []).reduce(0) { $0.addingSaturating($1["lag"]?.whole ?? 0) }
-        return "\(self.count("pushes.outcomes.deferred")) deferred, \(self.count("reloads.outstanding")) reloads out, "
-            + "\(self.count("http.inFlight")) requests in work, \(NumberText.grouped(lag)) entries not applied"
+        return
+            "\(self.count("pushes.outcomes.deferred")) deferred, \(self.count("reloads.outstanding")) reloads outstanding, "
+            + "\(self.count("http.inFlight")) requests in progress, \(NumberText.grouped(lag)) entries not applied yet"
     }
 
     private var registry: String {
@@ -165,7 +169,7 @@ struct StatusReading {
     private static func trouble(_ certificate: JSONValue, _ now: Instant) -> Cell? {
         let listener = certificate["listener"]?.words ?? "–"
         if let refusal = certificate.at("refusal")?.text {
-            return Cell("the newer certificate of the listener \(listener) is not taken: \(refusal)", .bad)
+            return Cell("the newer certificate of the listener \(listener) is not in use: \(refusal)", .bad)
         }
         guard case .int(let left)? = certificate["secondsLeft"], left < 14 * 86_400,
             let end = certificate["notAfter"]?.text

@@ -5,13 +5,13 @@ import WidgetModel
 struct Upstreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "List upstreams, webhooks, receivers of receipts and timeline providers: how each does, what waits for it, what it answered last.",
+            "List upstreams, webhooks, receivers of receipts and timeline providers, with their health.",
         discussion: """
-            freshet try-now tries at once what waits for one that was mended.
+            Once you have mended one, freshet try-now tries what waits for it at once.
 
               freshet upstreams
 
-            Exit codes: 0 told, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 answered, 1 the gateway does not answer, 2 it refused.
             """
     )
 

@@ -21,7 +21,7 @@ enum WireJSON {
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
             guard let date = Self.date(text) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no date")
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a date")
             }
             return date
         }
@@ -41,7 +41,7 @@ enum WireJSON {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
         let seconds = (milliseconds / 1_000).rounded(.down)
         guard self.writable.contains(seconds) else {
-            throw FreshetError.invalidArgument("a date has to be in the years 1600 to 9999")
+            throw FreshetError.invalidArgument("a date must be in the years 1600 to 9999")
         }
         let whole = Date(timeIntervalSince1970: seconds).formatted(.iso8601)
         let rest = String(Int(milliseconds - seconds * 1_000) + 1_000).dropFirst()

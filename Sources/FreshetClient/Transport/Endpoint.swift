@@ -110,7 +110,9 @@ extension Endpoint {
         let query = request.query.map { "\($0.name)=\(escape($0.value))" }.joined(separator: "&")
         let text = (base.hasSuffix("/") ? String(base.dropLast()) : base) + path + (query.isEmpty ? "" : "?\(query)")
         guard let url = URL(string: text), url.host != nil else {
-            throw FreshetError.invalidArgument("\(base) is no address of a gateway, as https://localhost:8443 is")
+            throw FreshetError.invalidArgument(
+                "\(base) is not a gateway's address; give one as in https://localhost:8443"
+            )
         }
         return url
     }

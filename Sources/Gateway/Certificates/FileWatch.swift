@@ -104,7 +104,7 @@ package final class FileWatch: Sendable {
         } catch {
             knowledge.refused = digest
             self.logger.error(
-                "files not taken; what was read before stays in force",
+                "new files cannot be used; the previous ones stay in force",
                 metadata: ["what": "\(subject.name)", "error": "\(error)"]
             )
         }

@@ -169,7 +169,10 @@ final class GatewayReload: Sendable {
         do throws(OperatorTokenFile.Fault) {
             try self.tables.access.use(merged.operators)
         } catch {
-            self.logger.error("operators stay as they were", metadata: ["error": "\(error)"])
+            self.logger.error(
+                "operators' credentials cannot be read again; the previous ones stay in force",
+                metadata: ["error": "\(error)"]
+            )
         }
         self.tables.gate.use(names: merged.operators.names)
         self.watch.useAll()
@@ -181,7 +184,10 @@ final class GatewayReload: Sendable {
             let table = try ClientCertificateTable(merged, numbers)
             self.senders.certificates.replace { _ in table }
         } catch {
-            self.logger.error("client certificates stay as they were", metadata: ["error": "\(error)"])
+            self.logger.error(
+                "client certificate settings cannot be read again; the previous ones stay in force",
+                metadata: ["error": "\(error)"]
+            )
         }
     }
 
@@ -193,16 +199,16 @@ final class GatewayReload: Sendable {
             ]
             if view.hasEnded(now: self.clock.now()) {
                 self.logger.critical(
-                    "a certificate has ended, and peers refuse it: put a newer one in its place",
+                    "a certificate has expired, and peers refuse it: replace it with a newer one",
                     metadata: metadata
                 )
             } else {
-                self.logger.warning("a certificate ends soon", metadata: metadata)
+                self.logger.warning("a certificate expires soon: replace it with a newer one", metadata: metadata)
             }
         }
         if let due = self.senders.certificates.revocations.nextUpdate, due <= self.clock.now() {
             self.logger.warning(
-                "a revocation list should have been renewed; it stays in force as it is",
+                "a revocation list is out of date, but stays in force: replace it with a newer one",
                 metadata: ["nextUpdate": "\(ServerCertificates.text(due))"]
             )
         }

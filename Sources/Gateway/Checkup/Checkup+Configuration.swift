@@ -16,7 +16,7 @@ package enum Checkup {
                 CheckupFinding(
                     "files",
                     .good,
-                    "certificates fit their keys and are good for two weeks at the least, and secrets are not for everybody"
+                    "certificates fit their keys and are valid for at least two weeks, and other users cannot read secrets"
                 )
             )
         }

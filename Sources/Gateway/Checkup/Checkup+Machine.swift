@@ -45,14 +45,14 @@ extension Checkup {
         let place = "\(reading.address):\(reading.port)"
         guard let refusal = reading.refusal else { return CheckupFinding(subject, .good, "\(place) is free") }
         guard let holder = reading.holder else {
-            let sentence = "\(place) cannot be listened on: \(refusal); free it, or take another"
+            let sentence = "the gateway cannot listen on \(place): \(refusal); free the port, or choose another"
             return CheckupFinding(subject, .fault, sentence)
         }
         if holder.id == owner {
-            return CheckupFinding(subject, .good, "\(place) is this gateway's, which runs as process \(holder.id)")
+            return CheckupFinding(subject, .good, "this gateway listens on \(place) (process \(holder.id))")
         }
         let sentence =
-            "\(place) cannot be listened on: \(refusal) (\(holder.name), process \(holder.id)); end it, or take another port"
+            "the gateway cannot listen on \(place): \(refusal) (\(holder.name), process \(holder.id)); end that process, or choose another port"
         return CheckupFinding(subject, .fault, sentence)
     }
 
@@ -62,7 +62,7 @@ extension Checkup {
         _ configuration: GatewayConfiguration
     ) -> CheckupFinding {
         let subject = "descriptors"
-        guard let limit else { return CheckupFinding(subject, .good, "the system tells no limit") }
+        guard let limit else { return CheckupFinding(subject, .good, "the system reports no limit") }
         guard let max = limit.max else { return CheckupFinding(subject, .good, "there is no limit") }
         if max < DescriptorLimit.reserve {
             let sentence =
@@ -106,14 +106,14 @@ extension Checkup {
             return [CheckupFinding(subject, .fault, "\(reading.path) \(reason)")]
         }
         guard let mode = reading.mode else {
-            return [CheckupFinding(subject, .good, "\(reading.path) is not there yet; the first start makes it")]
+            return [CheckupFinding(subject, .good, "\(reading.path) does not exist yet; the first start makes it")]
         }
         var findings: [CheckupFinding] = []
         if mode & 0o007 != 0 {
-            let sentence = "\(reading.path) is open to everybody on this machine; chmod 700"
+            let sentence = "every user of this machine can read \(reading.path); run chmod 700"
             findings.append(CheckupFinding(subject, .warning, sentence))
         } else {
-            findings.append(CheckupFinding(subject, .good, "\(reading.path) can be written"))
+            findings.append(CheckupFinding(subject, .good, "\(reading.path) can be written to"))
         }
         if let sizes = reading.sizes { findings.append(self.finding(of: StorageBudget(settings, sizes))) }
         if let flush = reading.flush { findings.append(self.finding(ofFlush: flush)) }
@@ -126,17 +126,18 @@ extension Checkup {
         let isThere = reading.existing == reading.path
         if !reading.isFolder {
             return isThere
-                ? "is no folder; name another" : "cannot be made: \(reading.existing) is no folder; name another"
+                ? "is not a folder; give another path"
+                : "cannot be made: \(reading.existing) is not a folder; give another path"
         }
-        let remedy = "run as the user that it belongs to, or chown it"
+        let remedy = "run this as the gateway's user, or chown it"
         return isThere
             ? "cannot be written by this user; \(remedy)"
-            : "cannot be made: this user may not write to \(reading.existing); make it for the gateway's user"
+            : "cannot be made: this user may not write to \(reading.existing); make the folder, owned by the gateway's user"
     }
 
     private static func finding(of budget: StorageBudget) -> CheckupFinding {
         let left = "\(budget.left(for: .traffic) / 1_048_576) MiB are left"
-        let remedy = "make room on its file system, or move dataDirectory to a larger one"
+        let remedy = "free some space on its file system, or move dataDirectory to a larger one"
         return switch budget.level {
         case .ample: CheckupFinding("storage", .good, left)
         case .filling, .tight: CheckupFinding("storage", .warning, "\(left) until pushes are refused; \(remedy)")
@@ -147,12 +148,12 @@ extension Checkup {
     private static func finding(ofFlush time: Duration) -> CheckupFinding {
         let (seconds, attoseconds) = time.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        let sentence = "one write took \(microseconds / 1000).\(microseconds % 1000 / 100) ms to come to the disk"
+        let sentence = "one write took \(microseconds / 1000).\(microseconds % 1000 / 100) ms to reach the disk"
         guard time >= self.flushMax else { return CheckupFinding("flush", .good, sentence) }
         return CheckupFinding(
             "flush",
             .warning,
-            "\(sentence), and each push waits for one; move dataDirectory to a faster disk"
+            "\(sentence), and each push waits for one write; move dataDirectory to a faster disk"
         )
     }
 
@@ -179,7 +180,7 @@ extension Checkup {
         let subject = "clock"
         let text = "it is \(ServerCertificates.text(reading.wall))"
         guard self.years.contains(reading.wall) else {
-            return CheckupFinding(subject, .fault, "\(text), which cannot be; set the clock")
+            return CheckupFinding(subject, .fault, "\(text), which cannot be right; set the clock")
         }
         if let newest = reading.newestEntry, newest - reading.wall > LogClock.stepMax {
             let sentence =
@@ -187,13 +188,13 @@ extension Checkup {
             return CheckupFinding(subject, .fault, sentence)
         }
         guard reading.isSynchronised != false else {
-            let sentence = "\(text), and nothing keeps it right; run a time service (chrony, systemd-timesyncd)"
+            let sentence = "\(text), and no time service sets the clock; run one (chrony, systemd-timesyncd)"
             return CheckupFinding(subject, .warning, sentence)
         }
         return CheckupFinding(
             subject,
             .good,
-            "\(text)\(reading.isSynchronised == true ? ", kept right by others" : "")"
+            "\(text)\(reading.isSynchronised == true ? ", and a time service sets the clock" : "")"
         )
     }
 
@@ -219,7 +220,7 @@ extension Checkup {
             return CheckupFinding(reading.subject, .good, "\(reading.place) can be reached")
         }
         let sentence =
-            "\(reading.place) cannot be reached: \(failure); look at its address, its certificate and the firewall"
+            "\(reading.place) cannot be reached: \(failure); check its address, its certificate and the firewall"
         return CheckupFinding(reading.subject, .fault, sentence)
     }
 }

@@ -29,9 +29,9 @@ package struct ConfigurationCheck: Sendable {
             self.checkMode(file)
         }
         self.checkReaders(parsed.configuration)
-        if parsed.configuration.teams.isEmpty { self.warn("teams", "there is none: no key may push") }
+        if parsed.configuration.teams.isEmpty { self.warn("teams", "there is none, so no back end can push") }
         if parsed.configuration.apps.isEmpty {
-            self.warn("apps", "there is none: no host can register, and nothing is pushed")
+            self.warn("apps", "there is none, so no host can register")
         }
     }
 
@@ -81,13 +81,16 @@ package struct ConfigurationCheck: Sendable {
         )
         if now < from {
             let sentence =
-                "\(file.path) is not valid before \(ServerCertificates.text(from)); look at this machine's clock"
+                "\(file.path) is not valid before \(ServerCertificates.text(from)); check this machine's clock"
             self.faults.append(self.fault(file.key, sentence))
         } else if now >= until {
-            let sentence = "\(file.path) has ended at \(ServerCertificates.text(until)); put a newer one in its place"
+            let sentence = "\(file.path) expired at \(ServerCertificates.text(until)); replace it with a newer one"
             self.faults.append(self.fault(file.key, sentence))
         } else if now >= until - ServerCertificates.warning {
-            self.warn(file.key, "\(file.path) ends at \(ServerCertificates.text(until)); put a newer one in its place")
+            self.warn(
+                file.key,
+                "\(file.path) expires at \(ServerCertificates.text(until)); replace it with a newer one"
+            )
         }
     }
 
@@ -117,7 +120,10 @@ package struct ConfigurationCheck: Sendable {
         guard isSecret, let attributes = try? FileManager.default.attributesOfItem(atPath: file.path),
             let mode = OperatorTokenFile.number(attributes[.posixPermissions]), mode & 0o007 != 0
         else { return }
-        self.warn(file.key, "\(file.path) is a secret, and everybody on this machine may use it; chmod 640 or 600")
+        self.warn(
+            file.key,
+            "\(file.path) is a secret, and every user of this machine can read it; run chmod 640 or 600"
+        )
     }
 
     // MARK: Places

@@ -194,7 +194,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
                     .failure(
                         HTTPTransportError(
                             .responseTooLarge,
-                            "the response of \(self.peer) is larger than this side takes"
+                            "the response of \(self.peer) is larger than the limit"
                         )
                     )
                 )
@@ -281,7 +281,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         guard self.machine.waitingCount < self.configuration.requestsMax else {
             throw HTTPTransportError(
                 .queueFull,
-                "\(self.machine.waitingCount) requests to \(self.peer) wait already",
+                "\(self.machine.waitingCount) requests to \(self.peer) already wait",
                 isUnprocessed: true
             )
         }
@@ -423,7 +423,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         case .isGone:
             self.onChange?(.silent)
             self.failed(
-                HTTPTransportError(.timeout, "\(self.peer) has said nothing since a PING; the connection is given up")
+                HTTPTransportError(.timeout, "\(self.peer) sent nothing after a PING; the connection is closed")
             )
             return context.close(promise: nil)
         }

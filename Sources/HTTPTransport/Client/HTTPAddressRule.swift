@@ -20,7 +20,7 @@ package enum HTTPAddressRule: Hashable, Sendable {
 
     func refusal(of address: SocketAddress) -> String? {
         guard self != .any else { return nil }
-        guard let address = IPAddress(address) else { return "no IP address" }
+        guard let address = IPAddress(address) else { return "not an IP address" }
         return self.refusal(of: address)
     }
 
@@ -55,8 +55,7 @@ final class AddressGuardHandler: ChannelOutboundHandler {
         promise?.fail(
             HTTPTransportError(
                 .addressRefused,
-                "\(address.ipAddress ?? "an address") is \(why), and requests of this kind may go to public addresses "
-                    + "and to those that the configuration allows only",
+                "\(address.ipAddress ?? "an address") is \(why); requests of this kind may only go to public addresses and to those that the configuration allows",
                 isUnprocessed: true
             )
         )

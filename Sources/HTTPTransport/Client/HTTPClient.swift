@@ -137,7 +137,7 @@ package final class HTTPClient: Sendable {
         case .tooMany:
             self.count { $0.limits[.maxTargets] += 1 }
             let max = self.configuration.targetsMax
-            throw HTTPTransportError(.queueFull, "requests go to \(max) targets already", isUnprocessed: true)
+            throw HTTPTransportError(.queueFull, "\(max) targets are already in use, the limit", isUnprocessed: true)
         }
     }
 

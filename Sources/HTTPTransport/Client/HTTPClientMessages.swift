@@ -41,11 +41,15 @@ extension HTTPClientRequest {
     /// What nghttp2 would send as it is, and the server's parser would rightly refuse.
     func check() throws(HTTPTransportError) {
         guard !self.method.isEmpty, self.method.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw HTTPTransportError(.request, "\"\(self.method)\" is no method", isUnprocessed: true)
+            throw HTTPTransportError(.request, "\"\(self.method)\" is not a method", isUnprocessed: true)
         }
         guard self.path.utf8.first == UInt8(ascii: "/"), self.path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
-            throw HTTPTransportError(.request, "a path begins with a slash and is percent-encoded", isUnprocessed: true)
+            throw HTTPTransportError(
+                .request,
+                "a path must begin with a slash and be percent-encoded",
+                isUnprocessed: true
+            )
         }
         for field in self.headers.all {
             let isName = !field.name.isEmpty && field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }

@@ -76,7 +76,7 @@ final class TargetConnections {
         self.client.count { $0.limits[.request] += 1 }
         let origin = self.target.origin
         let isUnsent = request.sent == nil
-        let why = isUnsent ? "the request did not get its turn" : "no response"
+        let why = isUnsent ? "the request was not sent" : "no response"
         let cause = request.error.map { " (before: \($0.message))" } ?? ""
         self.giveUp(id, HTTPTransportError(.timeout, "\(origin): \(why) in time\(cause)", isUnprocessed: isUnsent))
     }
@@ -176,7 +176,7 @@ final class TargetConnections {
         if request.error != nil { self.client.count { $0.resent += 1 } }
         do throws(HTTPTransportError) {
             guard let handler = self.connections[connection] else {
-                throw HTTPTransportError(.connectionClosed, "the connection has gone", isUnprocessed: true)
+                throw HTTPTransportError(.connectionClosed, "the connection is closed", isUnprocessed: true)
             }
             let streamID = try handler.submit(request.request) { [weak self] in self?.attempted(id, $0) }
             self.requests[id]?.sent = (connection, streamID)
@@ -196,7 +196,7 @@ final class TargetConnections {
             let max = self.configuration.queueMax
             let error = HTTPTransportError(
                 .queueFull,
-                "\(max) requests wait for \(origin) already",
+                "\(max) requests already wait for \(origin)",
                 isUnprocessed: true
             )
             self.end(id, .failure(error))

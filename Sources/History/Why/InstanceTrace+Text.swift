@@ -11,14 +11,16 @@ extension InstanceTrace {
         for step in self.steps { lines += self.lines(of: step) }
         if self.misses.count > 0 {
             lines.append("")
-            lines.append("\(self.misses.count) pushes were for its app or host and not for it:")
+            lines.append("pushes for its app or host that did not match it: \(self.misses.count)")
             lines += self.misses.counts.map { "  \($0.count) because of \($0.condition)" }
             for miss in self.misses.newest.suffix(3) {
                 let failed = miss.verdict.failed.map { TraceWords.condition($0) } ?? ""
                 lines.append("  \(TraceWords.time(miss.at)) push \(miss.record.id): \(failed)")
             }
         }
-        if self.misses.repeats > 0 { lines.append("\(self.misses.repeats) repeats of pushes were recognised") }
+        if self.misses.repeats > 0 {
+            lines.append("\(self.misses.repeats) repeated pushes were recognised, and did nothing")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -27,7 +29,7 @@ extension InstanceTrace {
         guard let last = self.last else {
             return [
                 self.first == nil && self.steps.isEmpty
-                    ? "no host shows it, and none did" : "no host shows it any more"
+                    ? "no host shows it, and no host did" : "no host shows it any longer"
             ]
         }
         var lines = ["\(last.kind.rawValue) of \(last.app.rawValue), \(last.family.name)"]
@@ -39,9 +41,11 @@ extension InstanceTrace {
         }
         for reload in last.outstanding {
             let issued = TraceWords.time(reload.issuedAt)
-            lines.append("on its way since \(issued): reload \(self.id(of: reload.id)), not acknowledged yet")
+            lines.append("outstanding since \(issued): reload \(self.id(of: reload.id)), not acknowledged yet")
         }
-        if let next = last.timeline?.nextRequest { lines.append("its timeline asks again at \(TraceWords.time(next))") }
+        if let next = last.timeline?.nextRequest {
+            lines.append("its timeline asks for a reload at \(TraceWords.time(next))")
+        }
         if last.pending.isEmpty, last.outstanding.isEmpty { lines.append("nothing waits for it") }
         if let next = last.nextReload { lines.append("next possible reload: \(TraceWords.time(next))") }
         lines.append(Self.day(last.ledger))

@@ -13,41 +13,43 @@ enum TraceWords {
         switch reason {
         case .conforms: "the budget allows it"
         case .exempt: "it is not charged"
-        case .pace: "the pace of its budget: not so soon after the reloads before"
+        case .pace: "the pace of its budget: too soon after the last reloads"
         case .minimumInterval: "it is less than the minimum interval after another reload"
         case .allowance: "the allowance of the window, or the pushes' share of it, is used up"
-        case .notBefore: "its not-before is still to come"
-        case .joinsPolicy: "the timeline reloads within minutes anyway, and this goes along"
-        case .waitsForAnother: "priority 1 waits for any other reload"
+        case .notBefore: "its not-before is in the future"
+        case .joinsPolicy: "the timeline reloads within minutes anyway, and the push joins that reload"
+        case .waitsForAnother: "priority 1 waits for another reload"
         case .exemptInterval: "it is less than 15 s after another reload that was not charged"
-        case .joined: "it goes along with another reload"
-        case .collapseID: "a later push with the same collapse id took its place"
-        case .sameDigest: "it shows that content already"
-        case .expiration: "its expiration came first"
-        case .instanceRemoved: "the widget is gone, or has another kind or family"
-        case .hostRemoved: "the host is gone, or its lease ran out"
-        case .acknowledged: "the host says that it reloaded"
-        case .unacknowledged: "nobody said in time that it reloaded"
-        case .refused: "the host refused"
-        case .pendingLimit: "too many pushes wait for it already"
-        case .hidden: "nobody sees the widget; the reload is held until somebody does"
-        case .systemChange: "the system has just reloaded it by itself"
+        case .joined: "it joins another reload"
+        case .collapseID: "a later push with the same collapse id replaced it"
+        case .sameDigest: "it already shows that content"
+        case .expiration: "its expiration passed"
+        case .instanceRemoved: "the widget was removed, or has another kind or family"
+        case .hostRemoved: "the host was removed, or its lease ended"
+        case .acknowledged: "the host acknowledged it"
+        case .unacknowledged: "the host did not acknowledge it in time"
+        case .refused: "the host refused it"
+        case .pendingLimit: "too many pushes already wait for it"
+        case .hidden: "the widget is hidden; the reload is held until it is visible"
+        case .systemChange: "the host has just reloaded it by itself"
         case .paused: "the app, the kind or the sender is paused"
-        case .cancelled: "it was taken back"
-        case .collateral: "a push for another widget with the same token reloads this one too, and its budget allows it"
-        case .collateralOver: "a push for another widget with the same token reloads this one too, beyond its budget"
-        case .notPushEnabled: "its host is reached through pushes alone, and it is not push-enabled"
+        case .cancelled: "it was cancelled"
+        case .collateral:
+            "collateral: a push to another widget with the same token reloads this one too, and its budget allows it"
+        case .collateralOver:
+            "collateral: a push to another widget with the same token reloads this one too, beyond its budget"
+        case .notPushEnabled: "its host can only be reached by pushes, and it is not push-enabled"
         case .otherEnvironment: "its push token belongs to APNs' other environment"
-        case .lowPower: "its host is in low power, where the timeline's own reloads are further apart"
+        case .lowPower: "its host is in low power mode, in which a timeline's own reloads are further apart"
         }
     }
 
     static func condition(_ condition: MatchVerdict.Condition) -> String {
         let wanted = String(decoding: condition.wanted.compactText, as: UTF8.self)
-        guard let found = condition.found else { return "\(condition.name) is wanted \(wanted), there is none" }
+        guard let found = condition.found else { return "\(condition.name) must be \(wanted), but there is none" }
         let has = String(decoding: found.compactText, as: UTF8.self)
         return condition.holds
-            ? "\(condition.name) = \(has)" : "\(condition.name) is wanted \(wanted), it is \(has)"
+            ? "\(condition.name) = \(has)" : "\(condition.name) must be \(wanted), but is \(has)"
     }
 
     static func budget(_ view: BudgetView) -> String {
@@ -64,7 +66,7 @@ enum TraceWords {
         case .unregister(let removal): return removal.token == nil ? "the host was removed" : "a push token was removed"
         case .signal(let signal): return "signal \(signal.name)"
         case .timeline(let report):
-            let reload = report.reload.map { " for reload \($0)" } ?? ", of its own accord"
+            let reload = report.reload.map { " for reload \($0)" } ?? ", by the host itself"
             return "a timeline of \(report.timeline.entries.count) entries came\(reload)"
         case .delivery(let report):
             return switch report.result {
@@ -72,16 +74,16 @@ enum TraceWords {
             case .refused(let reason): "reload \(report.reload) was refused: \(reason)"
             }
         case .appReload: return "the app asked for a reload"
-        case .invalidate: return "the app invalidated what is known beside timelines"
+        case .invalidate: return "the app invalidated its relevance, placeholder or other data"
         case .order(let order):
             return switch order.action {
-            case .pause: "an operator paused something"
-            case .resume: "an operator resumed something"
-            case .cancel: "what waits was cancelled"
+            case .pause: "an operator paused an app, a kind or a sender"
+            case .resume: "an operator resumed an app, a kind or a sender"
+            case .cancel: "an operator cancelled what waits"
             case .grant(let count): "an operator granted \(count) reloads"
             case .reload: "an operator asked for a reload"
             }
-        case .audit: return "an operator asked for something"
+        case .audit: return "an operator made a request"
         case .amend: return "an operator changed the configuration"
         case .channel: return "a channel changed"
         case .trace(let trace): return "push \(trace.push) is traced as \(trace.context.traceID)"
@@ -92,13 +94,13 @@ enum TraceWords {
     /// What of an answer is worth a word, nil if nothing is.
     static func answer(_ answer: RecordAnswer.Result) -> String? {
         switch answer {
-        case .staleRevision(let current): "refused: revision \(current) was applied before"
+        case .staleRevision(let current): "refused: revision \(current) was already applied"
         case .refused(let refusal): "refused: \(refusal)"
-        case .staleGeneration: "discarded: it was made for a configuration that the widget does not have any more"
+        case .staleGeneration: "discarded: it was made for an earlier configuration of the widget"
         case .timelineRefused(let fault): "refused: \(fault)"
         case .timeline(let findings) where !findings.isEmpty:
             "findings: \(findings.map(\.code).joined(separator: ", "))"
-        case .delivery(known: false): "without effect: no such reload was out"
+        case .delivery(known: false): "without effect: no such reload was outstanding"
         case .unknownHost: "without effect: the host was not registered"
         case .unknownInstance: "without effect: the host did not show the widget"
         default: nil

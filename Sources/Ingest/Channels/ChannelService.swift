@@ -215,7 +215,7 @@ package struct ChannelService: Sendable {
     ) throws(RejectionAnswer) -> Int64 {
         guard channel.storagePolicy == .mostRecent else {
             guard broadcast.message.expiration ?? 0 == 0 else {
-                let detail = "apns-expiration: is not 0, and the channel stores no messages"
+                let detail = "apns-expiration: must be 0, since the channel stores no messages"
                 throw RejectionAnswer(.badExpirationDate, detail: detail)
             }
             return 0

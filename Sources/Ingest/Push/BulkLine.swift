@@ -43,7 +43,7 @@ struct BulkLine {
         guard bytes.count <= Self.headerBytesMax, !isEdged, bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw object.problem(
                 name,
-                "is no header's value: at most \(Self.headerBytesMax) bytes, no control characters, no white space at its ends"
+                "is not a header's value: at most \(Self.headerBytesMax) bytes, no control characters, no white space at its ends"
             )
         }
         return bytes

@@ -34,7 +34,8 @@ extension PushHandler {
             guard self.services.bulks.count < bounds.bulk.requestsMax else {
                 throw RejectionAnswer(
                     .tooManyRequests,
-                    detail: "\(bounds.bulk.requestsMax) bulks are being taken, as many as the gateway allows",
+                    detail:
+                        "\(bounds.bulk.requestsMax) bulk requests are in progress, the limit; send this one again later",
                     retryAfter: Problem.retryAfterSeconds
                 )
             }
@@ -71,14 +72,14 @@ extension PushHandler {
         _ limits: BulkLimits
     ) throws(RejectionAnswer) -> [ArraySlice<UInt8>] {
         guard push.bodyBytes <= limits.bytesMax else {
-            throw RejectionAnswer(.payloadTooLarge, detail: "a bulk takes at most \(limits.bytesMax) bytes a request")
+            throw RejectionAnswer(.payloadTooLarge, detail: "a bulk request may have at most \(limits.bytesMax) bytes")
         }
         let lines = JSONLines.split(Array(copying: push.body))
         guard !lines.isEmpty else {
-            throw RejectionAnswer(.payloadEmpty, detail: "a bulk is a push a line, each an object in JSON")
+            throw RejectionAnswer(.payloadEmpty, detail: "a bulk request has one push per line, each a JSON object")
         }
         guard lines.count <= limits.linesMax else {
-            throw RejectionAnswer(.payloadTooLarge, detail: "a bulk takes at most \(limits.linesMax) lines a request")
+            throw RejectionAnswer(.payloadTooLarge, detail: "a bulk request may have at most \(limits.linesMax) lines")
         }
         return lines
     }

@@ -184,12 +184,12 @@ package struct PushJudge: ~Copyable {
         case .sender(let sender): return sender
         case .unknown:
             guard push.head.authorization?.isEmpty ?? true else { return nil }
-            throw ProviderTokenFault(.badCertificate, "the client certificate speaks for no sender of this gateway")
+            throw ProviderTokenFault(.badCertificate, "the client certificate belongs to no sender of this gateway")
         case .revoked: throw ProviderTokenFault(.badCertificate, "the client certificate is revoked")
         case .wrongEnvironment:
             throw ProviderTokenFault(
                 .badCertificateEnvironment,
-                "the client certificate is for the other environment than its apps"
+                "the client certificate is for another environment than its apps"
             )
         }
     }
@@ -249,7 +249,7 @@ package struct PushJudge: ~Copyable {
         } catch {
             rejection = error
         }
-        let sentence = rejection == .forbidden ? "pushes of this type take a provider token" : ""
+        let sentence = rejection == .forbidden ? "pushes of this type need a provider token" : ""
         throw RejectionAnswer(ProviderTokenFault(rejection, sentence), about: push)
     }
 
@@ -270,7 +270,7 @@ package struct PushJudge: ~Copyable {
         guard !connection.refusedCredentials.isExhausted else {
             throw ProviderTokenFault(
                 .tooManyProviderTokenUpdates,
-                "too many tokens of this connection were refused; open another one"
+                "too many tokens on this connection were refused; open another connection"
             )
         }
         do throws(ProviderTokenFault) {
@@ -314,10 +314,10 @@ package struct PushJudge: ~Copyable {
     /// What a person is told who wonders about a token that is in order by itself.
     private static func sentence(_ rejection: Rejection) -> String {
         switch rejection {
-        case .invalidProviderToken: "the connection carries the pushes of another team; open another one"
-        case .unrelatedKeyIDInToken: "the connection carries the pushes of another key; open another one"
+        case .invalidProviderToken: "this connection is used by another team; open another connection"
+        case .unrelatedKeyIDInToken: "this connection is used by another key; open another connection"
         case .badEnvironmentKeyInToken: "the key is not for the environment of the app"
-        case .tooManyProviderTokenUpdates: "the token was renewed too soon; use one for at least 20 minutes"
+        case .tooManyProviderTokenUpdates: "the token was renewed too soon; use each token for at least 20 minutes"
         default: ""
         }
     }
@@ -390,7 +390,8 @@ extension PushJudge {
             guard (push.type == .controls) == (self.room.instance != nil) else {
                 let whose =
                     push.type == .controls
-                    ? "a host's, which takes no controls pushes" : "a control's, which takes no others"
+                    ? "a host's, and takes no pushes of type controls"
+                    : "a control's, and takes only pushes of type controls"
                 throw RejectionAnswer(.deviceTokenNotForTopic, detail: "the push token is \(whose)")
             }
             return .host(exchange(&self.room, with: HostPlace()))
@@ -409,6 +410,6 @@ extension PushJudge {
 
     private static let ofAnotherApp = RejectionAnswer(
         .deviceTokenNotForTopic,
-        detail: "the push token is of another app than the topic"
+        detail: "the push token belongs to another app than the topic"
     )
 }

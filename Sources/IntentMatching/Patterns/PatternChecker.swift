@@ -64,11 +64,15 @@ private struct PatternChecker {
             // {"team": {"prefx": …}} reads as a nested parameter.
             if let dot = name.lastIndex(of: "."), self.schemas.contains(where: { $0[String(name[..<dot])] != nil }) {
                 let last = name[name.index(after: dot)...]
-                let sentence = "\(last) is no operator; expected one of \(MatchOperator.phrase)"
+                let sentence = "\(last) is not an operator; expected one of \(MatchOperator.phrase)"
                 throw PatternFault(.unknownParameter, path, sentence)
             }
             if self.schemas.contains(where: { $0.hasParameters(inside: name) }) {
-                throw PatternFault(.wrongType, path, "expected an object: \(name) is no parameter but holds some")
+                throw PatternFault(
+                    .wrongType,
+                    path,
+                    "expected an object: \(name) is not a parameter, but contains parameters"
+                )
             }
             throw PatternFault(.unknownParameter, path, "\(owner) has no such parameter\(self.known)")
         }

@@ -18,9 +18,9 @@ extension MatchPattern {
         let cost = pattern.cost
         guard cost <= limits.costMax else {
             let sentence = """
-                costs \(cost) steps, at most \(limits.costMax) are allowed (\(limits.costSetting)): each condition on a \
-                parameter costs 1, one that is no list of literals \(Self.judging) more, each wildcard \(Self.wildcard) more; \
-                ask for fewer, or for literals
+                costs \(cost) steps, at most \(limits.costMax) are allowed (\(limits.costSetting)): each condition on \
+                a parameter costs 1, \(Self.judging) more if it is not a list of literals, \(Self.wildcard) more for \
+                each wildcard; use fewer conditions, or literals
                 """
             throw PatternFault(.limit, path, sentence)
         }
@@ -59,7 +59,7 @@ private struct PatternParser {
     ) throws(PatternFault) -> [MatchPattern] {
         let depthMax = min(self.limits.depthMax, Self.depthCeiling)
         guard depth <= depthMax else {
-            throw PatternFault(.limit, path, "more than \(depthMax) objects inside one another")
+            throw PatternFault(.limit, path, "objects are nested deeper than \(depthMax)")
         }
         var parts: [MatchPattern] = []
         for member in members {
@@ -126,7 +126,7 @@ private struct PatternParser {
             return .parameter(UTF8Text(full))
         }
         guard prefix.isEmpty else {
-            throw PatternFault(.malformed, path, "only $or and $and may stand inside another object")
+            throw PatternFault(.malformed, path, "only $or and $and may be inside another object")
         }
         switch name {
         case "$family": return .family
@@ -193,7 +193,7 @@ private struct PatternParser {
             throw PatternFault(.malformed, path, "expected one operator, got \(members.count) members")
         }
         guard let named = MatchOperator(rawValue: members[0].name) else {
-            let sentence = "\(members[0].name) is no operator; expected one of \(MatchOperator.phrase)"
+            let sentence = "\(members[0].name) is not an operator; expected one of \(MatchOperator.phrase)"
             throw PatternFault(.malformed, path, sentence)
         }
         return try self.operation(named, members[0].value, path: "\(path).\(named.rawValue)")
@@ -232,7 +232,7 @@ private struct PatternParser {
 
     private func wildcard(_ string: String, path: String) throws(PatternFault) -> Wildcard {
         guard let wildcard = Wildcard(string) else {
-            throw PatternFault(.malformed, path, "a backslash may stand only before a star or a backslash")
+            throw PatternFault(.malformed, path, "a backslash may only come before a star or a backslash")
         }
         guard wildcard.starCount <= self.limits.starsMax else {
             let sentence = "expected at most \(self.limits.starsMax) stars, got \(wildcard.starCount)"
@@ -300,8 +300,8 @@ private struct PatternParser {
         }
         guard !range.isEmpty else {
             let sentence = """
-                no number is in both; where one of them is enough, list them apart, as in \
-                [{"numeric": ["<", 5]}, {"numeric": [">", 9]}]
+                no number fits both; if one of them is enough, give two elements, as in [{"numeric": ["<", 5]}, \
+                {"numeric": [">", 9]}]
                 """
             throw PatternFault(.malformed, path, sentence)
         }

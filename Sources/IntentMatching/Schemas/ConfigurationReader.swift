@@ -106,7 +106,7 @@ private struct ConfigurationReader {
             return .string(string)
         case (.enumeration, .string(let string)):
             guard parameter.cases.contains(where: { $0.hasSameBytes(as: string) }) else {
-                let sentence = "expected one of \(parameter.casesPhrase), got a string that is none of them"
+                let sentence = "expected one of \(parameter.casesPhrase), got another string"
                 throw ConfigurationFault(.unknownCase, path, sentence)
             }
             return .string(string)
@@ -119,7 +119,7 @@ private struct ConfigurationReader {
         case (.int, .double(let double)):
             // 5.0 is 5. Beyond 2^53 the reader may have rounded what was written.
             guard case .int(let int) = ExactNumber(double), abs(double) <= 0x1p53 else {
-                throw ConfigurationFault(.wrongType, path, "expected an integer, got a number that is none")
+                throw ConfigurationFault(.wrongType, path, "expected an integer, got a number that is not one")
             }
             return .int(int)
         case (.double, .double(let double)) where double.isFinite:

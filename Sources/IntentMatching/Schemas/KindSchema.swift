@@ -36,7 +36,7 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
         }
         for parameter in sorted {
             if let parent = sorted.first(where: { parameter.name.hasPrefix($0.name + ".") }) {
-                throw SchemaFault(kind, parameter.name, "lies inside \(parent.name), which is a parameter itself")
+                throw SchemaFault(kind, parameter.name, "is inside \(parent.name), which is itself a parameter")
             }
         }
         self.kind = kind
@@ -96,7 +96,7 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
                 return "lists a case twice"
             }
         } else if !parameter.cases.isEmpty {
-            return "lists cases but is no enumeration"
+            return "lists cases but is not an enumeration"
         }
         guard let value = parameter.defaultValue else { return nil }
         guard parameter.accepts(value) else {

@@ -14,7 +14,7 @@ extension MatchPattern {
             throw PatternFault(
                 .malformed,
                 "when.\(field)",
-                "a condition asks for what a push brings, not for the instance"
+                "a condition can only be about the push, not about the instance"
             )
         }
         return pattern

@@ -38,7 +38,7 @@ package struct LogBackup {
     ) throws(JournalError) -> Summary {
         let format = try LogDirectory.format(in: self.source)
         guard try Self.isFree(self.target) else {
-            throw JournalError(.invalid, "\(self.target) exists and is not empty; name another place")
+            throw JournalError(.invalid, "\(self.target) exists and is not empty; give another path")
         }
         let partial = self.target + ".partial"
         try Self.removeFiles(in: partial)
@@ -54,7 +54,7 @@ package struct LogBackup {
             step(numbers.count + snapshots)
         }
         guard try LogTrimming.firstFile(in: self.source) == first else {
-            throw JournalError(.unavailable, "the log was trimmed while it was copied; try again")
+            throw JournalError(.unavailable, "the log was trimmed during the copy; try again")
         }
         for archive in LogDirectory.archives
         where LogDirectory.size(of: self.source + "/" + archive) > 0 {
@@ -67,7 +67,7 @@ package struct LogBackup {
         try Self.sync(partial)
         // An empty directory may be in the place: rename(2) replaces it.
         // Sound: both paths are only read during the call.
-        guard unsafe rename(partial, self.target) == 0 else { throw systemFailure("renaming of \(partial)") }
+        guard unsafe rename(partial, self.target) == 0 else { throw systemFailure("cannot rename \(partial)") }
         try Self.sync(self.target + "/..")
         return summary
     }
@@ -89,7 +89,7 @@ package struct LogBackup {
             let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
             try database.execute("VACUUM INTO '\(quoted)'")
         } catch {
-            throw error.journalError("copy of \(name)")
+            throw error.journalError("cannot copy \(name)")
         }
         try PosixFile(path: path, flags: O_RDWR).sync()
         summary.files += 1
@@ -136,16 +136,16 @@ extension LogBackup {
             if LogDirectory.isDirectory(file) {
                 try Self.removeFiles(in: file)
                 // Sound: the path is only read during the call, here and below.
-                guard unsafe rmdir(file) == 0 else { throw systemFailure("removal of \(file)") }
+                guard unsafe rmdir(file) == 0 else { throw systemFailure("cannot remove \(file)") }
             } else {
-                guard unsafe unlink(file) == 0 else { throw systemFailure("removal of \(file)") }
+                guard unsafe unlink(file) == 0 else { throw systemFailure("cannot remove \(file)") }
             }
         }
     }
 
     private static func makeDirectory(_ path: String) throws(JournalError) {
         // Sound: the path is only read during the call.
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw systemFailure("creation of \(path)") }
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw systemFailure("cannot create \(path)") }
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(JournalError) {

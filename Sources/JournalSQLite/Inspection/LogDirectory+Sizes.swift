@@ -35,7 +35,7 @@ extension LogDirectory {
         sizes.lastBackup = Self.modified("\(path)/\(Self.lastBackup)")
         var system = statvfs()
         // Sound: the path is only read during the call, and the status is a local.
-        guard unsafe statvfs(path, &system) == 0 else { throw systemFailure("look at the file system of \(path)") }
+        guard unsafe statvfs(path, &system) == 0 else { throw systemFailure("cannot read the file system of \(path)") }
         sizes.fileSystem = Self.bytes(UInt64(system.f_blocks), UInt64(system.f_frsize))
         sizes.free = Self.bytes(UInt64(system.f_bavail), UInt64(system.f_frsize))
         return sizes

@@ -30,7 +30,7 @@ package final class LogDirectory: LogHistory {
                 let starts = try LogFile.starts(of: database, number: number, format: self.format)
                 files.append(LogReader.File(number: number, path: file, starts: starts))
             } catch {
-                throw error.journalError("opening of the log")
+                throw error.journalError("cannot open the log")
             }
         }
         self.files = files
@@ -136,7 +136,7 @@ extension LogDirectory {
     /// The names of what is in a directory, sorted.
     static func fileNames(in path: String) throws(JournalError) -> [String] {
         // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.
-        guard let stream = unsafe opendir(path) else { throw systemFailure("listing of directory \(path)") }
+        guard let stream = unsafe opendir(path) else { throw systemFailure("cannot list the folder \(path)") }
         defer { _ = unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream) {
@@ -186,7 +186,7 @@ extension LogDirectory {
                 }
             }
         } catch {
-            throw error.journalError("look for the end of the log")
+            throw error.journalError("cannot find the end of the log")
         }
         return ends
     }

@@ -92,7 +92,7 @@ package struct LogSurvey {
         let rest = numbers.count - told.count
         guard rest > 0 else { return }
         let file = LogFileName.name(of: told.endIndex)
-        self.note(LogFault(.file, file: file, "the file is missing, and \(rest - 1) behind it"))
+        self.note(LogFault(.file, file: file, "the file is missing, and \(rest - 1) after it"))
     }
 
     private static let missingTold = 100

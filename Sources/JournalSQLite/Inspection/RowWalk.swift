@@ -49,7 +49,7 @@ struct RowWalk {
         guard let packed = try? PackedRecords(validating: query.bytes(at: 4)),
             Int64(packed.count) == query.integer(at: 2)
         else {
-            return self.note(.framing, partition, .entries, position, "its records cannot be told apart")
+            return self.note(.framing, partition, .entries, position, "its records cannot be separated")
         }
         let time = Instant(milliseconds: query.integer(at: 1))
         let entry = LogEntry(position: LogPosition(position), logTime: time, packed: packed)
@@ -133,7 +133,7 @@ struct RowWalk {
             let range = position - last == 2 ? "it is missing" : "\(last + 1) to \(position - 1) are missing"
             self.note(.missing, partition, table, last + 1, range)
         } else if position <= last {
-            self.note(.place, partition, table, position, "the position occurs in the file before already")
+            self.note(.place, partition, table, position, "the position is already in the file before")
         }
     }
 
@@ -149,7 +149,7 @@ struct RowWalk {
         }
         let near = position - min(position - 1, Self.neighbours)...position + Self.neighbours
         for other in near where Int64(checksum(other, partition)) == stored {
-            return (.place, "what stands here is position \(other)")
+            return (.place, "the row has position \(other)")
         }
         return (.checksum, "its checksum is \(checksum(position, partition)), the stored one \(stored)")
     }

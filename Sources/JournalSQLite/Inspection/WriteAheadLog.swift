@@ -30,7 +30,7 @@ struct WriteAheadLog {
         var sums: (UInt32, UInt32) = (0, 0)
         Self.add(bytes, 0..<24, isBigEndian, &sums)
         guard pageBytes >= 512, sums == (Self.word(bytes, 24), Self.word(bytes, 28)) else {
-            return "the checksum of its header does not fit"
+            return "the checksum of its header is wrong"
         }
         var offset = Self.headerBytes
         var frame = 0
@@ -54,8 +54,7 @@ struct WriteAheadLog {
     }
 
     private static func sentence(_ frame: Int, _ what: String, _ committed: Int) -> String {
-        "frame \(frame) \(what), and nothing behind frame \(committed) is read; a process that dies leaves such an end, too,"
-            + " with nothing in it that was acknowledged"
+        "frame \(frame) \(what), and nothing after frame \(committed) is read; a process that was killed also leaves such an end, without acknowledged data"
     }
 
     private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {

@@ -31,7 +31,7 @@ package struct ArrivalTrace: Hashable, Sendable {
             rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
             guard !rest.isEmpty else { continue }
             guard let exact = Self.nanoseconds(rest) else {
-                throw Fault(line: number, sentence: "has to begin with seconds such as 12.345")
+                throw Fault(line: number, sentence: "must begin with seconds such as 12.345")
             }
             let instant = speed == 1 ? exact : exact.stretched(by: 1 / speed)
             guard instant >= instants.last ?? 0 else {
@@ -42,7 +42,9 @@ package struct ArrivalTrace: Hashable, Sendable {
             }
             instants.append(instant)
         }
-        guard !instants.isEmpty else { throw Fault(line: max(1, number), sentence: "ends a trace without an instant") }
+        guard !instants.isEmpty else {
+            throw Fault(line: max(1, number), sentence: "ends the trace, which has no instant")
+        }
         self.instants = instants
     }
 

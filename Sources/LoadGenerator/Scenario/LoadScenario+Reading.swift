@@ -179,7 +179,7 @@ private struct LoadScenarioReading {
             if scenario.hosts.streams == 0 {
                 self.text.fault(section, "send", "needs hosts with streams: set hosts.streams")
             }
-            if load.process == nil { self.text.fault(section, "rate", "has to be a number for reconnects") }
+            if load.process == nil { self.text.fault(section, "rate", "must be a number for reconnects") }
         }
         return load
     }

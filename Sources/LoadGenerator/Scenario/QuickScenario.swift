@@ -35,14 +35,15 @@ package enum QuickScenario: String, Hashable, Sendable, CaseIterable {
     /// What it shows, as a list says it.
     package var about: String {
         switch self {
-        case .burst: "one push for every widget: what it does to all the other pushes, and when the last widget has it"
-        case .storm: "every host registers anew, then hundreds of event streams break at once, amid pushes"
+        case .burst:
+            "one push for every widget: its effect on all other pushes, and the time until the last widget has it"
+        case .storm: "every host registers again, then hundreds of event streams break at once, amid pushes"
         case .steady: "pushes at random instants to hosts that read and acknowledge: the latency of an ordinary day"
-        case .slowHosts: "a fifth of the hosts take two seconds to answer: whether the others notice"
+        case .slowHosts: "a fifth of the hosts take two seconds to answer: the effect on the others"
         case .failingProvider:
-            "a timeline provider fails for a while: pushes are taken all the same, and when it has caught up"
+            "a timeline provider fails for a while: pushes are accepted all the same, and the gateway catches up afterwards"
         case .restart:
-            "the gateway is restarted under load: how long it is away, what that costs, and that nothing is lost"
+            "the gateway is restarted under load: how long it is away, what that costs, and whether anything is lost"
         }
     }
 
@@ -90,7 +91,8 @@ package enum QuickScenario: String, Hashable, Sendable, CaseIterable {
         let head = [
             "# \(self.about.prefix(1).uppercased())\(self.about.dropFirst()).", "name: \(self.title)",
             "about: \(self.sentence)",
-            "seed: 1", "for: \(size.seconds)s", "# The run is over as soon as nothing is on its way.", "settle: 10m",
+            "seed: 1", "for: \(size.seconds)s", "# The run ends as soon as every push has its answer and its reloads.",
+            "settle: 10m",
             "# Every push reloads what it matches: with widgetkit most pushes of so short a run would wait for the budget.",
             "budget: unlimited",
         ]
@@ -116,11 +118,11 @@ package enum QuickScenario: String, Hashable, Sendable, CaseIterable {
     private var sentence: String {
         switch self {
         case .burst: "One push for every widget amid pushes at random instants."
-        case .storm: "Every host registers anew, then event streams break and come back, amid pushes."
+        case .storm: "Every host registers again, then event streams break and come back, amid pushes."
         case .steady: "Pushes at random instants to hosts that read their reloads and acknowledge them."
         case .slowHosts: "A fifth of the hosts take two seconds to make a timeline."
         case .failingProvider: "The timeline provider answers nothing but 500 for a quarter of the time."
-        case .restart: "The gateway is told to end under load, and is started again."
+        case .restart: "The gateway gets SIGTERM under load, and is started again."
         }
     }
 }

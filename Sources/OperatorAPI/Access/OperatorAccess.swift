@@ -92,7 +92,7 @@ package struct OperatorAccess: Sendable {
         if known.isOpen { return Visitor(OperatorCaller(name: "anybody", scope: .admin)) }
         if let peer = request.peerCertificate, let caller = Self.caller(of: peer, known.certificates) {
             guard !self.revocations.isRevoked(peer) else {
-                throw Problem(.invalidCredential, "this client certificate has been revoked; come with another")
+                throw Problem(.invalidCredential, "this client certificate has been revoked; use another one")
             }
             return Visitor(caller)
         }
@@ -146,7 +146,7 @@ package struct OperatorAccess: Sendable {
     static func check(_ caller: OperatorCaller, needed: OperatorScope, for what: String) throws(Problem) {
         guard caller.scope >= needed else {
             let scope = caller.scope.rawValue
-            throw Problem(.forbidden, "the scope \(needed.rawValue) is needed for \(what); the credential has \(scope)")
+            throw Problem(.forbidden, "\(what) needs the scope \(needed.rawValue); the credential has \(scope)")
         }
     }
 }

@@ -36,7 +36,7 @@ package struct OperatorGate: Sendable {
             let name = request.authority.prefix(64)
             throw Problem(
                 .misdirected,
-                "\"\(name)\" is no name of this listener; ask for localhost, its address or a name in its certificate, or "
+                "\"\(name)\" is not a name of this listener; use localhost, its address or a name in its certificate, or "
                     + "add the name to ops.names"
             )
         }
@@ -47,13 +47,13 @@ package struct OperatorGate: Sendable {
             guard Self.isLinkToPage(request) else { throw Self.foreign }
         }
         guard request.body.isEmpty || Self.isJSON(request.headers["content-type"]) else {
-            throw Problem(.unsupportedMediaType, "say what the body is: content-type: application/json")
+            throw Problem(.unsupportedMediaType, "send the header content-type: application/json with the body")
         }
     }
 
     private static let foreign = Problem(
         .crossOrigin,
-        "a web page of another origin asks; operators' routes answer the dashboard and programs alone"
+        "a web page of another origin sent this request; operators' routes only answer the dashboard and programs"
     )
 
     /// Whether somebody follows a link from another site to the dashboard, which says nothing by itself.

@@ -34,8 +34,8 @@ package struct OperatorTokenFile: Sendable {
         }
         let isFile = attributes[.type] as? FileAttributeType == .typeRegular
         guard isFile, let mode = Self.number(attributes[.posixPermissions]), mode & 0o077 == 0 else {
-            let advice = "remove it, and another is made, or take the others' rights away (chmod 600)"
-            throw Fault(description: "\(self.path) is no file of the gateway's user alone; \(advice)")
+            let advice = "remove it, and the gateway makes another one, or run chmod 600 on it"
+            throw Fault(description: "other users than the gateway's own can use \(self.path); \(advice)")
         }
         // What a power cut may have left of one that was just made.
         if Self.number(attributes[.size]) == 0 { return try self.make() }
@@ -45,13 +45,15 @@ package struct OperatorTokenFile: Sendable {
     /// The token in the file.
     package func read() throws(Fault) -> String {
         guard let data = try? Data(contentsOf: URL(filePath: self.path)), data.count <= Self.bytesMax else {
-            throw Fault(description: "\(self.path) cannot be read for the operators' token; look at its owner and mode")
+            throw Fault(description: "the operators' token \(self.path) cannot be read; check its owner and mode")
         }
         let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
         guard let token = lines.first, token.utf8.count >= GatewayConfiguration.Operators.tokenBytesMin,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
-            throw Fault(description: "\(self.path) holds no token for operators; remove it, and another is made")
+            throw Fault(
+                description: "\(self.path) has no token for operators; remove it, and the gateway makes another one"
+            )
         }
         return String(token)
     }
@@ -80,7 +82,7 @@ package struct OperatorTokenFile: Sendable {
             try? files.removeItem(atPath: self.path)
             try files.moveItem(atPath: draft, toPath: self.path)
         } catch {
-            throw Fault(description: "\(self.path) cannot be made for the operators' token: \(error)")
+            throw Fault(description: "the operators' token \(self.path) cannot be written: \(error)")
         }
         return token
     }

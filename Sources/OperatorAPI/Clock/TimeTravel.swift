@@ -59,11 +59,14 @@ package actor TimeTravel {
         let target = self.logClock.now() + interval
         guard target <= MovableClock.end else {
             let end = RFC3339.text(of: MovableClock.end) ?? ""
-            throw Problem(.badRequest, "that is beyond \(end), where a clock that is moved ends; start another gateway")
+            throw Problem(
+                .badRequest,
+                "that is beyond \(end), the last time that the clock can be moved to; start another gateway"
+            )
         }
         var stops = 0
         while let due = try await self.nextDue(), due <= target {
-            guard !Task.isCancelled else { throw Problem(.unavailable, "the client has gone; time stays here") }
+            guard !Task.isCancelled else { throw Problem(.unavailable, "the client left; the clock stays here") }
             guard stops < stopsMax else { throw self.tooManyStops(stopsMax) }
             stops += 1
             self.clock.move(by: due - self.logClock.now())
@@ -80,7 +83,7 @@ package actor TimeTravel {
         let now = RFC3339.text(of: self.logClock.now()) ?? ""
         return Problem(
             .tooMuchWork,
-            "the clock stands at \(now): something was due at \(stopsMax) instants; move it on again, or raise limits.maxClockStops"
+            "the clock stopped at \(now), after \(stopsMax) instants at which something was due; move it on again, or raise limits.maxClockStops"
         )
     }
 

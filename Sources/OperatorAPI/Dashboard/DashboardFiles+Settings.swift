@@ -15,7 +15,7 @@ extension DashboardFiles {
                 chartScript = Array(try Data(contentsOf: URL(filePath: settings.chartScript)))
             } catch {
                 logger.notice(
-                    "the dashboard shows tables: its chart library cannot be read; install libjs-chart.js or set ops.dashboard.chartScript",
+                    "the dashboard shows tables instead of charts: the chart library cannot be read; install libjs-chart.js or set ops.dashboard.chartScript",
                     metadata: ["file": "\(settings.chartScript)"]
                 )
             }

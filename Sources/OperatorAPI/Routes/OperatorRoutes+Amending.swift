@@ -78,7 +78,7 @@ extension OperatorRoutes {
     private func show(_ entry: AmendedEntry, _ part: String? = nil) throws(Problem) -> HTTPResponse {
         guard let value = try self.reloading.value(of: entry, part: part) else {
             let what = part.map { "\"\($0)\" of the \(entry)" } ?? "\(entry)"
-            throw Problem(.notFound, "there is no \(what); GET /v1/\(entry.list) lists those that there are")
+            throw Problem(.notFound, "there is no \(what); GET /v1/\(entry.list) lists them")
         }
         var response = HTTPResponse(json: value)
         response.headers.append("etag", EntityTag(value.jsonText, isWeak: false).description)
@@ -136,13 +136,12 @@ extension OperatorCall {
             if text.contains("PRIVATE KEY-----") {
                 throw Problem(
                     .badRequest,
-                    "a private key was sent, and the gateway takes public keys alone: openssl pkey -in key.p8 -pubout. Nothing of it "
-                        + "is kept; give the key up if it came over a way that others see",
+                    "you sent a private key, and the gateway takes only public keys: openssl pkey -in key.p8 -pubout. The gateway does not keep it; replace the key if others could see the request",
                     path: name
                 )
             }
             if name == "publicKey", !text.contains("-----BEGIN PUBLIC KEY-----") {
-                throw Problem(.badRequest, "has to be a public key as PEM (BEGIN PUBLIC KEY)", path: name)
+                throw Problem(.badRequest, "must be a public key as PEM (BEGIN PUBLIC KEY)", path: name)
             }
         default: break
         }

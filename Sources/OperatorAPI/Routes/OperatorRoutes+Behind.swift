@@ -78,18 +78,23 @@ extension OperatorRoutes {
             within.append((labels, share))
             burning.append((labels, board.goal.burnRate(late: sum.late, of: sum.instances)))
         }
-        text.add("freshet_widgets_behind", .gauge, "Widgets that do not show yet what they should, by reason.", behind)
-        text.add("freshet_widgets_late", .gauge, "Those of them that have been behind for longer than the goal.", late)
+        text.add("freshet_widgets_behind", .gauge, "Widgets that do not show the newest data yet, by reason.", behind)
+        text.add(
+            "freshet_widgets_late",
+            .gauge,
+            "Widgets that have been behind for longer than the goal allows, by reason.",
+            late
+        )
         text.add(
             "freshet_widgets_behind_oldest_seconds",
             .gauge,
-            "How long the longest of them has been behind, to the minute; 0 if none is.",
+            "How long the widget that is behind the longest has been behind, to the minute; 0 if none is.",
             oldest
         )
         text.add(
             "freshet_freshness_goal_ratio",
             .gauge,
-            "The share of the widgets that is to be within the goal.",
+            "The share of the widgets that the goal is about.",
             [(labels: [], value: board.goal.fraction)]
         )
         text.add(
@@ -101,7 +106,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_freshness_within_ratio",
             .gauge,
-            "The share of an app's widgets that are not behind, or not for longer than the goal.",
+            "The share of an app's widgets that meet the goal: not behind, or not for longer than it allows.",
             within
         )
         text.add(

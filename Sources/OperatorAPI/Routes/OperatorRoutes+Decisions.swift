@@ -96,11 +96,11 @@ extension OperatorRoutes {
 
     func addDecisions(_ text: inout PrometheusText) {
         guard let counts = self.store.decisions?.store.counts else { return }
-        text.add("freshet_decisions_kept_bytes", .gauge, "What decisions take of the disk.", counts.bytes)
+        text.add("freshet_decisions_kept_bytes", .gauge, "Bytes of disk that decisions take.", counts.bytes)
         text.add(
             "freshet_decisions_left_out_total",
             .counter,
-            "Decisions that were made faster than they were written.",
+            "Decisions that are not on the disk, since they were made faster than they could be written.",
             Int(clamping: counts.leftOut)
         )
         text.add(

@@ -14,7 +14,7 @@ extension OperatorRoutes {
     func dryRun(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let bundle = BundleID(call["app"])
         guard let app = self.apps[bundle] else {
-            throw Problem(.notFound, "the app \"\(bundle)\" is not served here")
+            throw Problem(.notFound, "the gateway does not serve the app \"\(bundle)\"")
         }
         var object = try call.object()
         let own = object.value("freshet") ?? .object([])
@@ -23,7 +23,7 @@ extension OperatorRoutes {
         var priority: Priority?
         if let number {
             guard let known = Priority(rawValue: UInt8(number)) else {
-                throw object.problem("priority", "is one of 10, 5 and 1")
+                throw object.problem("priority", "must be 10, 5 or 1")
             }
             priority = known
         }

@@ -45,9 +45,12 @@ extension OperatorRoutes {
         do {
             if let files = try await self.store.forgetHistory() { return files }
         } catch {
-            throw Problem(.unavailable, "the hosts are removed, but not their history: \(error); ask again")
+            throw Problem(
+                .unavailable,
+                "the hosts are removed, but their history is not: \(error); send the request again"
+            )
         }
-        let reason = "the hosts are removed, but not their history: this gateway makes no snapshots to go on with"
+        let reason = "the hosts are removed, but their history is not: this gateway makes no snapshots"
         throw Problem(.notSupported, reason)
     }
 
@@ -57,7 +60,10 @@ extension OperatorRoutes {
         let answer = try await self.log.append(.unregister(removal), for: host)
         if case .unregistered = answer { return 1 }
         guard takesHistory else {
-            throw Problem(.unknownHost, "there is no host \(host); what history may still hold of it goes with time")
+            throw Problem(
+                .unknownHost,
+                "there is no host \(host); the history may still have it, until the log is trimmed"
+            )
         }
         return 0
     }

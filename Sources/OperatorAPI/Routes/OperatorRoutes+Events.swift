@@ -54,7 +54,7 @@ extension OperatorRoutes {
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let subject = OperatorFeed.Subject(rawValue: String(word)) else {
                 let names = all.map(\.rawValue).joined(separator: ", ")
-                throw Problem(.badRequest, "expected some of \(names), with commas between", path: "types")
+                throw Problem(.badRequest, "expected one or more of \(names), separated by commas", path: "types")
             }
             try OperatorAccess.check(caller, needed: subject.scope, for: "events of the type \(subject.rawValue)")
             subjects.insert(subject)
@@ -82,7 +82,7 @@ extension EventText {
 extension Problem {
     fileprivate init(_ refusal: OperatorFeed.Refusal) {
         switch refusal {
-        case .tooMany(let max): self.init(.tooMany, "\(max) readers follow what happens, as many as the gateway allows")
+        case .tooMany(let max): self.init(.tooMany, "\(max) readers follow the events, the limit; close one")
         case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
         }
     }

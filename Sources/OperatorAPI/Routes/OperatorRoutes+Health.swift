@@ -21,7 +21,7 @@ extension OperatorRoutes {
             text.add(
                 kind == .upstream ? "freshet_upstream_held" : "freshet_webhook_held",
                 .gauge,
-                "Whether nothing is sent for a while, since it was told so or would be refused.",
+                "Whether sending is held back for a while, since the target asked for it or would refuse.",
                 views.map { (labels: $0.0, value: $0.1.heldUntil == nil ? 0 : 1) }
             )
         }
@@ -39,7 +39,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_provider_breaker_open",
             .gauge,
-            "Whether a timeline provider is left alone after failures, or has one request on trial.",
+            "Whether a timeline provider gets no requests after failures, or one request on trial.",
             providers.map { (labels: $0.labels, value: $0.view.isClosed ? 0 : 1) }
         )
     }
@@ -53,13 +53,13 @@ extension OperatorRoutes {
         text.add(
             "freshet_receipts_told_total",
             .counter,
-            "Pushes of which the app's receiver of receipts has taken what became of them.",
+            "Pushes whose receipt the app's receiver has accepted.",
             views.map { (labels: $0.labels, value: Double($0.view.counters.told)) }
         )
         text.add(
             "freshet_receipts_gaps_total",
             .counter,
-            "How often pushes may have been forgotten before the app's receiver of receipts was told of them.",
+            "How often pushes may have been removed before the app's receiver got their receipts.",
             views.map { (labels: $0.labels, value: Double($0.view.counters.gaps)) }
         )
     }
@@ -73,7 +73,7 @@ extension OperatorRoutes {
         text.add(
             names.lastSuccess,
             .gauge,
-            "When it last did what it was asked to do; not there until it has once.",
+            "When it last succeeded; absent until its first success.",
             views.compactMap { labels, view in
                 view.health.lastSuccess.map { (labels: labels, value: Double($0.milliseconds) / 1000) }
             }
@@ -81,19 +81,19 @@ extension OperatorRoutes {
         text.add(
             names.inTrouble,
             .gauge,
-            "Whether it has only failed for half a minute, or is to be left alone for so long.",
+            "Whether it has done nothing but fail for half a minute, or asked for a pause of at least that.",
             views.map { (labels: $0.labels, value: $0.view.health.isInTrouble ? 1 : 0) }
         )
         text.add(
             names.requests,
             .counter,
-            "Requests that were answered, or came to nothing.",
+            "Requests that were answered or failed.",
             views.map { (labels: $0.labels, value: Double($0.view.health.attempts)) }
         )
         text.add(
             names.failures,
             .counter,
-            "Requests that were refused, or came to nothing, by reason.",
+            "Requests that were refused or failed, by reason.",
             views.flatMap { labels, view in
                 view.health.failuresByReason.map { (labels: labels + [("reason", $0.reason)], value: Double($0.count)) }
             }
@@ -101,7 +101,7 @@ extension OperatorRoutes {
         text.add(
             names.oldestWaiting,
             .gauge,
-            "How long the oldest that is for it has waited; 0 if nothing does.",
+            "How long its oldest waiting item has waited; 0 if nothing waits.",
             views.map { labels, view in
                 (labels: labels, value: view.oldest.map { Double(max(0, (now - $0).milliseconds)) / 1000 } ?? 0)
             }

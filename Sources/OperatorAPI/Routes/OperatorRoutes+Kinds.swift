@@ -17,7 +17,7 @@ extension OperatorRoutes {
             found.append(JSONValue.object(of: await self.members(of: KindKey(app: app.bundle, kind: kind))))
         }
         guard !found.isEmpty else {
-            throw Problem(.notFound, "no app has a kind \"\(kind)\"; GET /v1/kinds lists those that there are")
+            throw Problem(.notFound, "no app has a kind \"\(kind)\"; GET /v1/kinds lists them")
         }
         return try await self.answer([("kinds", .array(found))])
     }

@@ -57,7 +57,7 @@ extension OperatorRoutes {
         let list = try ListRequest(call, below: self.log.rowBounds(lists: filters.count))
         if let host = call.query("host") {
             guard let app = filter.app else {
-                throw Problem(.badRequest, "a host is its app's: name the app, too", path: "app")
+                throw Problem(.badRequest, "a host belongs to an app: give the app, too", path: "app")
             }
             let key = HostKey(app: app, id: HostID(host))
             filter.host = key
@@ -100,7 +100,7 @@ extension OperatorRoutes {
     private func namedHosts(_ call: OperatorCall, _ app: BundleID?) throws(Problem) -> [HostKey]? {
         if let text = call.query("token") {
             guard let token = DeviceToken(hex: text) else {
-                throw Problem(.badRequest, "a device token is hex, all of it", path: "token")
+                throw Problem(.badRequest, "expected a whole device token in hex", path: "token")
             }
             guard case .bound(let entry) = self.traffic.directory.lookup(token), self.reach.includes(entry.app)
             else { return [] }

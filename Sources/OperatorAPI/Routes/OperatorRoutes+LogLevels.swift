@@ -54,18 +54,18 @@ extension OperatorRoutes {
 
     func addLogs(_ text: inout PrometheusText) {
         let feed = self.watch.feed
-        text.add("freshet_feed_readers", .gauge, "Operators who follow what happens.", feed.count)
+        text.add("freshet_feed_readers", .gauge, "Operators' connections that follow the events.", feed.count)
         text.add(
             "freshet_feed_readers_ended_total",
             .counter,
-            "Operators who were refused, cut off, or told of a gap, by a limit of the feed.",
+            "Followers that were refused, disconnected, or told of a gap, by a limit of the event feed.",
             by: "reason",
             [("refused", feed.refused), ("slow", feed.cutOff), ("gap", feed.gaps)]
         )
         text.add(
             "freshet_feed_reloads_not_shown_total",
             .counter,
-            "Reloads that the feed counted instead of telling them.",
+            "Reloads that the event feed counted instead of showing.",
             feed.reloadsNotShown
         )
         let views = self.settings.logs.views
@@ -79,14 +79,14 @@ extension OperatorRoutes {
         text.add(
             "freshet_log_messages_repeated_total",
             .counter,
-            "Log messages counted instead of written, since the same had been written a moment before.",
+            "Log messages that were counted instead of written, since the same message was written a moment before.",
             by: "subsystem",
             views.map { ($0.subsystem.rawValue, $0.repeated) }
         )
         text.add(
             "freshet_log_repeats_told_early_total",
             .counter,
-            "Repetitions told before their time, since log.maxRepeats other messages might repeat themselves.",
+            "Repetitions that were logged early, since log.maxRepeats other messages were being counted.",
             self.settings.logs.cut
         )
     }

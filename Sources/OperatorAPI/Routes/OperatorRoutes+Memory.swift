@@ -54,17 +54,17 @@ extension OperatorRoutes {
             text.add(
                 "freshet_memory_used_bytes",
                 .gauge,
-                "What the process takes of the memory, what the registry has free again excepted.",
+                "Memory that the process takes, without what the registry has free for reuse.",
                 budget.used
             )
             text.add(
                 "freshet_memory_used_percent",
                 .gauge,
-                "How much of storage.memoryMax is used; 100 and more if registrations that add are refused.",
+                "How much of storage.memoryMax is used; from 100 on, registrations that add hosts or instances are refused.",
                 budget.usedPercent
             )
             if let limit = budget.limit {
-                text.add("freshet_memory_limit_bytes", .gauge, "What storage.memoryMax comes to.", limit)
+                text.add("freshet_memory_limit_bytes", .gauge, "storage.memoryMax in bytes.", limit)
             }
         }
         func add(_ name: String, _ help: String, _ value: KeyPath<RegistryUsage, Int>) {
@@ -82,11 +82,11 @@ extension OperatorRoutes {
         }
         add("freshet_app_hosts", "Hosts registered, by app and its team.", \.hosts)
         add("freshet_app_instances", "Widget instances registered, by app and its team.", \.instances)
-        add("freshet_app_bytes", "About what an app's hosts and instances take of the memory.", \.bytes)
+        add("freshet_app_bytes", "About how much memory an app's hosts and instances take.", \.bytes)
         text.add(
             "freshet_registrations_refused_total",
             .counter,
-            "Registrations refused since they would have added hosts or instances, by the limit.",
+            "Registrations that would have added hosts or instances and were refused, by limit.",
             by: "limit",
             [("hosts", refused.hosts), ("instances", refused.instances), ("memory", refused.memory)]
         )

@@ -18,7 +18,7 @@ extension OperatorRoutes {
             "Version of the program and of its decision rules.",
             [(labels: [("version", FreshetVersion.current), ("engine", "\(Engine.version)")], value: 1)]
         )
-        text.add("freshet_ready", .gauge, "Whether the gateway can do its work.", self.readiness.isReady ? 1 : 0)
+        text.add("freshet_ready", .gauge, "Whether the gateway is ready.", self.readiness.isReady ? 1 : 0)
         text.add(
             "freshet_ready_condition",
             .gauge,
@@ -30,7 +30,7 @@ extension OperatorRoutes {
             text.add(
                 "freshet_config_last_reload_successful",
                 .gauge,
-                "Whether the configuration that was read last is in force.",
+                "Whether the configuration that was last read is in force.",
                 report.faults.isEmpty ? 1 : 0
             )
         }
@@ -86,7 +86,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_rate_limited_total",
             .counter,
-            "Pushes refused since they came too fast, by what was exceeded.",
+            "Pushes refused since they came too fast, by rate limit.",
             by: "scope",
             [("app", limited[.app]), ("key", limited[.key]), ("token", limited[.token])]
         )
@@ -111,7 +111,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_problems_total",
             .counter,
-            "Requests refused with a problem, by the routes' listener and by code; pushes have their own.",
+            "Requests refused with a problem, by listener and code, without pushes.",
             [("host", self.traffic.problems), ("ops", self.ownProblems)].flatMap { listener, problems in
                 problems.all.map {
                     (labels: [("listener", listener), ("code", $0.0.rawValue)], value: Double($0.1))
@@ -139,7 +139,7 @@ extension OperatorRoutes {
             FailureReason.allCases.map { ($0.name, outcomes[$0]) }
         )
         text.add("freshet_deferred", .gauge, "Matched instances that wait for their budget.", outcomes[.deferred])
-        text.add("freshet_issued", .gauge, "Matched instances whose reload is out.", outcomes[.issued])
+        text.add("freshet_issued", .gauge, "Matched instances whose reload is outstanding.", outcomes[.issued])
         text.add(
             "freshet_reloads_total",
             .counter,
@@ -156,12 +156,12 @@ extension OperatorRoutes {
         )
         text.histogram(
             "freshet_freshness_seconds",
-            "From the accepted push to the entry that the host says it shows.",
+            "Time from the accepted push until the host reports that it shows the entry.",
             freshness
         )
         text.histogram(
             "freshet_acknowledgement_seconds",
-            "From the reload that was issued to its acknowledgement.",
+            "Time from the issued reload to its acknowledgement.",
             sum.acknowledgement
         )
         let progress = await self.log.progress()
@@ -171,14 +171,14 @@ extension OperatorRoutes {
         text.add(
             "freshet_log_lag_entries",
             .gauge,
-            "Entries that are logged and not applied yet.",
+            "Entries in the log that are not applied yet.",
             by: "partition",
             rows { Int(clamping: $0.lag) }
         )
         text.add(
             "freshet_log_lag_seconds",
             .gauge,
-            "How long the oldest entry that is not applied has waited.",
+            "Age of the oldest entry that is not applied yet.",
             progress.map {
                 (
                     labels: [("partition", "\($0.partition.rawValue)")],
@@ -232,14 +232,14 @@ extension OperatorRoutes {
         text.add(
             "freshet_timelines_due_total",
             .counter,
-            "Timelines that asked for the next one, by the date that they asked for and the one that smoothing made of it.",
+            "Timelines that ask for a reload, by the date that they asked for and the date after smoothing.",
             by: "date",
             [("asked", due.asked), ("smoothed", due.smoothed)]
         )
         text.add(
             "freshet_timelines_due_peak",
             .gauge,
-            "The most of them in one second of the coming hour.",
+            "The most of these reloads in one second of the next hour.",
             by: "date",
             [("asked", Int(survey.asked.max() ?? 0)), ("smoothed", Int(survey.planned.max() ?? 0))]
         )
@@ -258,10 +258,10 @@ extension OperatorRoutes {
         text.add(
             "freshet_budget_exhausted_instances",
             .gauge,
-            "Instances with nothing left in their window.",
+            "Instances that have used up the budget of their window.",
             rows(\.exhausted)
         )
-        text.add("freshet_waiting_instances", .gauge, "Instances for which something waits.", rows(\.waiting))
+        text.add("freshet_waiting_instances", .gauge, "Instances for which a push or a reload waits.", rows(\.waiting))
         var left = Array(repeating: 0, count: BudgetSurvey.leftRows)
         for kind in kinds { for index in left.indices { left[index] += kind.left[index] } }
         let tenth = 100 / BudgetSurvey.leftRows
@@ -278,7 +278,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_timeline_findings_total",
             .counter,
-            "What was peculiar about timelines, by kind and code.",
+            "Findings about timelines, by kind and code.",
             self.targets.states.counts.map { key, code, count in
                 (
                     labels: [("app", key.app.rawValue), ("kind", key.kind.rawValue), ("code", code)],
@@ -297,7 +297,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_connections_allowance",
             .gauge,
-            "Connections that these listeners may have open together, by the descriptors that there are.",
+            "Connections that these listeners may have open together, by the process's limit of open files.",
             by: "listener",
             listeners.compactMap { name, counters in counters.allowance.map { (name, $0) } }
         )
@@ -326,7 +326,12 @@ extension OperatorRoutes {
             by: "reason",
             [("slow", streams.cutOff), ("rotated", streams.rotated)]
         )
-        text.add("freshet_event_stream_gaps_total", .counter, "Readers that had missed too much.", streams.gaps)
+        text.add(
+            "freshet_event_stream_gaps_total",
+            .counter,
+            "Readers that had missed too many events, and were told of a gap.",
+            streams.gaps
+        )
         text.add(
             "freshet_certificate_expiry_timestamp_seconds",
             .gauge,

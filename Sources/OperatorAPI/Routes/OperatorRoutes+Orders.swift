@@ -53,14 +53,14 @@ extension OperatorRoutes {
             }
         guard isKnown == false else { return }
         throw switch scope {
-        case .app(let app): Problem(.notFound, "there is no app \(app); GET /v1/apps lists those that there are")
+        case .app(let app): Problem(.notFound, "there is no app \(app); GET /v1/apps lists the apps")
         case .kind(let app, let kind):
-            Problem(.notFound, "there is no kind \"\(kind)\" of \(app); GET /v1/kinds lists those that there are")
+            Problem(.notFound, "there is no kind \"\(kind)\" of \(app); GET /v1/kinds lists the kinds")
         case .sender(let team):
-            Problem(.notFound, "there is no sender \(team): no app is its, and it has pushed nothing")
+            Problem(.notFound, "there is no sender \(team): it has no app and has sent no push")
         case .host(let host): Problem(.unknownHost, "there is no host \(host)")
         case .instance(let address): Problem(.unknownInstance, "there is no instance \(address)")
-        case .push(let push, _, _): Problem(.notFound, "there is no push \(push), or not any more")
+        case .push(let push, _, _): Problem(.notFound, "there is no push \(push), or it is no longer kept")
         }
     }
 }

@@ -2,7 +2,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What teams have in the log that is not decided yet.
+/// Work units of a team's undecided requests in the log.
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where teams are not told apart.
     func shares() -> JSONValue? {
@@ -31,7 +31,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_work_units_per_second",
             .gauge,
-            "What a partition does in a second in which it is busy, over the last minute.",
+            "Work units that a busy partition does in a second, over the last minute.",
             by: "partition",
             work.partitions.map { ("\($0.partition.rawValue)", $0.pace) }
         )
@@ -39,21 +39,21 @@ extension OperatorRoutes {
         text.add(
             "freshet_work_undecided_units",
             .gauge,
-            "What teams have in the log that is not decided yet.",
+            "Work units of a team's undecided requests in the log.",
             by: "team",
             teams.map { ($0.team.rawValue, $0.undecided) }
         )
         text.add(
             "freshet_work_refused_total",
             .counter,
-            "Requests answered 503, since their team had its share of undecided work in the log.",
+            "Requests answered 503, since their team had used up its share of undecided work in the log.",
             by: "team",
             teams.map { ($0.team.rawValue, $0.refused) }
         )
         text.add(
             "freshet_work_too_large_total",
             .counter,
-            "Requests answered 409, since they are more work than one may be.",
+            "Requests answered 409, since one request may not be so much work.",
             work.tooLargeRequests
         )
     }

@@ -35,26 +35,26 @@ extension OperatorRoutes {
         text.add(
             "freshet_snapshots_total",
             .counter,
-            "Snapshots of partitions, by whether they could be made.",
+            "Snapshots of partitions, made or failed.",
             by: "result",
             [("written", counters.written), ("failed", counters.failed)]
         )
         text.add(
             "freshet_log_files_trimmed_total",
             .counter,
-            "Files of the log that went since snapshots made them needless.",
+            "Files of the log that were removed, since snapshots replace them.",
             counters.trimmedFiles
         )
         text.add(
             "freshet_log_shortened_total",
             .counter,
-            "How often history went before its time, since the disk was nearly full.",
+            "How often history was removed early, since the disk was nearly full.",
             counters.shortened
         )
         text.add(
             "freshet_snapshot_timestamp_seconds",
             .gauge,
-            "The log's time that each partition's newest snapshot since the start is of.",
+            "The log time of each partition's newest snapshot since the start.",
             counters.newest.map { snapshot in
                 (
                     labels: [("partition", "\(snapshot.partition.rawValue)")],

@@ -39,7 +39,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_storage_bytes",
             .gauge,
-            "What the data directory takes, by what it is.",
+            "Bytes that the data directory takes, by purpose.",
             by: "what",
             [
                 ("log", sizes.log), ("writeAheadLog", sizes.writeAheadLog), ("snapshots", sizes.snapshots),
@@ -49,22 +49,27 @@ extension OperatorRoutes {
         text.add(
             "freshet_storage_room_bytes",
             .gauge,
-            "What it may take before pushes are refused.",
+            "Bytes that the data directory may take before pushes are refused.",
             budget.room(for: .traffic)
         )
-        text.add("freshet_storage_reserve_bytes", .gauge, "What is kept for reports and snapshots.", budget.reserve)
-        text.add("freshet_storage_free_bytes", .gauge, "What its file system has free.", sizes.free)
+        text.add(
+            "freshet_storage_reserve_bytes",
+            .gauge,
+            "Bytes that are reserved for reports and snapshots.",
+            budget.reserve
+        )
+        text.add("freshet_storage_free_bytes", .gauge, "Bytes that its file system has free.", sizes.free)
         text.add(
             "freshet_storage_used_percent",
             .gauge,
-            "How much of the room is used; 100 and more if pushes are refused.",
+            "How much of its limit is used; from 100 on, pushes are refused.",
             budget.usedPercent
         )
         if let growth = storage.growthPerDay {
             text.add(
                 "freshet_storage_growth_bytes_per_day",
                 .gauge,
-                "What the log grows by in a day, at the pace of the last one.",
+                "Bytes by which the log grows in a day, from the last day.",
                 growth
             )
         }
@@ -72,7 +77,7 @@ extension OperatorRoutes {
             text.add(
                 "freshet_backup_last_success_timestamp_seconds",
                 .gauge,
-                "When the data directory was last copied by freshet backup; not there until it was.",
+                "When freshet backup last copied the data directory; absent until the first time.",
                 Double(copied.milliseconds) / 1000
             )
         }

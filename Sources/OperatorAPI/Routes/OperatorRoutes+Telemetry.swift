@@ -10,7 +10,7 @@ extension OperatorRoutes {
             text.add(
                 "freshet_trace_spans_total",
                 .counter,
-                "Spans that have ended, by what became of them.",
+                "Spans that have ended, by result.",
                 by: "result",
                 [("exported", exporter.exported), ("failed", exporter.failed), ("dropped", queue.dropped)]
             )
@@ -18,7 +18,7 @@ extension OperatorRoutes {
             text.add(
                 "freshet_trace_limits_total",
                 .counter,
-                "What was not traced, or is looked for in the log, by the limit.",
+                "Requests that were not traced, or are read from the log, by limit.",
                 by: "limit",
                 [
                     ("traces", traces.sampler.limited), ("pushes", limits.pushesForgotten),
@@ -29,7 +29,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_library_series_refused_total",
             .counter,
-            "Series that were asked for through swift-metrics and are not kept.",
+            "Series from swift-metrics that are not kept.",
             telemetry.metrics.refused
         )
         for family in telemetry.metrics.families { text.add(family) }

@@ -30,7 +30,7 @@ extension OperatorRoutes {
         var object = try call.object()
         let app = try object.string("app").map { BundleID($0) }
         let kind = try object.string("kind").map { WidgetKind($0) }
-        if app == nil, kind != nil { throw object.problem("app", "is required beside a kind") }
+        if app == nil, kind != nil { throw object.problem("app", "is required with a kind") }
         try object.finish()
         let wanted: Wanted = app.map { app in kind.map { .kind(KindKey(app: app, kind: $0)) } ?? .app(app) } ?? .failing
         return Change { () async throws(Problem) in
@@ -41,12 +41,12 @@ extension OperatorRoutes {
                 case .app(let app):
                     throw Problem(
                         .notFound,
-                        "\(app) has no upstream, webhook, receipts or timeline provider, or is no app"
+                        "\(app) is not an app, or has no upstream, webhook, receipts or timeline provider"
                     )
                 case .kind(let key):
                     throw Problem(
                         .notFound,
-                        "\(key) has no timeline provider, or is no kind; GET /v1/providers lists all"
+                        "\(key) is not a kind, or has no timeline provider; GET /v1/providers lists them"
                     )
                 }
             }

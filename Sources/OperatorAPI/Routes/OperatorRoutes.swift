@@ -192,7 +192,7 @@ extension OperatorCall {
     func instance() throws(Problem) -> InstanceAddress {
         let parts = self["instance"].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-            throw Problem(.badRequest, "an instance is addressed as /v1/instances/<app>/<host>:<instance>")
+            throw Problem(.badRequest, "give the instance as /v1/instances/<app>/<host>:<instance>")
         }
         return InstanceAddress(
             host: HostKey(app: BundleID(self["app"]), id: HostID(String(parts[0]))),

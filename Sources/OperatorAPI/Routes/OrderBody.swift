@@ -37,7 +37,7 @@ package enum OrderBody {
             let possible =
                 ["grant", "reload"].contains(name)
                 ? "an app, a kind, a host or an instance" : "an app, a kind or a sender"
-            throw object.problem("of", "\(name) is for \(possible)")
+            throw object.problem("of", "\(name) needs \(possible)")
         }
         return order
     }
@@ -47,7 +47,7 @@ package enum OrderBody {
         if let text = try object.string("instance") {
             guard let address = InstanceAddress(text, of: app) else {
                 let sentence =
-                    "an instance is addressed as <app>/<host>:<instance>, or beside an app as <host>:<instance>"
+                    "give the instance as <app>/<host>:<instance>, or with an app as <host>:<instance>"
                 throw object.problem("instance", sentence)
             }
             return .instance(address)
@@ -62,6 +62,6 @@ package enum OrderBody {
             return .push(push, try object.string("sender").map { TeamID($0) })
         }
         if let team = try object.string("sender") { return .sender(TeamID(team)) }
-        throw object.problem("app", "name an app, an app and a kind or a host, a sender, an instance or a push")
+        throw object.problem("app", "give an app, an app with a kind or a host, a sender, an instance or a push")
     }
 }

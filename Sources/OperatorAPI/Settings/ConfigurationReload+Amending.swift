@@ -156,8 +156,8 @@ extension ConfigurationReload {
         guard
             EntityTag.allowsChange(of: tag, ifMatch: condition.ifMatch, ifNoneMatch: condition.ifNoneMatch)
         else {
-            let now = tag.map { "it has \($0) now" } ?? "there is none now"
-            throw Problem(.preconditionFailed, "it was changed since it was read: \(now); read it again")
+            let now = tag.map { "its tag is now \($0)" } ?? "it no longer exists"
+            throw Problem(.preconditionFailed, "it has changed since you read it: \(now); read it again")
         }
     }
 
@@ -171,15 +171,13 @@ extension ConfigurationReload {
         if stands.count > max(limits.amendmentsMax, standing.count) {
             throw Problem(
                 .tooLarge,
-                "there are \(standing.count) changed teams and apps, as many as there may be (limits.maxAmendments); take some "
-                    + "into the configuration file and revert them"
+                "\(standing.count) teams and apps are changed, the limit (limits.maxAmendments); copy some into the configuration file and revert them"
             )
         }
         if bytes(stands) > max(limits.amendmentBytesMax, bytes(standing)) {
             throw Problem(
                 .tooLarge,
-                "changed teams and apps would have \(bytes(stands)) bytes (limits.maxAmendmentBytes); take some into the "
-                    + "configuration file and revert them"
+                "changed teams and apps would have \(bytes(stands)) bytes (limits.maxAmendmentBytes); copy some into the configuration file and revert them"
             )
         }
     }
@@ -197,7 +195,7 @@ extension ConfigurationReload {
         case .put(let value): return entry.named(value)
         case .revert:
             guard standing[entry] != nil else {
-                throw Problem(.notFound, "the \(entry) is what the configuration file says")
+                throw Problem(.notFound, "the \(entry) is as in the configuration file")
             }
             return nil
         case .end, .putPart, .endPart: break
@@ -210,7 +208,7 @@ extension ConfigurationReload {
         if case .putPart(_, let value) = edit {
             let named = value.named(nameKey, part)
             guard named[nameKey] == .string(part) else {
-                throw Problem(.badRequest, "is another name than the path's", path: nameKey)
+                throw Problem(.badRequest, "differs from the name in the path", path: nameKey)
             }
             if let place { parts[place] = named } else { parts.append(named) }
         } else {

@@ -11,7 +11,7 @@ package import WidgetModel
 /// Reads the configuration again when somebody asks, and refuses it whole if anything is wrong with it.
 ///
 /// What the engines decide by (apps and kinds, budget policies, limits of the engine) becomes a record in the log; all else that
-/// changed is in force by ``LiveSettings``. What takes a restart (``StartSetting``) is named. Teams and apps that operators have
+/// changed is in force by ``LiveSettings``. What needs a restart (``StartSetting``) is named. Teams and apps that operators have
 /// changed by requests stay as they are, whatever the file says of them: `ConfigurationReload+Amending.swift`.
 package final class ConfigurationReload: Sendable {
     /// What came of reading it last.
@@ -21,7 +21,7 @@ package final class ConfigurationReload: Sendable {
         package var faults: [SettingFault] = []
         /// The keys whose new values are in force now.
         package var applied: [String] = []
-        /// The keys whose new values take a restart.
+        /// The keys whose new values need a restart.
         package var restartNeeded: [String] = []
         /// Instances that no longer fit their kind.
         package var orphaned = 0
@@ -88,7 +88,7 @@ package final class ConfigurationReload: Sendable {
             return !state.isReading
         }
         guard isFirst else {
-            throw Problem(.tooMany, "the configuration is being read or changed already; ask again")
+            throw Problem(.tooMany, "the configuration is already being read or changed; send the request again")
         }
     }
 
@@ -236,13 +236,13 @@ package final class ConfigurationReload: Sendable {
         }
         if !report.restartNeeded.isEmpty {
             self.logger.warning(
-                "the configuration has changes that take a restart; they are not in force",
+                "the configuration has changes that need a restart; they are not in force",
                 metadata: ["keys": "\(report.restartNeeded.joined(separator: ", "))"]
             )
         }
         if report.orphaned > 0 {
             self.logger.warning(
-                "instances no longer fit their kind's schema; hosts have to register them anew",
+                "instances no longer fit their kind's schema: their hosts must register them again",
                 metadata: ["instances": "\(report.orphaned)"]
             )
         }

@@ -121,7 +121,7 @@ package actor BudgetSurveys {
         var next: InstanceNumber? = InstanceNumber(0)
         while let start = next {
             // A gateway that ends does not wait for the rest of a million rows.
-            guard !Task.isCancelled else { throw Problem(.unavailable, "nobody waits for this survey any more") }
+            guard !Task.isCancelled else { throw Problem(.unavailable, "the client of this survey left") }
             let step = try await self.log.ask(partition, SurveyQuestion(from: from, at: start))
             survey.add(step) { connected.apps.contains($0.app) || connected.hosts.contains($0) }
             next = step.next

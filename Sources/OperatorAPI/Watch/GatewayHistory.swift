@@ -156,7 +156,7 @@ extension GatewayHistory {
                 if step == .hour { state.hours.append(sample) } else { state.minutes.append(sample) }
             }
         } catch {
-            logger.error("what charts show of the time before cannot be read", metadata: ["error": "\(error)"])
+            logger.error("the charts' data from before the start cannot be read", metadata: ["error": "\(error)"])
         }
         state.minutes.sort { $0.at < $1.at }
         state.hours.sort { $0.at < $1.at }
@@ -179,7 +179,10 @@ extension GatewayHistory {
             do throws(JournalError) {
                 try archive.write(records, removing: [])
             } catch {
-                self.logger.error("what charts show cannot be kept for the next start", metadata: ["error": "\(error)"])
+                self.logger.error(
+                    "the charts' data cannot be stored for the next start",
+                    metadata: ["error": "\(error)"]
+                )
             }
         }
     }

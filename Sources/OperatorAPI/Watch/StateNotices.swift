@@ -56,11 +56,11 @@ package struct StateNotices {
             let isRefused = refused > self.refusals.updateValue(refused, forKey: team) ?? 0
             if isRefused, self.flooding.insert(team).inserted {
                 self.logger.warning(
-                    "a team has its share of undecided work in the log: what it sends beyond is answered 503",
+                    "a team has used up its share of undecided work in the log: its further requests are answered 503",
                     metadata: ["team": "\(team)"]
                 )
             } else if !isRefused, self.flooding.remove(team) != nil {
-                self.logger.notice("a team's requests are taken again", metadata: ["team": "\(team)"])
+                self.logger.notice("a team's requests are accepted again", metadata: ["team": "\(team)"])
             }
         }
     }
@@ -71,9 +71,9 @@ package struct StateNotices {
         self.areCredentialsBad = credentials.keepComing
         let metadata: Logger.Metadata = ["peer": "\(credentials.peer)", "withinMinute": "\(credentials.withinMinute)"]
         if credentials.keepComing {
-            self.logger.warning("pushes with credentials that do not hold keep coming", metadata: metadata)
+            self.logger.warning("pushes with invalid credentials keep coming", metadata: metadata)
         } else {
-            self.logger.notice("no more pushes with credentials that do not hold keep coming", metadata: metadata)
+            self.logger.notice("pushes with invalid credentials have stopped", metadata: metadata)
         }
     }
 
@@ -92,7 +92,7 @@ package struct StateNotices {
                     ]
                 )
             } else if self.late.remove(app) != nil {
-                self.logger.notice("no more widgets are late than the goal allows", metadata: ["app": "\(app)"])
+                self.logger.notice("the freshness goal is met again", metadata: ["app": "\(app)"])
             }
         }
     }

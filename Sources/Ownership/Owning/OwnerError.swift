@@ -23,28 +23,28 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .engineDisagrees(let partition, let position):
             """
-            partition \(partition): replaying the log up to position \(position) gave another state than the one its \
-            output record names; this program decides differently from the one that wrote the log. Start the version \
-            that wrote it
+            partition \(partition): a replay of the log up to position \(position) gave another state than its output \
+            record has, so this program decides differently from the one that wrote the log. Start the version that \
+            wrote the log
             """
         case .logEndsEarly(let partition, let applied, let through):
             """
-            partition \(partition): the log ends at position \(applied), but its output log speaks of position \
-            \(through); entries were lost. Restore the data directory from a backup
+            partition \(partition): the log ends at position \(applied), but its output log goes through position \
+            \(through), so entries were lost. Restore the data directory from a backup
             """
         case .noState(let partition, let reason):
             """
-            partition \(partition): the log was trimmed, and what came before is in no snapshot that can be used: \(reason). \
-            Start the version that wrote it, or restore the data directory from a backup
+            partition \(partition): the log was trimmed, and no usable snapshot holds the trimmed part: \(reason). \
+            Start the version that wrote the log, or restore the data directory from a backup
             """
         case .otherRules(let standings):
             """
-            this program decides by rules \(Engine.version), and the log has entries that other rules have to decide: \
-            \(standings.map { "\($0)" }.joined(separator: "; ")). Nothing was changed. Run freshet upgrade, or start the \
-            version that wrote the log once and end it with SIGTERM
+            this program has decision rules \(Engine.version), and other rules must decide some entries of the log: \
+            \(standings.map { "\($0)" }.joined(separator: "; ")). Nothing was changed. Run freshet upgrade, or start \
+            the version that wrote the log once and end it with SIGTERM
             """
         case .stopped(let partition):
-            "partition \(partition) has stopped; see the log for the reason"
+            "partition \(partition) has stopped; the gateway's log says why"
         case .shutDown(let partition):
             "partition \(partition): the gateway shuts down; the next start applies the rest of the log"
         }

@@ -104,14 +104,17 @@ package final class DecisionFiler: Sendable {
             do {
                 try await self.file(PartitionID(UInt16(number)), least)
             } catch {
-                self.logger.warning("decisions are not written", metadata: ["error": "\(error)"])
+                self.logger.warning(
+                    "decisions cannot be written; they are kept in memory only",
+                    metadata: ["error": "\(error)"]
+                )
             }
         }
         let (store, now) = (self.store, self.clock.now())
         do {
             try await self.pool.runIfActive { try store.prune(now: now) }
         } catch {
-            self.logger.warning("old decisions are not removed", metadata: ["error": "\(error)"])
+            self.logger.warning("old decisions cannot be removed", metadata: ["error": "\(error)"])
         }
     }
 
@@ -123,7 +126,7 @@ package final class DecisionFiler: Sendable {
             let question = FiledDecisionsQuestion(from: from ?? 0, atLeast: least, limit: Self.blockRows)
             let page = try await self.log.ask(partition, question)
             if (from ?? 0) > page.count {
-                self.logger.warning("the decisions that are kept are of another log, and are removed")
+                self.logger.warning("the stored decisions belong to another log, and are removed")
                 try await self.pool.runIfActive { try store.removeAll() }
                 continue
             }
@@ -180,7 +183,10 @@ package final class DecisionFiler: Sendable {
                 }
             } catch {
                 fault = error.detail
-                self.logger.warning("decisions are not made again", metadata: ["error": "\(error.detail)"])
+                self.logger.warning(
+                    "missing decisions cannot be restored from the log",
+                    metadata: ["error": "\(error.detail)"]
+                )
             }
             self.replays.withLock { [fault] in
                 $0[index]?.isRunning = false

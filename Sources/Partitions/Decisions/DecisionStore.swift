@@ -248,7 +248,10 @@ extension DecisionStore {
             return try DecisionBlock(bytes: bytes)
         } catch {
             self.state.withLock { $0.failures += 1 }
-            self.logger.warning("decisions cannot be read; the log still tells them", metadata: ["error": "\(error)"])
+            self.logger.warning(
+                "decisions cannot be read; freshet why still finds them in the log",
+                metadata: ["error": "\(error)"]
+            )
             return nil
         }
     }

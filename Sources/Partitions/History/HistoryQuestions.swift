@@ -92,8 +92,7 @@ package final class HistoryQuestions: Sendable {
         if let full {
             throw Problem(
                 .unavailable,
-                "\(full) questions about history are being answered; ask again in a second, ask the data "
-                    + "directory itself (freshet why --data), or raise limits.maxHistoryQuestions"
+                "\(full) questions about history are being answered, the limit; ask again in a second, read the data directory (freshet why --data), or raise limits.maxHistoryQuestions"
             )
         }
     }

@@ -145,7 +145,7 @@ package struct CommandLog: Sendable {
         guard packed.bytes.count <= self.submissionBytesMax else {
             throw Problem(
                 .tooLarge,
-                "this would be a record of \(packed.bytes.count) bytes, at most \(self.submissionBytesMax) are taken"
+                "this would be a record of \(packed.bytes.count) bytes; the limit is \(self.submissionBytesMax)"
             )
         }
         return packed.bytes.count
@@ -218,14 +218,13 @@ package struct CommandLog: Sendable {
         if refused == .report {
             throw Problem(
                 .storageFull,
-                "the gateway's disk is full; nothing is taken until it has room: send it again later"
+                "the gateway's disk is full, and it accepts no requests until it has space: send it again later"
             )
         }
-        let rest = demands.contains { $0 != refused } ? " Send reports in requests of their own." : ""
+        let rest = demands.contains { $0 != refused } ? " Send reports in separate requests." : ""
         throw Problem(
             .storageFull,
-            "the gateway's disk is full; acknowledgements, timelines and removals are taken, and nothing new until it has "
-                + "room: send it again later.\(rest)"
+            "the gateway's disk is full, and it accepts only acknowledgements, timelines and removals until it has space: send it again later.\(rest)"
         )
     }
 
@@ -291,7 +290,7 @@ package struct CommandLog: Sendable {
     /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
     private static func problem(_ error: any Error) -> Problem {
         guard let error = error as? JournalError else {
-            return Problem(.unavailable, "the partition that this belongs to has stopped; send it again later")
+            return Problem(.unavailable, "the partition of this request has stopped; send it again later")
         }
         return Problem(.unavailable, "the log is not available (\(error.code.rawValue)); send it again")
     }

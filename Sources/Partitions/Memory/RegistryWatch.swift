@@ -242,7 +242,7 @@ package final class RegistryWatch: Sendable {
             }
             guard isNew else { return }
             self.logger.error(
-                "the memory cannot be measured; what was measured last is taken for what is used",
+                "memory cannot be measured; the last measurement counts",
                 metadata: ["error": "\(error)"]
             )
         }
@@ -265,15 +265,15 @@ package final class RegistryWatch: Sendable {
         ]
         if budget.level == .full {
             self.logger.error(
-                "the memory is full: registrations that add hosts or instances are refused until there is room",
+                "memory is full (storage.memoryMax): registrations that add hosts or instances are refused",
                 metadata: metadata
             )
         } else if before == .full {
-            self.logger.notice("the memory has room again", metadata: metadata)
+            self.logger.notice("memory is no longer full", metadata: metadata)
         } else if budget.level == .filling {
-            self.logger.warning("the memory fills up", metadata: metadata)
+            self.logger.warning("memory fills up (storage.memoryMax)", metadata: metadata)
         } else {
-            self.logger.notice("the memory does not fill up any more", metadata: metadata)
+            self.logger.notice("memory no longer fills up", metadata: metadata)
         }
     }
 }

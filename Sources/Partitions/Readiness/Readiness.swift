@@ -11,7 +11,8 @@ package final class Readiness: Sendable {
         case partitions = "a partition has stopped"
         case lag = "a partition is more than 30 seconds behind its log"
         case clock = "the wall clock stepped by more than 5 minutes"
-        case logTime = "the clock is behind the log's newest entry, and the log's time stands still until it is past it"
+        case logTime =
+            "the clock is behind the log's newest entry, and the log's time stands still until the clock has passed it"
         case listeners = "a listener is not bound yet"
         case draining = "the gateway is shutting down"
 

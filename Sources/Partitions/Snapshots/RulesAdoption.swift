@@ -49,7 +49,7 @@ package struct RulesAdoption: Sendable {
                 try RulesStanding.adopt(id, among: self.journal.format.partitions, in: self.store)
             }
             self.logger.notice(
-                "took over a state that other decision rules have left",
+                "adopted a state that other decision rules wrote",
                 metadata: ["was": "\(standing)"]
             )
             adopted.append(id)

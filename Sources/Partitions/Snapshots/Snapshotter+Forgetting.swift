@@ -16,7 +16,7 @@ package enum ForgettingFault: Error, Hashable, Sendable, CustomStringConvertible
     package var description: String {
         switch self {
         case .noSnapshot(let partition): "no snapshot of partition \(partition) could be made"
-        case .noFile: "no new file of the log could be begun; is the disk full?"
+        case .noFile: "no new log file could be made; check whether the disk is full"
         case .stillNeeded: "some of the log is still needed; try again"
         }
     }

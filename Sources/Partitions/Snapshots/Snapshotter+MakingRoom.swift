@@ -57,12 +57,12 @@ extension Snapshotter {
             }
             self.state.withLock { $0.counters.shortened += 1 }
             self.logger.notice(
-                "history was let go, since the disk was nearly full",
+                "history was removed early, since the disk is nearly full",
                 metadata: ["historySeconds": "\(history.milliseconds / 1000)", "used": "\(storage.budget.used)"]
             )
         } catch {
             self.logger.error(
-                "no room could be made on the disk; it is tried again",
+                "no space could be freed on the disk; the gateway will try again",
                 metadata: ["error": "\(error)", "used": "\(storage.budget.used)"]
             )
         }

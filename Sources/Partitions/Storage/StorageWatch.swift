@@ -171,7 +171,7 @@ package final class StorageWatch: Sendable {
             }
             guard isNew else { return }
             self.logger.error(
-                "\(self.sizes.subject) cannot be measured; what was measured last is taken for the size it has",
+                "the size of \(self.sizes.subject) cannot be measured; the last measurement counts",
                 metadata: ["error": "\(error)"]
             )
         }
@@ -207,15 +207,15 @@ package final class StorageWatch: Sendable {
         ]
         if budget.level >= .full, before < .full {
             self.logger.error(
-                "\(subject) is full: nothing new is taken until there is room; reports and removals are",
+                "\(subject) is full: until it has space, only reports and removals are accepted",
                 metadata: metadata
             )
         } else if budget.level < .full, before >= .full {
-            self.logger.notice("\(subject) has room again", metadata: metadata)
+            self.logger.notice("\(subject) is no longer full", metadata: metadata)
         } else if budget.level >= .filling, before == .ample {
             self.logger.warning("\(subject) fills up", metadata: metadata)
         } else if budget.level == .ample {
-            self.logger.notice("\(subject) does not fill up any more", metadata: metadata)
+            self.logger.notice("\(subject) no longer fills up", metadata: metadata)
         }
     }
 }

@@ -128,6 +128,6 @@ package final class SpanExporter: Sendable {
 
     private struct Refusal: Error, CustomStringConvertible {
         let status: Int
-        var description: String { "the collector answers \(self.status)" }
+        var description: String { "the collector answered \(self.status)" }
     }
 }

@@ -46,7 +46,10 @@ package struct SenderDirectory: Sendable {
         _ token: ProviderToken
     ) throws(ProviderTokenFault) -> VerifiedSender {
         // One sentence for all: a sender without a key is not to learn which there are.
-        let fault = ProviderTokenFault(.invalidProviderToken, "no key of the team that the token names has signed it")
+        let fault = ProviderTokenFault(
+            .invalidProviderToken,
+            "the token is not signed by a key of the team that it names"
+        )
         guard let key = self.keys.key(token.keyID) else { throw fault }
         guard key.sender.team == token.team else { throw fault }
         let holds = key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span)
@@ -79,7 +82,7 @@ package struct SenderDirectory: Sendable {
     private func sentence(_ rejection: Rejection, _ times: ProviderTokenTimes, _ now: Instant) -> String {
         if rejection == .expiredProviderToken {
             let ageMax = SettingType<Interval>.text(self.rules.ageMax)
-            return times.expiresAt.map { $0 <= now } ?? false ? "exp has come" : "iat is more than \(ageMax) ago"
+            return times.expiresAt.map { $0 <= now } ?? false ? "exp is past" : "iat is more than \(ageMax) ago"
         }
         return times.notBefore.map { $0 > times.issuedAt } ?? false
             ? "nbf is too far in the future" : "iat is too far in the future"
@@ -93,7 +96,7 @@ package struct SenderDirectory: Sendable {
             throw Self.problem("no such key of that team")
         }
         guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
-            throw Self.problem("the signature does not hold")
+            throw Self.problem("the signature is wrong")
         }
         return try self.check(credential, of: key, now: now)
     }

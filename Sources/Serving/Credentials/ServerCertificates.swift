@@ -46,7 +46,10 @@ package final class ServerCertificates: Sendable {
                 throw TLSError(.configuration, "the listener has no certificate")
             }
             guard certificate.notAfter > now else {
-                throw TLSError(.configuration, "the certificate has ended at \(Self.text(certificate.notAfter))")
+                throw TLSError(
+                    .configuration,
+                    "the certificate expired at \(Self.text(certificate.notAfter)); replace it with a newer one"
+                )
             }
             self.update(listener) { view in
                 let isNew = view.certificate != certificate

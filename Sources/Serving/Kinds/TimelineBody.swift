@@ -105,7 +105,7 @@ extension RequestObject {
     package mutating func reload() throws(Problem) -> ReloadID? {
         guard let text = try self.string("reload") else { return nil }
         guard let id = ReloadID(text) else {
-            throw self.problem("reload", "is no id of a reload; send back the event's id", code: .unknownReload)
+            throw self.problem("reload", "is not the id of a reload; send back the event's id", code: .unknownReload)
         }
         return id
     }

@@ -60,7 +60,7 @@ package struct PushQuestion: Sendable {
     /// There is no push with this id, or none that may be seen.
     package static let unknown = Problem(
         .notFound,
-        "no push with this apns-id is known: never accepted, or longer ago than is kept"
+        "the gateway has no push with this apns-id: it was never accepted, or is no longer kept"
     )
 
     /// - Returns: Nil if there is no push with this id, or none that may be seen.
@@ -183,7 +183,7 @@ extension EventText {
 extension Problem {
     fileprivate init(_ refusal: PushFollowers.Refusal) {
         switch refusal {
-        case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, as many as the gateway allows")
+        case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, the limit; ask again later")
         case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
         }
     }

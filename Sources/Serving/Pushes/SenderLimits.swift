@@ -88,9 +88,9 @@ package struct SenderLimits: Sendable {
         self.counters.add(scope)
         let detail =
             switch scope {
-            case .app: "the pushes to this app come faster than it may get them"
-            case .key: "the pushes of this provider key or certificate come faster than it may send them"
-            case .token: "the pushes to this device token come faster than it may get them"
+            case .app: "pushes to this app come faster than its rate limit"
+            case .key: "pushes with this provider key or certificate come faster than its rate limit"
+            case .token: "pushes to this device token come faster than its rate limit"
             }
         return RejectionAnswer(.tooManyRequests, detail: detail, retryAfter: RateLimit.retryAfterSeconds(wait))
     }

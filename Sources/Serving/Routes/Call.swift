@@ -69,7 +69,7 @@ package struct Call<Asker: Sendable>: Sendable {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { UInt64($0) }
         guard parts.count == bounds.count, numbers.count == bounds.count, zip(numbers, bounds).allSatisfy({ $0 < $1 })
-        else { throw Problem(.badRequest, "expected the `next` of the page before", path: name) }
+        else { throw Problem(.badRequest, "expected the `next` of the previous page", path: name) }
         return numbers
     }
 
@@ -101,7 +101,7 @@ extension Route {
         try self.checkQuery(request)
         let bodyBytesMax = self.body.bytesMax(limits)
         guard request.body.count <= bodyBytesMax else {
-            throw Problem(.tooLarge, "at most \(bodyBytesMax) bytes are taken")
+            throw Problem(.tooLarge, "the body may have at most \(bodyBytesMax) bytes")
         }
         return Call(request: request, path: self.path, bodyBytesMax: bodyBytesMax, asker: asker)
     }

@@ -11,7 +11,10 @@ extension HTTPRequest {
     ) throws(Problem) -> Result {
         guard let refused = self.refusedCredentials else { return try identify(self) }
         guard !refused.isExhausted else {
-            throw Problem(.invalidCredential, "too many credentials of this connection were refused; open another one")
+            throw Problem(
+                .invalidCredential,
+                "too many credentials on this connection were refused; open another connection"
+            )
         }
         do throws(Problem) {
             return try identify(self)

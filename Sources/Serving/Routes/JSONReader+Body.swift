@@ -8,7 +8,7 @@ extension JSONReader {
         do throws(JSONFault) {
             return try self.parse(bytes, limits: JSONLimits(bytesMax: bytesMax))
         } catch {
-            if error.code == .tooLarge { throw Problem(.tooLarge, "at most \(bytesMax) bytes are taken") }
+            if error.code == .tooLarge { throw Problem(.tooLarge, "the body may have at most \(bytesMax) bytes") }
             throw Problem(.malformedJSON, error.description)
         }
     }

@@ -118,7 +118,7 @@ package struct RequestObject {
     package func finish() throws(Problem) {
         guard let unknown = self.members.all.first(where: { !self.taken.contains($0.name) }) else { return }
         let known = self.taken.sorted().joined(separator: ", ")
-        throw self.problem(unknown.name, "is not known here; known are \(known)")
+        throw self.problem(unknown.name, "is unknown; the members are \(known)")
     }
 
     private func outside(_ name: String, _ number: String, _ range: ClosedRange<Int64>) -> Problem {

@@ -31,7 +31,7 @@ extension SimulationReport {
         }
         if self.hasPhones {
             row("brought along", ReportText.count(engine.reloadsCollateral), "by pushes for others, charged")
-            row("beyond the budget", ReportText.count(engine.reloadsCollateralOver), "brought along nevertheless")
+            row("beyond the budget", ReportText.count(engine.reloadsCollateralOver), "collateral all the same")
         }
         if engine.reloadsObserved > 0 { row("by hosts themselves", ReportText.count(engine.reloadsObserved)) }
         lines.append("")
@@ -44,9 +44,9 @@ extension SimulationReport {
             row("  \(outcome.name)", ReportText.count(count), ReportText.percent(count, of: engine.matched))
         }
         lines.append("")
-        row("staleness, p50", ReportText.wait(total.staleness.percentile(50)), "from a change until it is shown")
+        row("staleness, p50", ReportText.wait(total.staleness.percentile(50)), "from a change until a widget shows it")
         row("staleness, p95", ReportText.wait(total.staleness.percentile(95)))
-        row("never shown", ReportText.count(total.neverShown), "changes that a widget missed at the end")
+        row("never shown", ReportText.count(total.neverShown), "changes that a widget did not show by the end")
         row(
             "stale looks",
             ReportText.percent(total.staleLooks.count, of: total.looks),

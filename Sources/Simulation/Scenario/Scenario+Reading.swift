@@ -157,7 +157,7 @@ private struct ScenarioReading {
         if section.isList("values") {
             let names = self.text.values("values", in: section, "a text") { $0.isEmpty ? nil : $0 }
             if names.isEmpty || Set(names).count != names.count {
-                self.text.fault(section, "values", "has to name at least one value, and each once")
+                self.text.fault(section, "values", "must name at least one value, and each once")
             }
             return names
         }

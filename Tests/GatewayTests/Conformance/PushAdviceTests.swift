@@ -7,28 +7,27 @@ import Testing
 
     private static let rows: [(changes: [String], detail: String)] = [
         ([":path: /3/devices/77"], "pushes go to /3/device/<token> and /v1/apps/<bundle-id>/pushes"),
-        (["\(targeted)?dry-run=1"], "the query of a targeted push is dry-run=true, dry-run=false or empty"),
-        (["\(targeted)?maxMatched=5"], "the query of a targeted push is dry-run=true, dry-run=false or empty"),
-        ([":method: PUT"], "a push is a POST"),
+        (["\(targeted)?dry-run=1"], "the query of a targeted push must be dry-run=true, dry-run=false or empty"),
+        (["\(targeted)?maxMatched=5"], "the query of a targeted push must be dry-run=true, dry-run=false or empty"),
+        ([":method: PUT"], "send a push with POST"),
         ([":path: /3/device/"], "the path ends before the push token, as in /3/device/<token>"),
-        (["apns-id: 7"], "apns-id is no UUID: 8-4-4-4-12 hex digits"),
+        (["apns-id: 7"], "apns-id is not a UUID: 8-4-4-4-12 hex digits"),
         ([":path: /3/device/xyzw"], "the push token in the path is not in hex"),
         ([":path: /3/device/777"], "the push token in the path has an odd number of digits"),
         ([":path: /3/device/7777"], "no host is registered with this push token"),
-        (["apns-topic"], "apns-topic is missing: the bundle id and .push-type.widgets or .push-type.controls"),
-        (["apns-topic: a b"], "apns-topic is no bundle id with a suffix"),
-        (["apns-push-type: Widgets"], "apns-push-type is widgets or controls, or a type that the app relays"),
+        (["apns-topic"], "apns-topic is missing: send the bundle id with .push-type.widgets or .push-type.controls"),
+        (["apns-topic: a b"], "apns-topic is not a bundle id with a suffix"),
+        (["apns-push-type: Widgets"], "apns-push-type must be widgets or controls, or a type that the app relays"),
         (
             ["apns-push-type", "apns-topic: com.example.stranger"],
-            "apns-push-type is missing, and apns-topic does not tell it: it ends in .push-type.widgets or "
-                + ".push-type.controls"
+            "apns-push-type is missing, and apns-topic does not end in .push-type.widgets or .push-type.controls"
         ),
         (
             ["apns-topic: com.example.stranger.push-type.widgets"],
-            "the credentials are not for this topic, or no app here has it"
+            "the credentials are not for this topic, or the gateway has no app with it"
         ),
-        (["apns-priority: 7"], "apns-priority is 10, 5 or 1, and not 10 for background"),
-        (["apns-expiration: x"], "apns-expiration is a time in whole UNIX seconds, or 0"),
+        (["apns-priority: 7"], "apns-priority must be 10, 5 or 1, and not 10 for background"),
+        (["apns-expiration: x"], "apns-expiration must be a time in whole UNIX seconds, or 0"),
         (["apns-collapse-id: \(String(repeating: "c", count: 65))"], "apns-collapse-id has 65 bytes, more than 64"),
     ]
 

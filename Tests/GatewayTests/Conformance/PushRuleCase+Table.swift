@@ -37,7 +37,7 @@ extension PushRuleCase {
         PushRuleCase(.credentialsPresent, .missingProviderToken, broken: .request(["authorization: "]), kept: ok),
         .text(
             .scheme,
-            "authorization has not the scheme bearer",
+            "authorization does not have the scheme bearer",
             broken: .token { $0.scheme = "bearers " },
             kept: .token { $0.scheme = "BEARER " }
         ),
@@ -47,7 +47,7 @@ extension PushRuleCase {
             broken: .token { $0.fill(to: 4097) },
             kept: .token { $0.fill(to: 4096) }
         ),
-        .text(.tokenParts, "the token has not three parts", broken: .token { $0.tail = ".AAAA" }, kept: ok),
+        .text(.tokenParts, "the token does not have three parts", broken: .token { $0.tail = ".AAAA" }, kept: ok),
         .text(
             .tokenEncoding,
             "the signature is not base64",
@@ -81,7 +81,7 @@ extension PushRuleCase {
         .text(.idSize, "kid has 0 bytes, not 1 to 64", broken: .token { $0.header = PushToken.header("") }, kept: ok),
         .text(
             .foreignClaims,
-            "the claim aud is of another kind of token; a provider token has iss and iat",
+            "the claim aud belongs to another kind of token; a provider token has iss and iat",
             broken: claims(#","aud":null"#),
             kept: claims(#","audience":null"#)
         ),
@@ -98,14 +98,14 @@ extension PushRuleCase {
         PushRuleCase(
             .keyOfTeam,
             .invalidProviderToken,
-            "no key of the team that the token names has signed it",
+            "the token is not signed by a key of the team that it names",
             broken: .token { $0.claims = PushToken.claims(team: "OTHER12345") },
             kept: ok
         ),
         PushRuleCase(
             .signature,
             .invalidProviderToken,
-            "no key of the team that the token names has signed it",
+            "the token is not signed by a key of the team that it names",
             broken: .token { $0.signature = .altered },
             kept: .token { $0.signature = .otherS }
         ),

@@ -58,21 +58,23 @@ extension PushTokenCase {
 
     /// What is refused for its form.
     static let forms: [PushTokenCase] = [
-        .value("no authorization", nil, Self.missing, "there is no authorization, or an empty one"),
-        .value("an empty authorization", "", Self.missing, "there is no authorization, or an empty one"),
-        .value("spaces", " \t ", Self.missing, "there is no authorization, or an empty one"),
+        .value("no authorization", nil, Self.missing, "the header authorization is missing or empty"),
+        .value("an empty authorization", "", Self.missing, "the header authorization is missing or empty"),
+        .value("spaces", " \t ", Self.missing, "the header authorization is missing or empty"),
         .value("the scheme alone", "bearer", Self.missing, "authorization has no token after bearer"),
         .value("the scheme and spaces", "bearer   ", Self.missing, "authorization has no token after bearer"),
-        .bad("basic", "authorization has not the scheme bearer") { $0.scheme = "basic " },
-        .bad("no scheme", "authorization has not the scheme bearer") { $0.scheme = "" },
-        .bad("a scheme of six other letters", "authorization has not the scheme bearer") { $0.scheme = "bearex " },
-        .bad("bearers", "authorization has not the scheme bearer") { $0.scheme = "bearers " },
-        .bad("a colon after it", "authorization has not the scheme bearer") { $0.scheme = "bearer: " },
-        .bad("token", "authorization has not the scheme bearer") { $0.scheme = "token " },
-        .value("no full stop", "bearer abc", Self.invalid, "the token has not three parts"),
-        .value("one full stop", "bearer abc.def", Self.invalid, "the token has not three parts"),
-        .bad("four parts", "the token has not three parts") { $0.tail = ".AAAA" },
-        .bad("a full stop at the end", "the token has not three parts") { $0.tail = "." },
+        .bad("basic", "authorization does not have the scheme bearer") { $0.scheme = "basic " },
+        .bad("no scheme", "authorization does not have the scheme bearer") { $0.scheme = "" },
+        .bad("a scheme of six other letters", "authorization does not have the scheme bearer") {
+            $0.scheme = "bearex "
+        },
+        .bad("bearers", "authorization does not have the scheme bearer") { $0.scheme = "bearers " },
+        .bad("a colon after it", "authorization does not have the scheme bearer") { $0.scheme = "bearer: " },
+        .bad("token", "authorization does not have the scheme bearer") { $0.scheme = "token " },
+        .value("no full stop", "bearer abc", Self.invalid, "the token does not have three parts"),
+        .value("one full stop", "bearer abc.def", Self.invalid, "the token does not have three parts"),
+        .bad("four parts", "the token does not have three parts") { $0.tail = ".AAAA" },
+        .bad("a full stop at the end", "the token does not have three parts") { $0.tail = "." },
         .value("empty parts", "bearer ..", Self.invalid, Self.notJSON("header", "the text is empty")),
         .bad("a space within", "the signature is not base64") { $0.tail = " AAAA" },
         .bad("a comma after it", "the signature is not base64") { $0.tail = "," },
@@ -123,13 +125,13 @@ extension PushTokenCase {
         .bad("an empty crit", "the header has crit, which is not supported") {
             $0.header = PushToken.header("TEAMKEY001", #","crit":[]"#)
         },
-        .bad("no kid", "kid is missing or no string") { $0.header = #"{"alg":"ES256"}"# },
-        .bad("kid in the claims only", "kid is missing or no string") {
+        .bad("no kid", "kid is missing or not a string") { $0.header = #"{"alg":"ES256"}"# },
+        .bad("kid in the claims only", "kid is missing or not a string") {
             $0.header = #"{"alg":"ES256"}"#
             $0.claims = PushToken.claims(#","kid":"TEAMKEY001""#)
         },
-        .bad("kid that is a number", "kid is missing or no string") { $0.header = #"{"alg":"ES256","kid":7}"# },
-        .bad("kid null", "kid is missing or no string") { $0.header = #"{"alg":"ES256","kid":null}"# },
+        .bad("kid that is a number", "kid is missing or not a string") { $0.header = #"{"alg":"ES256","kid":7}"# },
+        .bad("kid null", "kid is missing or not a string") { $0.header = #"{"alg":"ES256","kid":null}"# },
         .bad("an empty kid", "kid has 0 bytes, not 1 to 64") { $0.header = PushToken.header("") },
         .bad("a kid of 65 bytes", "kid has 65 bytes, not 1 to 64") { $0.header = PushToken.header(Self.letters(65)) },
         .bad("alg twice", Self.twice("header", "alg")) {
@@ -150,8 +152,8 @@ extension PushTokenCase {
             $0.claims = PushToken.claims(#","x":"# + Self.nested(8))
         },
         .bad("claims that are a list", "the claims part is an array, not an object") { $0.claims = "[]" },
-        .bad("no iss", "iss is missing or no string") { $0.claims = #"{"iat":\#(PushWorld.now)}"# },
-        .bad("iss that is a number", "iss is missing or no string") {
+        .bad("no iss", "iss is missing or not a string") { $0.claims = #"{"iat":\#(PushWorld.now)}"# },
+        .bad("iss that is a number", "iss is missing or not a string") {
             $0.claims = #"{"iss":1,"iat":\#(PushWorld.now)}"#
         },
         .bad("an empty iss", "iss has 0 bytes, not 1 to 64") { $0.claims = PushToken.claims(team: "") },
@@ -209,7 +211,7 @@ extension PushTokenCase {
     static let invalid = "403 InvalidProviderToken"
     private static let noTime = "iat is not a time in UNIX seconds"
     private static func foreign(_ claim: String) -> String {
-        "the claim \(claim) is of another kind of token; a provider token has iss and iat"
+        "the claim \(claim) belongs to another kind of token; a provider token has iss and iat"
     }
 
     private static let noSignature = "the signature is neither 64 bytes nor DER"

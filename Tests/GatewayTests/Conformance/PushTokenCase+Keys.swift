@@ -45,8 +45,8 @@ extension PushTokenCase {
         .time("an hour and a second old", issued: -3601, "403 ExpiredProviderToken", "iat is more than 1h ago"),
         .time("a day old", issued: -86_400, "403 ExpiredProviderToken", "iat is more than 1h ago"),
         .time("of 1970", issued: -PushWorld.now, "403 ExpiredProviderToken", "iat is more than 1h ago"),
-        .own("exp that is now", #","exp":\#(PushWorld.now)"#, "403 ExpiredProviderToken", "exp has come"),
-        .own("exp long ago", #","exp":1"#, "403 ExpiredProviderToken", "exp has come"),
+        .own("exp that is now", #","exp":\#(PushWorld.now)"#, "403 ExpiredProviderToken", "exp is past"),
+        .own("exp long ago", #","exp":1"#, "403 ExpiredProviderToken", "exp is past"),
         .own(
             "nbf 5 minutes and a second ahead",
             #","nbf":\#(PushWorld.now + 301)"#,
@@ -77,7 +77,7 @@ extension PushTokenCase {
         ),
     ]
 
-    private static let unsigned = "no key of the team that the token names has signed it"
+    private static let unsigned = "the token is not signed by a key of the team that it names"
 
     /// With more claims than a token needs.
     private static func own(_ name: String, _ claims: String, _ answer: String, _ detail: String) -> PushTokenCase {

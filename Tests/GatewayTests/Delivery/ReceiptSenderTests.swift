@@ -106,7 +106,7 @@ import WidgetModel
             await sender.begin()
             #expect(try archive.read(8) != nil, "the place is written anew")
             let running = Task { await sender.run(followers) }
-            #expect(scene.log.lines.contains { $0.contains("it is not known how far senders were told") })
+            #expect(scene.log.lines.contains { $0.contains("the place of the receipts is lost") })
             try await scene.register("phone")
             try await scene.until("it is told") {
                 followers.wake(.applied)

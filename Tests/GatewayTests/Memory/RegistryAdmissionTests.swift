@@ -46,7 +46,7 @@ import WidgetModel
         #expect(refused.place == ["507", "too-many-hosts"])
         let setting = isTeam ? "teams[].maxHosts" : "limits.hosts.perApp"
         #expect(
-            refused.body.contains("may have 3 hosts (\(setting)): the registration adds 1 to the 3 that there are ")
+            refused.body.contains("may have 3 hosts (\(setting)): the registration adds 1 to the 3 that exist ")
         )
         #expect(try await scene.scene.digests() == before, "nothing is logged")
         // A host at the edge replaces what it shows, also with more of it, and with another token.
