@@ -96,6 +96,7 @@ let package = Package(
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("Ownership", ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"]),
+        product("Clustering", ["WidgetModel"]),
         product("Telemetry", ["WidgetModel", metrics, tracing]),
         product("Scenarios", ["WidgetModel", yams]),
 
@@ -106,7 +107,7 @@ let package = Package(
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("WorkerThreads", ["Journaling"]),
-        product("JournalJetStream", ["Journaling", "WidgetModel", "WorkerThreads", cNATS]),
+        product("JournalJetStream", ["Clustering", "Journaling", "WidgetModel", "WorkerThreads", cNATS]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -253,6 +254,7 @@ let package = Package(
             swiftSettings: settings
         ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
+        suite("ClusteringTests", ["Clustering", "WidgetModel", "TestSupport"]),
         suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
@@ -291,7 +293,10 @@ let package = Package(
         ),
         suite(
             "JournalJetStreamTests",
-            ["BrokerSupport", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel", journalJetStream]
+            [
+                "BrokerSupport", "Clustering", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel",
+                journalJetStream,
+            ]
         ),
         suite(
             "JournalSQLiteTests",

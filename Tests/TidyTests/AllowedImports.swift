@@ -15,6 +15,7 @@ enum AllowedImports {
         "Journaling": ["CKernels", "WidgetModel"],
         "Ownership": ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
+        "Clustering": ["WidgetModel"],
         "Telemetry": ["WidgetModel"],
         "Scenarios": ["WidgetModel"],
         // Protocols without sockets.
@@ -23,7 +24,7 @@ enum AllowedImports {
         // I/O.
         "HTTPTransport": ["CZlib", "HTTP2", "TLS", "WidgetModel"],
         "WorkerThreads": ["Journaling"],
-        "JournalJetStream": ["CNATS", "Journaling", "WidgetModel", "WorkerThreads"],
+        "JournalJetStream": ["CNATS", "Clustering", "Journaling", "WidgetModel", "WorkerThreads"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"],
         // The dashboard's files, reports' pages, and what makes constants of files while others are built.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
