@@ -191,7 +191,8 @@ let package = Package(
         product(
             "Gateway",
             [
-                "APNSWire", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest",
+                "APNSWire", "Clustering", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI",
+                "Ingest",
                 "Journaling", "OperatorAPI", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry",
                 "Timelines", "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix,
             ]
@@ -209,7 +210,8 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+                "APNSWire", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History",
+                "HostAPI",
                 "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
                 "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
                 "WidgetModel",

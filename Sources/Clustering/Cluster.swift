@@ -46,3 +46,23 @@ package protocol Cluster: Sendable {
     /// Leaves without a word.
     func close()
 }
+
+/// A node, and the cluster that it is to be one of.
+package struct Membership: Sendable {
+    package let cluster: any Cluster
+    package let node: ClusterNode
+    package var limits = PlacementMachine.Limits()
+
+    package init(_ cluster: any Cluster, as node: ClusterNode) {
+        self.cluster = cluster
+        self.node = node
+    }
+
+    /// Where another node has a partition, as a person is told; nil if none has.
+    package var elsewhere: @Sendable (PartitionID) -> String? {
+        { [cluster = self.cluster, own = self.node] partition in
+            let owner = cluster.view?.partitions[Int(partition.rawValue)].owner
+            return owner.flatMap { $0 == own ? nil : "node \($0.name), \($0.address)" }
+        }
+    }
+}

@@ -41,7 +41,7 @@ package enum OwnerEnd: Hashable, Sendable {
 }
 
 /// Why a node cannot be one of a cluster.
-package enum NodeRefusal: Hashable, Sendable, CustomStringConvertible {
+package enum NodeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case nameTaken(NodeName, address: String)
 
     package var description: String {

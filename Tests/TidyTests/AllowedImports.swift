@@ -64,13 +64,14 @@ enum AllowedImports {
             "Serving", "Settings", "TLS", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "Gateway": [
-            "APNSWire", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest", "Journaling",
+            "APNSWire", "Clustering", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest",
+            "Journaling",
             "OperatorAPI", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry", "Timelines",
             "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
-            "APNSWire", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+            "APNSWire", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
             "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
             "Ownership",
             "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
