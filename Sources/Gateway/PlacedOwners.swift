@@ -70,7 +70,18 @@ actor PlacedOwners {
     ///
     /// - Throws: ``NodeRefusal``, or why an owner could not start.
     func settle() async throws {
+        let warning = ContinuousClock.now + .milliseconds(self.membership.limits.silence.milliseconds * 5)
+        var isWarned = false
         while !self.isSettled {
+            if !isWarned, ContinuousClock.now > warning {
+                isWarned = true
+                self.logger.warning(
+                    """
+                    the partitions are not shared out yet: this node has to hear itself and the others (the brokers' user must be \
+                    allowed to subscribe to freshet.<cluster>.beat), and partitions to be read
+                    """
+                )
+            }
             if let refusal = self.refusal { throw refusal }
             if let fault = self.startFault { throw fault }
             try await Task.sleep(for: .milliseconds(self.membership.limits.beat.milliseconds / 10))
