@@ -97,6 +97,7 @@ let package = Package(
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("Ownership", ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"]),
+        product("Clustering", ["WidgetModel"]),
         product("Telemetry", ["WidgetModel", metrics, tracing]),
         product("Scenarios", ["WidgetModel", yams]),
 
@@ -107,7 +108,7 @@ let package = Package(
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("WorkerThreads", ["Journaling"]),
-        product("JournalJetStream", ["Journaling", "WidgetModel", "WorkerThreads", cNATS]),
+        product("JournalJetStream", ["Clustering", "Journaling", "WidgetModel", "WorkerThreads", cNATS]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -191,7 +192,8 @@ let package = Package(
         product(
             "Gateway",
             [
-                "APNSWire", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest",
+                "APNSWire", "Clustering", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI",
+                "Ingest",
                 "Journaling", "OperatorAPI", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry",
                 "Timelines", "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix,
             ]
@@ -209,7 +211,7 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "CICUData", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History",
+                "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History",
                 "HostAPI",
                 "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
                 "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
@@ -255,6 +257,7 @@ let package = Package(
             swiftSettings: settings
         ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
+        suite("ClusteringTests", ["Clustering", "WidgetModel", "TestSupport"]),
         suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
@@ -293,7 +296,10 @@ let package = Package(
         ),
         suite(
             "JournalJetStreamTests",
-            ["BrokerSupport", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel", journalJetStream]
+            [
+                "BrokerSupport", "Clustering", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel",
+                journalJetStream,
+            ]
         ),
         suite(
             "JournalSQLiteTests",

@@ -1,3 +1,6 @@
+import Clustering
+import Engine
+import Foundation
 import Gateway
 import JournalSQLite
 import Journaling
@@ -19,6 +22,8 @@ struct ChosenJournal {
     let storage: StorageWatch.Measure?
     /// How the log is opened for a question about the past, beside the journal; nil where the journal itself is asked.
     let history: HistoryQuestions.Opening?
+    /// The nodes that share the log; nil where it is one gateway's.
+    let membership: Membership?
 
     /// In memory: nothing outlives the process.
     init(inMemory configuration: GatewayConfiguration, _ clock: LogClock) {
@@ -27,6 +32,7 @@ struct ChosenJournal {
         self.snapshots = nil
         self.storage = nil
         self.history = nil
+        self.membership = nil
     }
 
     /// Where the configuration says.
@@ -51,6 +57,7 @@ struct ChosenJournal {
         self.storage = { () throws(JournalError) in try LogDirectory.sizes(of: directory) }
         // So that neither waits for the other.
         self.history = { try LogDirectory(path: directory) }
+        self.membership = nil
     }
 }
 
@@ -86,6 +93,7 @@ extension ChosenJournal {
             try withExtendedLifetime(folder) { () throws(JournalError) in try journal.sizes() }
         }
         self.history = nil
+        self.membership = Membership(place, journal.makeCluster(), startedAt: clock.now())
     }
 
     /// What is wrong with the brokers that a configuration names; nil if it names none, or nothing is.
@@ -97,6 +105,21 @@ extension ChosenJournal {
         } catch {
             return error
         }
+    }
+}
+
+extension Membership {
+    fileprivate init(_ place: GatewayConfiguration.JetStream, _ cluster: any Cluster, startedAt: Instant) {
+        let machine = ProcessInfo.processInfo.hostName
+        let node = ClusterNode(
+            name: NodeName(place.node.name ?? machine) ?? NodeName("node")!,
+            incarnation: Incarnation(startedAt: startedAt, number: .random(in: .min ... .max)),
+            address: place.node.address ?? machine,
+            rules: UInt32(Engine.version)
+        )
+        self.init(cluster, as: node)
+        self.limits.beat = place.beat
+        self.limits.silence = place.beat * 4
     }
 }
 

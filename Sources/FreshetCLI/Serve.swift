@@ -79,6 +79,7 @@ struct Serve: AsyncParsableCommand {
         stores.receipts = try self.archive("receipts.sqlite", configuration, logger)
         stores.decisions = self.decisions(configuration, logger)
         stores.history = chosen.history
+        stores.membership = chosen.membership
         var process = GatewayProcess(clock: clock, logs: logs)
         process.movableClock = movable
         process.metrics = metrics

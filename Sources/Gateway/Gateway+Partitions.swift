@@ -36,6 +36,7 @@ extension Gateway {
     /// - Throws: ``OwnerError/shutDown(partition:)`` if the gateway is told to end before they have started.
     func startOwners() async throws {
         let logger = self.logs.logger(.partitions)
+        if let placed = self.placed { return try await self.settle(placed) }
         if let snapshots = self.stores.snapshots {
             try await RulesAdoption(journal: self.watched, store: snapshots, logger: logger).run()
         }

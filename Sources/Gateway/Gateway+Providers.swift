@@ -32,13 +32,15 @@ extension Gateway {
                 feed.publish(effects)
             }
         }
+        let delivering = Delivering(outgoing: outgoing, providers: providers)
+        await self.placed?.use { [weak self] in await self?.takeUp($0, delivering) }
         await deliverer.catchUp()
         self.settings.follow(\.deliveries) { outgoing.use($0) }
         self.settings.follow(\.limits.outputCommitBytesMax) { [owners = self.owners] bytes in
             for owner in owners { owner.setOutputBytesPerCommit(bytes) }
         }
         await outgoing.receipts.begin()
-        return Delivering(outgoing: outgoing, providers: providers)
+        return delivering
     }
 
     private func makeOutgoing(_ plans: LiveDeliveryPlans) -> Outgoing {

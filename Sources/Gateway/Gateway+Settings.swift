@@ -37,7 +37,9 @@ extension Gateway {
     /// - Returns: The configuration with that.
     /// - Throws: ``ConfigurationFaults`` if it does not go with what the file says now.
     func takeAmendments() async throws -> GatewayConfiguration {
-        let amendments = try await self.log.ask(PartitionID(0), InForceQuestion()).amendments
+        // A node that has no partition yet learns of them when it is started again.
+        guard self.owners.contains(where: { !$0.isAway }) else { return self.configuration }
+        let amendments = try await self.log.askAnyPresent(InForceQuestion()).amendments
         guard !amendments.isEmpty else { return self.configuration }
         let amended = try self.configuration.amended(by: amendments)
         try GatewayCheck.files(of: amended)
@@ -51,17 +53,29 @@ extension Gateway {
 
     /// Logs the effective configuration where it differs from the one in force.
     func logSettings() async throws {
+        guard self.placed == nil else {
+            for owner in self.owners where !owner.isAway { try await self.logSettings(of: owner.partition) }
+            return
+        }
         let settings = EngineSettings(self.settings.inForce)
         let inForce = try await self.log.askAll(InForceQuestion()).map(\.settings)
         guard inForce.contains(where: { $0 != settings }) else { return }
-        for answer in try await self.log.appendToAll(.settings(settings)) {
-            if case .settings(let orphaned) = answer, orphaned > 0 {
-                self.logger.warning(
-                    "instances no longer fit their kind's schema: their hosts must register them again",
-                    metadata: ["instances": "\(orphaned)"]
-                )
-            }
-        }
+        for answer in try await self.log.appendToAll(.settings(settings)) { self.tellOrphans(answer) }
+    }
+
+    /// The same for one partition of those that nodes share.
+    func logSettings(of partition: PartitionID) async throws(Problem) {
+        let settings = EngineSettings(self.settings.inForce)
+        guard try await self.log.ask(partition, InForceQuestion()).settings != settings else { return }
+        self.tellOrphans(try await self.log.append(.settings(settings), to: partition))
+    }
+
+    private func tellOrphans(_ answer: RecordAnswer.Result) {
+        guard case .settings(let orphaned) = answer, orphaned > 0 else { return }
+        self.logger.warning(
+            "instances no longer fit their kind's schema: their hosts must register them again",
+            metadata: ["instances": "\(orphaned)"]
+        )
     }
 
     /// Lets event streams be heard, and looks at the clock and the disk, until the task is cancelled.

@@ -65,7 +65,7 @@ extension Gateway {
 
     /// Finds out where the log's time is, and says so if the clock is not there yet.
     func noteNewestEntry() async throws {
-        let newest = try await self.log.askAll(TotalsQuestion()).map(\.time).max() ?? .epoch
+        let newest = try await self.log.askPresent(TotalsQuestion()).map(\.answer.time).max() ?? .epoch
         self.newestEntry.withLock { $0 = newest }
         let ahead = newest - self.clock.now()
         self.watchClock()

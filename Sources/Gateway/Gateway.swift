@@ -1,3 +1,4 @@
+import Clustering
 import Delivery
 import Engine
 import HTTPTransport
@@ -67,6 +68,10 @@ package final class Gateway: Service {
     /// Who has how much of the registry, and whether the memory has room for more.
     let registry: RegistryWatch
     let owners: [PartitionOwner]
+    /// Starts and ends the owners as nodes that share the log have agreed; nil where this gateway has it alone.
+    let placed: PlacedOwners?
+    /// Partitions that were this node's.
+    private let departing: AsyncStream<PartitionID>
     let log: CommandLog
     let reloading: ConfigurationReload
 
@@ -123,7 +128,12 @@ package final class Gateway: Service {
             storage: storage
         )
         let opening = stores.history ?? { stores.journal.history }
-        let directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
+        let membership = stores.membership
+        let directory = HostDirectory(
+            seed: system.next(),
+            apps: configuration.apps.map(\.bundleID),
+            absent: membership == nil ? 0 : configuration.partitions
+        )
         let streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         let followers = PushFollowers(max: configuration.streams.followedPushesMax)
         let receiptWakes = PushFollowers(max: 1)
@@ -138,6 +148,7 @@ package final class Gateway: Service {
             configuration.tracing.isEnabled
             ? GatewayTracing(SpanTracer(queue: spans, sampler: sampler), configuration.tracing) : nil
         let loops = process.loops ?? GatewayLoops(partitions: configuration.partitions)
+        let (departing, departures) = AsyncStream<PartitionID>.makeStream()
         let owners = Self.owners(
             of: configuration,
             on: loops.owners,
@@ -146,7 +157,8 @@ package final class Gateway: Service {
                 snapshots: stores.snapshots,
                 clock: clock,
                 logger: logs.logger(.partitions),
-                tracing: tracing
+                tracing: tracing,
+                elsewhere: membership.map { $0.elsewhere }
             ),
             work,
             PartitionOwner.Sinks(
@@ -166,7 +178,20 @@ package final class Gateway: Service {
                     followers.wake(.applied)
                     receiptWakes.wake(.applied)
                 },
-                failed: { partition, _ in
+                arrived: { _ in directory.noteArrival() },
+                left: { partition, hadArrived in
+                    directory.leave(partition, wasKnown: hadArrived)
+                    streams.leave(partition, among: configuration.partitions)
+                    registry.publish([], of: partition)
+                    departures.yield(partition)
+                },
+                failed: { partition, error in
+                    if let membership {
+                        let end = OwnerEnd(error)
+                        membership.cluster.tell(.stopped(partition, end))
+                        // It follows placement again: nothing is amiss with the gateway.
+                        if end == .fenced { return }
+                    }
                     readiness.set(.partitions, met: false)
                     let note = JSONValue.object(of: [
                         ("partition", .count(Int(partition.rawValue))), ("failed", .bool(true)),
@@ -210,6 +235,8 @@ package final class Gateway: Service {
         self.sampler = sampler
         self.tracing = tracing
         self.owners = owners
+        self.departing = departing
+        self.placed = Self.placement(stores, owners, watched, readiness, logs.logger(.partitions))
         self.log = CommandLog(journal: watched, owners: owners)
         self.settings = LiveSettings(configuration)
         self.reloading = ConfigurationReload(
@@ -242,6 +269,7 @@ package final class Gateway: Service {
             }
         } catch {
             guard let fault = error as? OwnerError, fault.isShutdown else {
+                self.placed?.close()
                 try? await self.loops.shutDown()
                 throw error
             }
@@ -278,7 +306,7 @@ package final class Gateway: Service {
         // Last: what was mended is tried again, and by then everything else is told.
         self.settings.followReadings { credentials.reload($0) }
         let background = self.startBackground(parts, credentials) { () async throws(Problem) in
-            try await operators.behind()
+            try await operators.behind(isPresentOnly: true)
         }
         self.readiness.set(.listeners, met: true)
         self.onReady(servers.ports)
@@ -288,11 +316,13 @@ package final class Gateway: Service {
         self.logger.notice("ready", metadata: servers.metadata)
 
         await self.waitForShutdown()
+        let refusal = await self.placed?.reason
         self.readiness.set(.draining, met: false)
         await self.waitAsLameDuck(self.settings.inForce.timeouts.lameDuck)
         self.logger.notice("draining")
         await self.drain(parts, servers, background)
         self.end()
+        if let refusal { throw refusal }
     }
 
     /// What runs beside requests, until the gateway drains.
@@ -321,6 +351,7 @@ package final class Gateway: Service {
             Task { await self.logs.run() },
             Task { await credentials.run() },
             Task { await self.beat() },
+            Task { for await gone in self.departing { await parts.delivering.outgoing.deliverer.letGo(gone) } },
             Task { await self.tellStates(parts.files.apps, behind) },
         ]
         return Background(
@@ -344,6 +375,7 @@ package final class Gateway: Service {
         if let snapshotter = parts.snapshotter {
             await self.makeLastSnapshots(snapshotter, after: background.writing)
         }
+        await self.leaveCluster()
         // No request waits for an answer any more, and what is asked of the owners from here on must not wait either.
         for owner in self.owners { owner.stop() }
         self.history.close()
@@ -369,6 +401,7 @@ package final class Gateway: Service {
     }
 
     private func end() {
+        self.placed?.close()
         self.journal.close()
         self.logger.notice("stopped")
     }
@@ -400,6 +433,7 @@ package final class Gateway: Service {
     private func waitForShutdown() async {
         // The stream never yields: it ends when the task is told to shut down or is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        await self.placed?.whenRefused { continuation.finish() }
         await withGracefulShutdownHandler {
             for await _ in stream {}
         } onGracefulShutdown: {

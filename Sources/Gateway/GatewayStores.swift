@@ -1,3 +1,4 @@
+package import Clustering
 package import Journaling
 package import Partitions
 
@@ -19,6 +20,8 @@ package struct GatewayStores: Sendable {
     package var receipts: any RecordArchive = MemoryArchive()
     /// Where decisions are kept that engines have no room for any more; nil for nowhere.
     package var decisions: (any RecordArchive)?
+    /// The nodes that share the log; nil where this gateway has it alone.
+    package var membership: Membership?
     /// Opens the log for one question about the past; nil where the journal itself is read.
     package var history: HistoryQuestions.Opening?
 

@@ -149,6 +149,12 @@ package struct HostRoutes: Sendable {
                 throw Problem(.unknownHost, "this is the push token of a control; use the host's own")
             }
             return entry
+        case .removed where !self.directory.isWhole, .unknown where !self.directory.isWhole:
+            throw Problem(
+                .partitionAway,
+                "no host of this node has this push token, and some partitions are other nodes'; ask there, or again later",
+                retryAfter: 1
+            )
         case .removed(let app, let reason, let at):
             guard caller.mayAct(for: token, of: app) else { throw self.noHost(of: caller) }
             let what = reason == .leaseEnded ? "the lease ended" : "the push token was removed"

@@ -291,7 +291,26 @@ extension Broker {
         return answers
     }
 
-    /// Messages of a stream as they come. One thread at a time.
+    /// Publishes a message that nothing stores: who listens gets it, or not. Does not wait.
+    func tell(_ bytes: [UInt8], to subject: String) {
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe natsConnection_Publish(self.connection, subject, buffer.baseAddress, Int32(buffer.count))
+        }
+    }
+
+    /// What is published to a subject from now on, also by this connection.
+    func listen(to subject: String) throws(JournalError) -> Following {
+        var subscription: OpaquePointer?
+        var status = unsafe natsConnection_SubscribeSync(&subscription, self.connection, subject)
+        // Once the broker has answered, it has the subscription.
+        if status == NATS_OK { status = unsafe natsConnection_FlushTimeout(self.connection, 2_000) }
+        guard let subscription = unsafe subscription else {
+            throw JournalError(.unavailable, "subscription to \(subject): \(Self.text(status))")
+        }
+        return unsafe Following(subscription, of: self)
+    }
+
+    /// Messages of a stream, or of those that nothing stores, as they come. One thread at a time.
     @safe
     final class Following {
         enum Next {
@@ -312,6 +331,15 @@ extension Broker {
         }
 
         deinit { unsafe self.broker.end(self.subscription) }
+
+        /// The next message that nothing stores; nil if none came in time.
+        func nextTold(waitMilliseconds: Int) -> [UInt8]? {
+            var message: OpaquePointer?
+            let status = unsafe natsSubscription_NextMsg(&message, self.subscription, Int64(waitMilliseconds))
+            guard status == NATS_OK, let message = unsafe message else { return nil }
+            defer { unsafe natsMsg_Destroy(message) }
+            return unsafe Broker.bytes(of: message)
+        }
 
         func next(waitMilliseconds: Int) -> Next {
             var message: OpaquePointer?

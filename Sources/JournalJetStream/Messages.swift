@@ -23,6 +23,8 @@ enum MessageFormat {
         case fan = 3
         case output = 4
         case note = 5
+        case beat = 6
+        case claim = 7
     }
 
     static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)

@@ -62,6 +62,10 @@ struct StreamNames: Hashable, Sendable {
     var format: String { "\(self.root).meta.format" }
     func trimmed(_ partition: PartitionID) -> String { "\(self.root).meta.trim.\(partition)" }
     func snapshots(_ partition: PartitionID) -> String { "\(self.root).meta.snap.\(partition)" }
+    /// Whose a partition is.
+    func claim(_ partition: PartitionID) -> String { "\(self.root).meta.own.\(partition)" }
+    /// What nodes tell each other; not stored.
+    var beats: String { "\(self.root).beat" }
     func damaged(_ partition: PartitionID) -> String { "\(self.root).meta.damaged.\(partition)" }
 }
 #endif

@@ -92,7 +92,7 @@ struct Streams {
             let format = JournalFormat(
                 journalID: try reader.readString(),
                 formatVersion: UInt32(truncatingIfNeeded: try reader.readVarint()),
-                partitions: try reader.readCount(),
+                partitions: Int(truncatingIfNeeded: try reader.readVarint()),
                 createdAt: try reader.readInstant()
             )
             guard format.formatVersion == JournalFormat.currentVersion else {

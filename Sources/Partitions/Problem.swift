@@ -37,6 +37,7 @@ package struct Problem: Error, Hashable, Sendable {
         case tooMany = "too-many"
         case tooManyTombstones = "too-many-tombstones"
         case unavailable = "unavailable"
+        case partitionAway = "partition-away"
         case overShare = "over-share"
         case storageFull = "storage-full"
         case memoryFull = "memory-full"
@@ -62,7 +63,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .misdirected: 421
             case .tooMany, .tooManyTombstones: 429
             case .internal: 500
-            case .unavailable, .overShare: 503
+            case .unavailable, .partitionAway, .overShare: 503
             case .storageFull, .memoryFull, .tooManyHosts, .tooManyInstances: 507
             }
         }

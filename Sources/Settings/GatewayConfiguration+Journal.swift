@@ -23,6 +23,10 @@ extension GatewayConfiguration {
         package var cacheBytesMax = 67_108_864
         /// How long something is tried again while brokers do not answer. Default 10 s, which is longer than an election.
         package var patience = Interval.seconds(10)
+        /// What other gateways on this log know this one as.
+        package var node = ClusterNodeNames()
+        /// How often a gateway tells the others that it is there; who is silent for four beats is taken for dead. Default 500 ms.
+        package var beat = Interval.milliseconds(500)
         /// As whom the log is written and read.
         package var credentials = BrokerCredentials()
         /// As whom brokers are asked how they are configured: a user of their system account.
@@ -39,6 +43,16 @@ extension GatewayConfiguration {
         }
 
         fileprivate static let scheme = "nats://"
+    }
+
+    /// What a gateway is known as among those that share a log.
+    package struct ClusterNodeNames: Hashable, Sendable {
+        /// Decides which partitions are its own, so that it is the same after a restart. Default nil: the machine's name.
+        package var name: String?
+        /// Where people and other nodes are sent for what is here. Default nil: the machine's name.
+        package var address: String?
+
+        package init() {}
     }
 
     /// A user of brokers, and the file with its secret. Neither for a client certificate alone.
@@ -83,6 +97,11 @@ extension GatewayConfiguration.JetStream {
         visitor.scalar("maxStreamBytes", &self.streamBytesMax, .bytes(134_217_728...1_125_899_906_842_624))
         visitor.scalar("maxCacheBytes", &self.cacheBytesMax, .bytes(1_048_576...1_099_511_627_776))
         visitor.scalar("patience", &self.patience, .duration(.seconds(1) ... .minutes(5)))
+        visitor.section("node") { node in
+            node.optional("name", &self.node.name, .nodeName)
+            node.optional("address", &self.node.address, .nodeAddress)
+        }
+        visitor.scalar("beat", &self.beat, .duration(.milliseconds(100) ... .seconds(10)))
         visitor.section("credentials") { self.credentials.visit(&$0) }
         visitor.section("systemCredentials") { self.systemCredentials.visit(&$0) }
         visitor.optionalSection("tls", &self.tls, empty: GatewayConfiguration.BrokerTLS()) { tls, visitor in
@@ -149,6 +168,19 @@ extension SettingType<String> {
             port = rest.dropFirst(host.count)
         }
         return port.isEmpty || (port.first == ":" && (UInt16(port.dropFirst()) ?? 0) > 0)
+    }
+
+    static let nodeName = SettingType.text("a name of 1 to 64 letters, digits, dots, hyphens and underscores") { text in
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                SettingRules.isLetterOrDigit($0) || [0x2D, 0x2E, 0x5F].contains($0)
+            }
+    }
+
+    static let nodeAddress = SettingType.text(
+        "an address of 1 to 300 characters without spaces, such as https://gw-1:8443"
+    ) { text in
+        (1...300).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     static let clusterName = SettingType.text("a name of 1 to 32 letters, digits and hyphens") { text in

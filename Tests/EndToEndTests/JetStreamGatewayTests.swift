@@ -11,7 +11,7 @@ import Testing
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct JetStreamGatewayTests {
     /// The lines of a configuration.
-    private static func journal(_ brokers: Brokers, patience: String = "5m") throws -> String {
+    static func journal(_ brokers: Brokers, patience: String = "5m", more: String = "") throws -> String {
         let files = try brokers.passwordFiles()
         return """
             journal:
@@ -23,6 +23,7 @@ struct JetStreamGatewayTests {
                 patience: \(patience)
                 credentials: {user: \(Brokers.user.name), file: \(files.user)}
                 systemCredentials: {user: \(Brokers.systemUser.name), file: \(files.systemUser)}
+                \(more)
             """
     }
 
@@ -159,41 +160,19 @@ struct JetStreamGatewayTests {
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `of two gateways on one log, one stops deciding, and nothing is issued twice`() async throws {
+    @Test func `a second gateway with the name of the first is refused, and says what to change`() async throws {
         let brokers = try Brokers()
         let extra = try Self.journal(brokers)
         let first = try await TestGateway.start(extra: extra)
         let other = try TestGateway.makeFolder()
         try FileManager.default.copyItem(atPath: "\(first.folder)/certs", toPath: "\(other)/certs")
-        let second = try await TestGateway.start(in: other, extra: extra)
-        let bearer = try await first.providerToken()
-        // Either takes it, and both decide it; one commits what it has decided.
-        _ = try await first.curl(
-            "PUT",
-            "\(first.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets",
-            bearer: bearer,
-            body: TestGateway.registration(1, teams: ["seahawks"])
-        )
-        let owner = try await first.eventually("one of them has stopped deciding") { () -> TestGateway? in
-            let isReady = try await [first, second].asyncMap { gateway in
-                try await gateway.curl("GET", "\(gateway.opsURL)/readyz").status == 200
-            }
-            return isReady == [true, false] ? first : isReady == [false, true] ? second : nil
+        let fault = await #expect(throws: TestGateway.Failure.self) {
+            try await TestGateway.start(in: other, extra: extra)
         }
-        let loser = owner === first ? second : first
-        #expect(loser.logged.contains { $0.contains("fenced") && $0.contains("another gateway") })
-        try await Self.acknowledgeAll(owner, bearer)
-        // What the one that stopped takes is decided by the other.
-        let ids = (0..<4).map { _ in Self.id() }
-        for (index, id) in ids.enumerated() {
-            #expect(try await Self.push(index.isMultiple(of: 2) ? loser : owner, id, bearer).status == 200)
-        }
-        _ = try await owner.eventually("all are decided") {
-            try await Self.stats(owner, "pushes")["accepted"] as? Int == ids.count ? true : nil
-        }
-        #expect(try await Self.stats(owner, "pushes")["balanced"] as? Bool == true)
-        await loser.stop()
-        await owner.stop()
+        #expect(fault?.description.contains("give each node a name of its own in journal.jetstream.node.name") == true)
+        #expect(try await first.curl("GET", "\(first.opsURL)/readyz").status == 200)
+        await first.stop()
+        try FileManager.default.removeItem(atPath: other)
     }
 
     @Test func `a broker that comes back finds nothing lost, and senders are told to wait meanwhile`() async throws {
@@ -305,14 +284,6 @@ private struct Sender {
                 timeout: .hours(1)
             )
         )
-    }
-}
-
-extension Array {
-    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async throws -> [Value] {
-        var values: [Value] = []
-        for element in self { values.append(try await body(element)) }
-        return values
     }
 }
 #endif

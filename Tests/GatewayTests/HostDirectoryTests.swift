@@ -78,6 +78,31 @@ import WidgetModel
         #expect(self.directory.count == 0)
     }
 
+    @Test func `a partition that is another node's takes all that it said with it`() {
+        let directory = HostDirectory(seed: 7, apps: [Sports.app], absent: 2)
+        #expect(!directory.isWhole)
+        directory.noteArrival()
+        directory.noteArrival()
+        #expect(directory.isWhole)
+        let tokens = (0..<2000).map { Sports.token("phone-\($0)") }
+        for (number, token) in tokens.enumerated() {
+            directory.bind(token, to: Self.entry("host-\(number)", partition: UInt16(number % 2)))
+        }
+        directory.bind(tokens[0], to: Self.entry("moved", partition: 1))
+        directory.leave(PartitionID(1), wasKnown: true)
+        #expect(!directory.isWhole && directory.count == 1000)
+        for (number, token) in tokens.enumerated() {
+            let known = TokenLookup.bound(Self.entry("host-\(number)"))
+            #expect(directory.lookup(token) == (number % 2 == 0 ? known : .unknown))
+        }
+        // One that never came to its end.
+        directory.bind(tokens[1], to: Self.entry("half", partition: 1))
+        directory.leave(PartitionID(1), wasKnown: false)
+        #expect(directory.lookup(tokens[1]) == .unknown && !directory.isWhole)
+        directory.noteArrival()
+        #expect(directory.isWhole)
+    }
+
     @Test func `tokens are told apart by every byte and by length`() {
         let tokens = [[1, 2, 3], [1, 2], [1, 2, 4], [2, 2, 3], [1, 2, 3, 0]].map { DeviceToken(bytes: $0) }
         for (index, token) in tokens.enumerated() { self.directory.bind(token, to: Self.entry("host-\(index)")) }

@@ -71,6 +71,19 @@ import WidgetModel
         #expect(streams.counters.cutOff == 0)
     }
 
+    @Test func `streams end whose hosts, or some of whose hosts, are another node's`() async throws {
+        let streams = Self.make()
+        let keys = (0..<8).map { HostKey("host-\($0)") }
+        let held = try keys.map { try streams.subscribe(.host($0)) }
+        let app = try streams.subscribe(.app(Sports.app))
+        streams.leave(PartitionID(1), among: 2)
+        let ended = keys.filter { PartitionID(of: $0, among: 2) == PartitionID(1) }
+        #expect(!ended.isEmpty && ended.count < keys.count && streams.count == keys.count - ended.count)
+        #expect(await Self.rest(app) == [])
+        for (key, stream) in zip(keys, held) where ended.contains(key) { #expect(await Self.rest(stream) == []) }
+        streams.close()
+    }
+
     @Test func `so many streams of one scope and no more`() throws {
         let streams = Self.make(perScope: 2)
         let scope = HostStreams.Scope.host(HostKey("a"))

@@ -98,12 +98,24 @@ import WidgetModel
             ("maxCacheBytes", "1048575", false), ("maxCacheBytes", "1MiB", true), ("maxCacheBytes", "1025GiB", false),
             ("patience", "999ms", false), ("patience", "1s", true), ("patience", "5m", true),
             ("patience", "301s", false), ("cluster", "a", true), ("cluster", "", false), ("cluster", "a_b", false),
-            ("cluster", "a.b", false),
+            ("cluster", "a.b", false), ("beat", "99ms", false), ("beat", "100ms", true), ("beat", "10s", true),
+            ("beat", "10001ms", false),
             ("cluster", String(repeating: "c", count: 32), true), ("cluster", String(repeating: "c", count: 33), false),
         ]
     )
     func `limits have edges`(key: String, value: String, isTaken: Bool) {
         let faults = Self.faults("\(Self.least)\n    \(key): \"\(value)\"\n")
+        #expect(faults.isEmpty == isTaken, "\(faults)")
+    }
+
+    @Test(arguments: [
+        ("name", "gw-1.example_a", true), ("name", "", false), ("name", "a b", false), ("name", "a/b", false),
+        ("name", String(repeating: "n", count: 64), true), ("name", String(repeating: "n", count: 65), false),
+        ("address", "https://gw-1:8443", true), ("address", "", false), ("address", "gw 1", false),
+        ("address", String(repeating: "a", count: 300), true), ("address", String(repeating: "a", count: 301), false),
+    ])
+    func `a node's name and address have edges`(key: String, value: String, isTaken: Bool) {
+        let faults = Self.faults("\(Self.least)\n    node: {\(key): \"\(value)\"}\n")
         #expect(faults.isEmpty == isTaken, "\(faults)")
     }
 

@@ -24,7 +24,7 @@ import WidgetModel
         421: ["misdirected"],
         429: ["too-many", "too-many-tombstones"],
         500: ["internal"],
-        503: ["unavailable", "over-share"],
+        503: ["unavailable", "partition-away", "over-share"],
         507: ["storage-full", "memory-full", "too-many-hosts", "too-many-instances"],
     ]
 

@@ -19,6 +19,13 @@ struct ContractTests {
         try Self.check(on: Brokers(3), replicas: 3)
     }
 
+    @Test(arguments: [7, 8, 16]) func `a log of many partitions opens again`(partitions: Int) throws {
+        let harness = try Harness(try Brokers(), partitions: partitions)
+        let id = harness.journal.format.journalID
+        try harness.reopen()
+        #expect(harness.journal.format.partitions == partitions && harness.journal.format.journalID == id)
+    }
+
     private static func check(on brokers: Brokers, replicas: Int) throws {
         for rule in Self.rules {
             do {

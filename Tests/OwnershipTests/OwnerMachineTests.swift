@@ -46,6 +46,32 @@ import WidgetModel
         #expect(applied == LogPosition(3), "the fourth is there, and not announced")
     }
 
+    @Test func `an owner that leaves ends with the entry that it is at, and with all of it committed`() throws {
+        var log = try Self.started(hosts: 3)
+        let (first, _) = try #require(try log.nextOutput())
+        try log.write(first)
+        let idle = try log.nextOutput()
+        #expect(idle == nil)
+        log.entries = OwnerLog(hosts: 9).entries
+        log.machine.announce(LogPosition(10))
+        var units = Int.max
+        guard case .read(let position)? = try log.machine.next(&units) else {
+            Issue.record("nothing is read")
+            return
+        }
+        try log.machine.takeEntries(log.entries.filter { $0.position >= position })
+        // One of those that are there is applied.
+        _ = try log.machine.next(&units)
+        log.machine.isLeaving = true
+        let before = log.machine.isSettled
+        #expect(!before)
+        let (last, _) = try #require(try log.nextOutput())
+        #expect(last.through == LogPosition(5))
+        try log.write(last)
+        let (rest, isSettled, isBehind) = (try log.nextOutput(), log.machine.isSettled, log.machine.isBehind)
+        #expect(rest == nil && isSettled && !isBehind)
+    }
+
     @Test func `a hint of what is not there does no harm`() throws {
         var log = try Self.started(hosts: 1)
         try log.writeAll()

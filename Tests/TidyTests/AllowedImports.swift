@@ -15,6 +15,7 @@ enum AllowedImports {
         "Journaling": ["CKernels", "WidgetModel"],
         "Ownership": ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
+        "Clustering": ["WidgetModel"],
         "Telemetry": ["WidgetModel"],
         "Scenarios": ["WidgetModel"],
         // Protocols without sockets.
@@ -23,7 +24,7 @@ enum AllowedImports {
         // I/O.
         "HTTPTransport": ["CZlib", "HTTP2", "TLS", "WidgetModel"],
         "WorkerThreads": ["Journaling"],
-        "JournalJetStream": ["CNATS", "Journaling", "WidgetModel", "WorkerThreads"],
+        "JournalJetStream": ["CNATS", "Clustering", "Journaling", "WidgetModel", "WorkerThreads"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"],
         // The dashboard's files, reports' pages, and what makes constants of files while others are built.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
@@ -63,13 +64,14 @@ enum AllowedImports {
             "Serving", "Settings", "TLS", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "Gateway": [
-            "APNSWire", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest", "Journaling",
+            "APNSWire", "Clustering", "Delivery", "Engine", "HTTP2", "HTTPTransport", "History", "HostAPI", "Ingest",
+            "Journaling",
             "OperatorAPI", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry", "Timelines",
             "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
-            "APNSWire", "CICUData", "CTimex", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+            "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
             "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
             "Ownership",
             "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",

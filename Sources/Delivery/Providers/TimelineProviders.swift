@@ -106,13 +106,18 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     /// Asks about what was out when the gateway stopped, and shows entries on their dates until the task is cancelled.
     package func run() async {
         await self.removeGone(self.services.contents.addresses)
-        for fetcher in self.all.values { await fetcher.refill() }
+        await self.refill()
         while !Task.isCancelled {
             let now = self.services.clock.now()
             await self.showDue(at: now)
             let wait = self.services.contents.nextDue.map { min($0 - now, Self.lookInterval) } ?? Self.lookInterval
             do { try await Task.sleep(for: .milliseconds(max(1, wait.milliseconds))) } catch { break }
         }
+    }
+
+    /// Asks about what is out: at the start, and when a partition has come to this gateway.
+    package func refill() async {
+        for fetcher in self.all.values { await fetcher.refill() }
     }
 
     private func showDue(at now: Instant) async {

@@ -66,6 +66,18 @@ package actor ReloadDeliverer {
         self.run()
     }
 
+    /// A partition has come to this gateway: takes up what is outstanding there.
+    package func takeUp(_ partition: PartitionID) {
+        self.machine.takeUp(partition)
+        self.run()
+    }
+
+    /// A partition is another gateway's now.
+    package func letGo(_ partition: PartitionID) {
+        self.machine.letGo(partition)
+        self.run()
+    }
+
     /// Starts nothing any more. What is in work is given up; the log has it.
     package func stop() async {
         self.machine.stop()

@@ -17,14 +17,18 @@ package final class HostDirectory: TokenDirectory {
     private let shards: InlineArray<64, Mutex<HostDirectoryShard>>
     static let shardCount = 64
     private let seed: UInt64
+    /// How many partitions' tokens are not known.
+    private let absent: Atomic<Int>
 
     /// An empty directory.
     ///
     /// - Parameters:
     ///   - seed: Makes the hash of this process its own, so that tokens that collide cannot be chosen.
     ///   - apps: The apps that pushes may be to, in the order of their numbers.
-    package init(seed: UInt64, apps: [BundleID]) {
+    ///   - absent: How many partitions are other nodes'.
+    package init(seed: UInt64, apps: [BundleID], absent: Int = 0) {
         self.seed = seed
+        self.absent = Atomic(absent)
         self.shards = InlineArray { _ in Mutex(HostDirectoryShard(apps: apps)) }
     }
 
@@ -84,6 +88,21 @@ package final class HostDirectory: TokenDirectory {
 
     package func forget(_ token: DeviceToken, in partition: PartitionID) {
         self.change(token) { $0.forget(token, $1, in: partition) }
+    }
+
+    package var isWhole: Bool { self.absent.load(ordering: .relaxed) == 0 }
+
+    /// The tokens of one more partition are known.
+    package func noteArrival() { self.absent.subtract(1, ordering: .relaxed) }
+
+    /// Forgets all that a partition said. O(tokens).
+    ///
+    /// - Parameter wasKnown: Whether its tokens were all known.
+    package func leave(_ partition: PartitionID, wasKnown: Bool) {
+        if wasKnown { self.absent.add(1, ordering: .relaxed) }
+        for index in self.shards.indices {
+            self.shards[index].withLock { shard in shard.forget(partition) { self.hash($0) } }
+        }
     }
 
     /// How many tokens are known, removed ones included; one that moved between partitions counts for each.

@@ -276,6 +276,18 @@ extension HostDirectoryShard {
         self.free.append(found)
     }
 
+    /// Forgets all that a partition said. O(rows).
+    mutating func forget(_ partition: PartitionID, _ hash: (Span<UInt8>) -> UInt64) {
+        var isFree = Array(repeating: false, count: self.rows.count)
+        for slot in self.free { isFree[Int(slot)] = true }
+        for slot in self.rows.indices where !isFree[slot] && self.rows[slot].partition == partition {
+            self.index.remove(UInt32(slot), hash(self.text.span.extracting(self.rows[slot].token)))
+            self.unusedText += self.rows[slot].text.count
+            self.free.append(UInt32(slot))
+        }
+        self.tidyText()
+    }
+
     private mutating func tidyText() {
         if self.unusedText > Self.unusedTextMin, self.unusedText > self.text.count / 2 { self.rewriteText() }
     }

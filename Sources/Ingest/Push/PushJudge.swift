@@ -395,6 +395,14 @@ extension PushJudge {
                 throw RejectionAnswer(.deviceTokenNotForTopic, detail: "the push token is \(whose)")
             }
             return .host(exchange(&self.room, with: HostPlace()))
+        case .removed where !self.directory.isWhole, .unknown where !self.directory.isWhole:
+            // Another node may know it better.
+            throw RejectionAnswer(
+                .serviceUnavailable,
+                detail:
+                    "no host here has this push token, and some partitions are other nodes'; send it there, or again",
+                retryAfter: 1
+            )
         case .removed(let isOfApp, let reason, let at):
             guard isOfApp else { throw Self.ofAnotherApp }
             throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)

@@ -10,10 +10,15 @@ import WidgetModel
 /// How fresh widgets are: which do not show yet what they should, judged by the goal.
 extension OperatorRoutes {
     /// What is behind now. O(kinds), nothing walks over widgets.
-    package func behind() async throws(Problem) -> BehindBoard {
+    ///
+    /// - Parameter isPresentOnly: Whether only the partitions are asked that are this node's.
+    package func behind(isPresentOnly: Bool = false) async throws(Problem) -> BehindBoard {
         let goal = self.bounds.goal
         let now = self.clock.now()
-        let partitions = try await self.log.askAll(BehindQuestion(longerThan: goal.within, now: now))
+        let question = BehindQuestion(longerThan: goal.within, now: now)
+        let partitions =
+            isPresentOnly
+            ? try await self.log.askPresent(question).map(\.answer) : try await self.log.askAll(question)
         let troubles = await self.troubles()
         let survey = await self.watch.surveys.latest
         let apps = self.traffic.streams.apps
@@ -60,7 +65,7 @@ extension OperatorRoutes {
 
     /// Gauges of what is behind, by app and kind.
     func addBehind(_ text: inout PrometheusText) async throws(Problem) {
-        let board = try await self.behind()
+        let board = try await self.behind(isPresentOnly: true)
         typealias Row = (labels: [(String, String)], value: Double)
         var (behind, late, oldest, within, burning): ([Row], [Row], [Row], [Row], [Row]) = ([], [], [], [], [])
         for app in self.apps.apps {

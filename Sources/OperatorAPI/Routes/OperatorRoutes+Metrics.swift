@@ -39,7 +39,8 @@ extension OperatorRoutes {
             .gauge,
             "Apps, kinds and senders that operators have paused.",
             by: "scope",
-            Self.paused(try await self.standingOrders()).map { ($0.name, $0.count) }
+            // A node that has no partition yet knows of none.
+            Self.paused((try? await self.standingOrders()) ?? []).map { ($0.name, $0.count) }
         )
         self.addTraffic(&text)
         try await self.addEngine(&text)
@@ -121,7 +122,7 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let sum = EngineStats(sumOf: try await self.log.askAll(TotalsQuestion()))
+        let sum = EngineStats(sumOf: try await self.log.askPresent(TotalsQuestion()).map(\.answer))
         let (outcomes, freshness) = (sum.outcomes, sum.freshness)
         text.add(sum)
         text.add(
@@ -207,14 +208,14 @@ extension OperatorRoutes {
     /// How far back repeats are recognised: with more pushes than `limits.maxRepeatEntries` that grows shorter.
     private func addRepeats(_ text: inout PrometheusText) async throws(Problem) {
         let now = self.clock.now()
-        let windows = try await self.log.askAll(TotalsQuestion())
+        let windows = try await self.log.askPresent(TotalsQuestion())
         text.add(
             "freshet_repeat_window_seconds",
             .gauge,
             "Age of the oldest push whose repeat is recognised.",
             by: "partition",
-            windows.enumerated().map {
-                ("\($0.offset)", Int(($0.element.rememberedSince.map { now - $0 } ?? .zero).milliseconds / 1000))
+            windows.map {
+                ("\($0.partition)", Int(($0.answer.rememberedSince.map { now - $0 } ?? .zero).milliseconds / 1000))
             }
         )
         text.add(
@@ -222,7 +223,7 @@ extension OperatorRoutes {
             .gauge,
             "Pushes whose repeats are recognised.",
             by: "partition",
-            windows.enumerated().map { ("\($0.offset)", $0.element.pushesRemembered) }
+            windows.map { ("\($0.partition)", $0.answer.pushesRemembered) }
         )
     }
 

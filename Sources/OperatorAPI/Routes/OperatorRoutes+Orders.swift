@@ -11,7 +11,7 @@ extension OperatorRoutes {
     /// The pauses in force now, in the order in which they were given.
     func standingOrders() async throws(Problem) -> [StandingOrder] {
         let now = self.clock.now()
-        return try await self.log.ask(PartitionID(0), InForceQuestion()).orders
+        return try await self.log.askAnyPresent(InForceQuestion()).orders
             .filter { $0.holds(at: now) && self.reach.includes($0.scope) }
     }
 

@@ -80,7 +80,7 @@ extension ConfigurationReload {
 
     /// What operators have changed, in the order in which that began.
     package func amendments() async throws(Problem) -> [StandingAmendment] {
-        try await self.log.ask(PartitionID(0), InForceQuestion()).amendments
+        try await self.log.askAnyPresent(InForceQuestion()).amendments
     }
 
     /// An entry that is in force, or a part of it; nil if there is none.

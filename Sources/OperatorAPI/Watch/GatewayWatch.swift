@@ -73,7 +73,7 @@ package final class GatewayWatch: Sendable {
 
     /// What is counted up to now.
     package func totals() async throws(Problem) -> GatewayTotals {
-        let sum = EngineStats(sumOf: try await self.log.askAll(TotalsQuestion()))
+        let sum = EngineStats(sumOf: try await self.log.askPresent(TotalsQuestion()).map(\.answer))
         var totals = GatewayTotals(at: self.clock.now())
         totals.matched = sum.matched
         totals.outcomes = sum.outcomes

@@ -169,7 +169,18 @@ extension DeliveryMachine {
 
     /// A start: takes up the reloads that were outstanding before.
     package mutating func catchUp() {
-        for partition in 0..<self.partitions { self.behind[PartitionID(UInt16(partition))] = InstanceNumber(raw: 0) }
+        for partition in 0..<self.partitions { self.takeUp(PartitionID(UInt16(partition))) }
+    }
+
+    /// A partition has come to this gateway: takes up what is outstanding there.
+    package mutating func takeUp(_ partition: PartitionID) { self.behind[partition] = InstanceNumber(raw: 0) }
+
+    /// A partition is another gateway's now, and so is what is outstanding there.
+    package mutating func letGo(_ partition: PartitionID) {
+        self.behind[partition] = nil
+        for (number, delivery) in self.deliveries where delivery.reloads[0].id.partition == partition {
+            self.end(number, of: delivery.reloads)
+        }
     }
 
     /// Takes the reloads of ``reloads(in:)``. Known ones are left out.

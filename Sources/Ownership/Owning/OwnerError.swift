@@ -12,6 +12,8 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Other decision rules than this program's have to decide what partitions hold behind their newest snapshots.
     case otherRules([RulesStanding])
     case stopped(partition: PartitionID)
+    /// Another node of the cluster owns the partition, or none does at the moment.
+    case away(partition: PartitionID, owner: String?)
     /// The gateway ends before the owner has applied the whole log.
     case shutDown(partition: PartitionID)
 
@@ -45,6 +47,8 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .stopped(let partition):
             "partition \(partition) has stopped; the gateway's log says why"
+        case .away(let partition, let owner?): "partition \(partition) is at \(owner)"
+        case .away(let partition, nil): "partition \(partition) is at no node at the moment"
         case .shutDown(let partition):
             "partition \(partition): the gateway shuts down; the next start applies the rest of the log"
         }

@@ -49,6 +49,8 @@ package struct OwnerMachine: ~Copyable {
     package private(set) var announced: LogPosition
     /// The most bytes of an output that holds more than one effect: a larger one is written in chunks.
     package var chunkBytesMax: Int
+    /// Whether it begins no other entry: what is decided is committed, and another owner goes on from there.
+    package var isLeaving = false
     /// Outputs that others had to complete, since they were too large for one commit.
     package private(set) var chunksWritten = 0
 
@@ -98,6 +100,12 @@ package struct OwnerMachine: ~Copyable {
         case .new, .replaying: true
         case .following, .stopped: false
         }
+    }
+
+    /// Whether all that was decided is durable, and nothing is written.
+    package var isSettled: Bool {
+        guard case .idle = self.writing else { return false }
+        return self.uncommitted.isEmpty && self.isBetweenEntries
     }
 
     /// How many effects are not durable yet.
@@ -241,13 +249,14 @@ extension OwnerMachine {
         return switch self.phase {
         case .new, .stopped: false
         case .replaying: true
-        case .following: self.run != nil || self.applied < self.announced
+        case .following: self.run != nil || (self.applied < self.announced && !self.isLeaving)
         }
     }
 
     private mutating func nextOfLog(_ units: inout Int) throws -> OwnerAction? {
         guard self.isBehind, units > 0 else { return nil }
         if self.run == nil {
+            guard !self.isLeaving else { return nil }
             guard let entry = self.entries.popFirst() else {
                 (self.isReading, self.readThrough) = (true, self.announced)
                 return .read(from: self.applied.next)

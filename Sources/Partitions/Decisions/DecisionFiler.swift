@@ -100,9 +100,10 @@ package final class DecisionFiler: Sendable {
     ///
     /// - Parameter least: Not where there are fewer.
     package func file(atLeast least: Int = 1) async {
-        for number in 0..<self.log.partitions where self.store.isOn && self.hasRoom() {
+        for partition in self.log.partitionIDs
+        where self.store.isOn && self.hasRoom() && self.log.isPresent(partition) {
             do {
-                try await self.file(PartitionID(UInt16(number)), least)
+                try await self.file(partition, least)
             } catch {
                 self.logger.warning(
                     "decisions cannot be written; they are kept in memory only",

@@ -18,6 +18,8 @@ package final class PartitionWork: Sendable {
         var withinShares = 0
         /// The one request that may be more than its team's share.
         var large: (team: TeamWork, units: Int)?
+        /// Whether another node has the partition: what is logged for it is not followed here.
+        var isAway = false
         /// In the order of their commits.
         var logged: [Logged] = []
         var audiences: [BundleID: [WidgetKind: Int]] = [:]
@@ -138,7 +140,30 @@ package final class PartitionWork: Sendable {
 
     /// Work that is in the log now. Before the entry is announced.
     package func log(_ charge: WorkCharges.Charge, at position: LogPosition) {
-        self.state.withLock { $0.logged.append(Logged(position: position, charge: charge)) }
+        self.state.withLock { state in
+            guard !state.isAway else { return state.end(charge) }
+            state.logged.append(Logged(position: position, charge: charge))
+        }
+    }
+
+    /// Another node has the partition from now on.
+    func leave() {
+        self.state.withLock { state in
+            state.isAway = true
+            for one in state.logged { state.end(one.charge) }
+            state.logged = []
+            state.arrivals = []
+            state.audiences = [:]
+        }
+    }
+
+    /// The partition is this node's.
+    func come() {
+        self.state.withLock { state in
+            state.isAway = false
+            state.applied = .start
+            state.arrived = .start
+        }
     }
 
     // MARK: Being told
@@ -187,7 +212,7 @@ package final class PartitionWork: Sendable {
     /// An entry is in the log.
     package func noteArrival(_ position: LogPosition, at now: NIODeadline) {
         self.state.withLock { state in
-            guard position > state.arrived else { return }
+            guard !state.isAway, position > state.arrived else { return }
             state.arrived = position
             guard position > state.applied else { return }
             if let last = state.arrivals.last, now - last.at < Self.arrivalSpacing {

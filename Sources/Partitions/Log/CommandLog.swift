@@ -1,7 +1,7 @@
 package import Engine
 package import Journaling
 import NIOCore
-import Ownership
+package import Ownership
 package import WidgetModel
 
 /// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
@@ -99,6 +99,7 @@ package struct CommandLog: Sendable {
     private func append(
         _ records: [(record: Record, partition: PartitionID)]
     ) async throws(Problem) -> [RecordAnswer.Result] {
+        try self.checkPresence(of: records.map(\.partition))
         try self.admit(records.map(\.record.demand))
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
@@ -155,6 +156,7 @@ package struct CommandLog: Sendable {
     ///
     /// - Throws: `too-large` if the record is more than the journal takes, `storage-full` if the disk has no room for it.
     package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
+        try self.checkPresence(of: self.partitionIDs)
         try self.admit([record.demand])
         _ = try self.packedBytes(of: record)
         var records = PackedRecords()
@@ -209,6 +211,12 @@ package struct CommandLog: Sendable {
         let units = fairness.work.partitions.map { record.work(in: $0, among: apps) }
         guard fairness.refuses else { return fairness.work.charge(units, to: team) }
         return try fairness.work.admit(units, of: team, pushMax: record.chargedApp.flatMap { apps[$0]?.pushMax })
+    }
+
+    /// Whether somebody here can answer. Asked before anything is logged, so that what is refused was not done.
+    private func checkPresence(of partitions: [PartitionID]) throws(Problem) {
+        guard let away = partitions.first(where: { self.owners[Int($0.rawValue)].isAway }) else { return }
+        throw Problem(self.owners[Int(away.rawValue)].absence)
     }
 
     private func admit(_ demands: [StorageBudget.Demand]) throws(Problem) {
@@ -289,6 +297,7 @@ package struct CommandLog: Sendable {
 
     /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
     private static func problem(_ error: any Error) -> Problem {
+        if let absence = error as? OwnerError, case .away = absence { return Problem(absence) }
         guard let error = error as? JournalError else {
             return Problem(.unavailable, "the partition of this request has stopped; send it again later")
         }
@@ -320,6 +329,31 @@ extension CommandLog {
     package func askAll<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> [Question.Answer] {
         var answers: [Question.Answer] = []
         for partition in self.partitionIDs { answers.append(try await self.ask(partition, question)) }
+        return answers
+    }
+
+    /// Whether a partition is this node's.
+    package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
+
+    /// Asks any partition that is this node's, for what all of them have.
+    package func askAnyPresent<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer
+    {
+        try await self.ask(self.partitionIDs.first(where: self.isPresent) ?? PartitionID(0), question)
+    }
+
+    /// Asks the partitions that are this node's, in their order.
+    package func askPresent<Question: EngineQuestion>(
+        _ question: Question
+    ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
+        var answers: [(partition: PartitionID, answer: Question.Answer)] = []
+        for owner in self.owners where !owner.isAway {
+            do throws(Problem) {
+                answers.append((owner.partition, try await self.ask(owner.partition, question)))
+            } catch {
+                // It has left meanwhile.
+                guard error.code == .partitionAway else { throw error }
+            }
+        }
         return answers
     }
 
@@ -389,5 +423,15 @@ extension CommandLog {
         var all: [OwnerProgress] = []
         for owner in self.owners { if let progress = try? await owner.progress() { all.append(progress) } }
         return all
+    }
+}
+
+extension Problem {
+    /// After how many seconds a partition that is on its way is likely to be somewhere.
+    private static let awaySeconds = 1
+
+    /// What needs a partition that is not this node's.
+    package init(_ absence: OwnerError) {
+        self.init(.partitionAway, "\(absence); ask there, or send it again later", retryAfter: Self.awaySeconds)
     }
 }

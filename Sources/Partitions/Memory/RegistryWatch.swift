@@ -196,6 +196,7 @@ package final class RegistryWatch: Sendable {
     package func publish(_ usages: [AppUsage], of partition: PartitionID) {
         self.state.withLock { state in
             let before = state.published.updateValue(usages, forKey: partition) ?? []
+            for row in before.dropFirst(usages.count) { state.add(row, -1) }
             for (index, row) in usages.enumerated() {
                 // An engine's apps keep their places.
                 let old = index < before.count ? before[index] : nil

@@ -18,8 +18,8 @@ extension PartitionOwner {
         _ promise: EventLoopPromise<RecordAnswer>
     ) {
         self.loop.execute {
-            if self.state.value.hasFailed {
-                promise.fail(OwnerError.stopped(partition: self.partition))
+            if self.isAway || self.state.value.hasFailed {
+                promise.fail(self.absence)
             } else {
                 self.state.value.expected[AnswerKey(position: position, index: index)] = promise
             }
@@ -34,9 +34,10 @@ extension PartitionOwner {
     }
 
     private func answer<Question: EngineQuestion>(_ question: Question, _ promise: EventLoopPromise<Question.Answer>) {
+        guard !self.isAway else { return promise.fail(self.absence) }
         if let answer = self.state.value.machine.answer(question) { return promise.succeed(answer) }
         guard !self.state.value.hasFailed else {
-            return promise.fail(OwnerError.stopped(partition: self.partition))
+            return promise.fail(self.absence)
         }
         self.state.value.questions.append { self.answer(question, promise) }
     }
@@ -53,8 +54,8 @@ extension PartitionOwner {
     func checkpoint() async throws -> OwnerCheckpoint {
         let promise = self.loop.makePromise(of: OwnerCheckpoint.self)
         self.loop.execute {
-            guard !self.state.value.hasFailed, self.state.value.machine.applied > .start else {
-                return promise.fail(OwnerError.stopped(partition: self.partition))
+            guard !self.isAway, !self.state.value.hasFailed, self.state.value.machine.applied > .start else {
+                return promise.fail(self.absence)
             }
             self.state.value.checkpoints.append(promise)
             self.drive { machine in machine.askForCheckpoint() }
@@ -63,8 +64,11 @@ extension PartitionOwner {
     }
 
     /// How far the owner is.
+    ///
+    /// - Throws: ``OwnerError/away(partition:owner:)`` where the partition is another node's.
     package func progress() async throws -> OwnerProgress {
         try await self.loop.submit {
+            if self.isAway { throw self.absence }
             let lag = self.work.lag(at: .now())
             return OwnerProgress(
                 partition: self.partition,
@@ -94,6 +98,7 @@ extension PartitionOwner {
     }
 
     func beginSearch(_ question: MatchQuestion, _ promise: EventLoopPromise<DryRunView>) {
+        guard !self.isAway else { return promise.fail(self.absence) }
         self.state.value.searches.append(HeldSearch(question, promise))
         if self.state.value.machine.isReplaying || self.state.value.hasFailed {
             self.endSearches()
@@ -124,7 +129,7 @@ extension PartitionOwner {
             if let answer {
                 search.promise.succeed(answer)
             } else {
-                search.promise.fail(OwnerError.stopped(partition: self.partition))
+                search.promise.fail(self.absence)
             }
         }
     }

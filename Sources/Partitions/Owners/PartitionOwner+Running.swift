@@ -31,8 +31,14 @@ extension PartitionOwner {
             try event(&self.state.value.machine)
             try self.follow(units: 0)
         } catch {
-            self.fail(error)
+            return self.fail(error)
         }
+        self.leaveIfSettled()
+    }
+
+    /// Does something on the loop, if a life has not ended by then.
+    private func execute(in life: Int, _ body: @escaping @Sendable () -> Void) {
+        self.loop.execute { if self.state.value.life == life { body() } }
     }
 
     /// Applies what is announced, or goes on with a search, a slice a turn.
@@ -53,6 +59,7 @@ extension PartitionOwner {
             }
         }
         self.armTick()
+        self.leaveIfSettled()
     }
 
     /// A replay that is under way.
@@ -108,18 +115,22 @@ extension PartitionOwner {
     }
 
     private func perform(_ action: OwnerAction) throws {
+        let life = self.state.value.life
         switch action {
         case .read(let position): try self.read(from: position)
         case .tell(let run): self.tell(run)
         case .commit(let record, let expected):
             self.journal.commitOutput(self.partition, expected: expected, record) { result in
-                self.loop.execute { self.drive { machine in try machine.committed(result) } }
+                self.execute(in: life) { self.drive { machine in try machine.committed(result) } }
             }
         case .awaitRetry:
-            self.loop.scheduleTask(in: Self.retryDelay) { self.drive { machine in machine.retryCommit() } }
+            self.loop.scheduleTask(in: Self.retryDelay) {
+                guard self.state.value.life == life else { return }
+                self.drive { machine in machine.retryCommit() }
+            }
         case .readNewestOutput(let unknown):
             self.journal.readNewestOutput(self.partition) { result in
-                self.loop.execute { self.drive { machine in try self.settle(unknown, result, &machine) } }
+                self.execute(in: life) { self.drive { machine in try self.settle(unknown, result, &machine) } }
             }
         case .publish(let effects): self.publish(effects)
         case .tellCheckpoint(let checkpoint): self.tell(checkpoint)
@@ -128,10 +139,11 @@ extension PartitionOwner {
 
     /// Asks for entries. What is in memory is there before this returns, and no time is lost.
     private func read(from position: LogPosition) throws {
+        let life = self.state.value.life
         self.state.value.isAskingForEntries = true
         self.journal.read(self.partition, from: position, entriesMax: Self.entriesPerRead) { result in
             if self.loop.inEventLoop, self.state.value.isAskingForEntries { return self.takeAtOnce(result) }
-            self.loop.execute { self.takeLater(result) }
+            self.execute(in: life) { self.takeLater(result) }
         }
         self.state.value.isAskingForEntries = false
         if let failure = self.state.value.readFailure.take() { throw failure }
@@ -153,7 +165,9 @@ extension PartitionOwner {
             if let replay = self.state.value.replay.take() { return replay.isOver.fail(error) }
             guard (error as? JournalError)?.code == .unavailable else { return self.fail(error) }
             // A store that is away, as brokers are during an election, comes back with all that it had.
+            let life = self.state.value.life
             _ = self.loop.scheduleTask(in: Self.retryDelay) {
+                guard self.state.value.life == life else { return }
                 self.state.value.machine.retryRead()
                 self.takeTurn()
             }
@@ -227,9 +241,19 @@ extension PartitionOwner {
 
     func fail(_ error: any Error) {
         guard !self.state.value.hasFailed else { return }
-        self.state.value.hasFailed = true
-        self.state.value.machine.stop()
         self.logFailure(error)
+        if self.services.elsewhere != nil, (error as? JournalError)?.code == .fenced {
+            self.endLife()
+        } else {
+            self.state.value.hasFailed = true
+            self.endWaiting(error)
+        }
+        self.sinks.failed(self.partition, error)
+    }
+
+    /// Ends all work, and fails what waits for it.
+    func endWaiting(_ error: any Error) {
+        self.state.value.machine.stop()
         for promise in self.state.value.expected.values { promise.fail(error) }
         self.state.value.expected = [:]
         for promise in self.state.value.checkpoints { promise.fail(error) }
@@ -237,6 +261,8 @@ extension PartitionOwner {
         self.answerWaitingQuestions()
         self.endSearches()
         self.state.value.tick?.cancel()
-        self.sinks.failed(self.partition, error)
+        let leaving = self.state.value.leaving
+        self.state.value.leaving = []
+        for promise in leaving { promise.succeed() }
     }
 }

@@ -15,6 +15,10 @@ extension PartitionOwner {
         package let usage: @Sendable (PartitionID, [AppUsage]) -> Void
         /// Entries were applied: whoever follows something may look again.
         package let applied: @Sendable () -> Void
+        /// All that a partition has was handed on, and it is this node's.
+        package let arrived: @Sendable (PartitionID) -> Void
+        /// The partition is another node's from here on: what was handed on of it is of no use any more.
+        package let left: @Sendable (PartitionID, _ hadArrived: Bool) -> Void
         /// The partition cannot go on: another owner fenced it, or its log is damaged.
         package let failed: @Sendable (PartitionID, any Error) -> Void
 
@@ -24,6 +28,8 @@ extension PartitionOwner {
             audit: @escaping @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void = { _, _, _, _ in },
             usage: @escaping @Sendable (PartitionID, [AppUsage]) -> Void = { _, _ in },
             applied: @escaping @Sendable () -> Void = {},
+            arrived: @escaping @Sendable (PartitionID) -> Void = { _ in },
+            left: @escaping @Sendable (PartitionID, _ hadArrived: Bool) -> Void = { _, _ in },
             failed: @escaping @Sendable (PartitionID, any Error) -> Void
         ) {
             self.hosts = hosts
@@ -31,6 +37,8 @@ extension PartitionOwner {
             self.audit = audit
             self.usage = usage
             self.applied = applied
+            self.arrived = arrived
+            self.left = left
             self.failed = failed
         }
     }

@@ -14,13 +14,17 @@ package import WidgetModel
 /// Everything of a partition happens on its ``loop``, which belongs to owners alone. Answers that a registration waits
 /// for are expected before the entry is announced (the journal calls back with receipts before it hints at new
 /// entries, and both hop to the same loop in that order), so none can be missed.
+///
+/// Where several nodes share the log it has more than one life: ``start(progress:)`` begins one, ``leave(committing:)`` ends it.
 package final class PartitionOwner: Sendable {
     package let partition: PartitionID
     package let loop: any EventLoop
     let services: Services
     let sinks: Sinks
-    /// Set once, by ``stop()``.
+    /// Set by ``stop()``, once in a life.
     let isStopping = Atomic<Bool>(false)
+    /// Whether the partition is another node's, or not read yet.
+    let isAbsent: Atomic<Bool>
     /// Told of what came and what was done.
     let work: PartitionWork
     let state: NIOLoopBoundBox<State>
@@ -37,19 +41,26 @@ package final class PartitionOwner: Sendable {
         package let logger: Logger
         /// Nil where pushes are not traced.
         package let tracing: GatewayTracing?
+        /// Says where partitions are that are not here; nil where all are.
+        package let elsewhere: Elsewhere?
+
+        /// Where another node has a partition, nil if none has.
+        package typealias Elsewhere = @Sendable (PartitionID) -> String?
 
         package init(
             journal: any Journal,
             snapshots: (any SnapshotStore)? = nil,
             clock: LogClock,
             logger: Logger,
-            tracing: GatewayTracing? = nil
+            tracing: GatewayTracing? = nil,
+            elsewhere: Elsewhere? = nil
         ) {
             self.journal = journal
             self.snapshots = snapshots
             self.clock = clock
             self.logger = logger
             self.tracing = tracing
+            self.elsewhere = elsewhere
         }
     }
 
@@ -81,6 +92,12 @@ package final class PartitionOwner: Sendable {
         /// Whether there will be another turn in any case.
         var isTurnPlanned = false
         var hasFailed = false
+        /// Counts the owner's lives: what was asked for in an earlier one is of no use in this.
+        var life = 0
+        /// Whether entries are observed, in this life or an earlier one.
+        var isObserving = false
+        /// Who waits until the owner has left.
+        var leaving: [EventLoopPromise<Void>] = []
         /// While a read is asked for: what comes before the journal returns is taken there and then.
         var isAskingForEntries = false
         /// What was wrong with entries that came like that.
@@ -142,6 +159,7 @@ package final class PartitionOwner: Sendable {
         self.loop = loop
         self.services = services
         self.sinks = sinks
+        self.isAbsent = Atomic(services.elsewhere != nil)
         let chunkBytesMax = Self.chunkBytesMax(outputBytesPerCommit)
         var state = State(OwnerMachine(engine, chunkBytesMax: chunkBytesMax))
         state.traces = services.tracing.map { PartitionTraces($0, partition) }
@@ -178,14 +196,9 @@ extension PartitionOwner {
     package func start(
         progress: @escaping @Sendable (_ applied: LogPosition, _ through: LogPosition) -> Void
     ) async throws -> Int {
+        if self.services.elsewhere != nil { try await self.loop.submit { self.beginLife() }.get() }
         let state = try await self.load()
-        // Before the replay, which finds what was appended until then.
-        self.journal.observeAppends(self.partition) { [weak self] position in
-            guard let self else { return }
-            // Here and not on the loop, which may be busy with what came before.
-            self.work.noteArrival(position, at: .now())
-            self.loop.execute { self.announce(position) }
-        }
+        try await self.loop.submit { self.observe() }.get()
         let newest = try await self.journal.newestOutput(self.partition)
         let replay = self.loop.flatSubmit { () -> EventLoopFuture<Int> in
             do {
@@ -203,9 +216,28 @@ extension PartitionOwner {
             self.state.value.unitsTold = self.state.value.unitsDone
             self.state.value.nanosecondsUntold = 0
             self.tellWork(since: .now())
-            self.armTick()
+            guard self.services.elsewhere != nil else {
+                self.armTick()
+                return replayed
+            }
+            self.isAbsent.store(false, ordering: .relaxed)
+            self.sinks.arrived(self.partition)
+            // What another node has decided and not committed is committed, although nothing more may come.
+            self.takeTurn()
             return replayed
         }.get()
+    }
+
+    /// Follows what is appended. Before the replay, which finds what was appended until then.
+    private func observe() {
+        guard !self.state.value.isObserving else { return }
+        self.state.value.isObserving = true
+        self.journal.observeAppends(self.partition) { [weak self] position in
+            guard let self else { return }
+            // Here and not on the loop, which may be busy with what came before.
+            self.work.noteArrival(position, at: .now())
+            self.loop.execute { self.announce(position) }
+        }
     }
 
     /// Begins with what a snapshot held.

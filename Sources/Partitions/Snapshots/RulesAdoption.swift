@@ -2,7 +2,7 @@ package import Journaling
 package import Logging
 import NIOPosix
 import Ownership
-import WidgetModel
+package import WidgetModel
 
 /// Lets a program take over what other decision rules have left behind, or refuse it, before any owner starts.
 package struct RulesAdoption: Sendable {
@@ -16,11 +16,10 @@ package struct RulesAdoption: Sendable {
         self.logger = logger
     }
 
-    /// How each partition stands, in their order. Changes nothing.
-    private func readStandings() async throws -> [RulesStanding] {
+    /// How partitions stand, in their order. Changes nothing.
+    private func readStandings(of partitions: [PartitionID]) async throws -> [RulesStanding] {
         var standings: [RulesStanding] = []
-        for number in 0..<self.journal.format.partitions {
-            let partition = PartitionID(UInt16(number))
+        for partition in partitions {
             let newest = try await self.journal.newestOutput(partition)
             standings += [
                 try await NIOThreadPool.singleton.runIfActive {
@@ -33,13 +32,15 @@ package struct RulesAdoption: Sendable {
 
     /// Takes every partition over, or none.
     ///
+    /// - Parameter partitions: Which; by default all.
     /// Partitions that were taken over before a fault keep that: another program takes them back in the same way.
     ///
     /// - Returns: The snapshots that are this program's now.
     /// - Throws: ``OwnerError/otherRules(_:)`` if something has to be decided by other rules first; nothing was changed then.
     @discardableResult
-    package func run() async throws -> [SnapshotID] {
-        let standings = try await self.readStandings()
+    package func run(_ partitions: [PartitionID]? = nil) async throws -> [SnapshotID] {
+        let all = (0..<self.journal.format.partitions).map { PartitionID(UInt16($0)) }
+        let standings = try await self.readStandings(of: partitions ?? all)
         let unsettled = standings.filter { $0.step() == .settle }
         guard unsettled.isEmpty else { throw OwnerError.otherRules(unsettled) }
         var adopted: [SnapshotID] = []

@@ -132,11 +132,12 @@ package final class Snapshotter: Sendable {
     /// Makes a snapshot of every partition that holds all that is committed, for a gateway that ends: a start has nothing to
     /// replay then, and other decision rules may go on from there. Nobody else may append any more.
     ///
-    /// - Returns: The snapshots, by partition; nil for one whose snapshot could not be made, which is reported.
+    /// - Returns: The snapshots, by partition; nil for one whose snapshot could not be made, which is reported, and for one that is
+    ///   another node's.
     @discardableResult
     package func makeLastSnapshots() async -> [SnapshotID?] {
         var made: [SnapshotID?] = []
-        for owner in self.owners { made.append(await self.makeLastSnapshot(of: owner)) }
+        for owner in self.owners { made.append(owner.isAway ? nil : await self.makeLastSnapshot(of: owner)) }
         return made
     }
 
@@ -245,6 +246,11 @@ package final class Snapshotter: Sendable {
     func tidy(_ now: Instant, history: Interval) throws -> Int {
         var oldest: [LogPosition] = []
         for owner in self.owners {
+            // Another node's are that one's to keep.
+            guard !owner.isAway else {
+                oldest.append(.start)
+                continue
+            }
             let all = try self.store.snapshots(owner.partition)
             let kept = SnapshotRetention.kept(of: all, now: now, history: history)
             for id in all where !kept.contains(id) { try self.store.remove(id) }

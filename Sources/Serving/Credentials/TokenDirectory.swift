@@ -29,6 +29,8 @@ package enum TokenLookup: Hashable, Sendable {
 package protocol TokenDirectory: Sendable {
     /// What a token is bound to now.
     func lookup(_ token: DeviceToken) -> TokenLookup
+    /// Whether the tokens of all partitions are known: if not, one that is not found may be one of the others.
+    var isWhole: Bool { get }
     /// How many tokens are known, removed ones included.
     var count: Int { get }
 }

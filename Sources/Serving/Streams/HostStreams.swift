@@ -395,6 +395,19 @@ package final class HostStreams: Sendable {
         }
     }
 
+    /// Ends the streams of a partition's hosts, and those of apps, which are for all partitions: another node has it now.
+    package func leave(_ partition: PartitionID, among partitions: Int) {
+        let ended = self.table.withLock { table in
+            var ended: [AsyncStream<Event>.Continuation] = []
+            for (scope, streams) in table.streams {
+                if case .host(let host) = scope, PartitionID(of: host, among: partitions) != partition { continue }
+                ended += streams.compactMap { Self.remove($0.number, of: scope, from: &table) }
+            }
+            return ended
+        }
+        for continuation in ended { continuation.finish() }
+    }
+
     /// Ends every stream and opens no more: the gateway is draining.
     package func close() {
         let open = self.table.withLock { table in

@@ -36,6 +36,29 @@ import WidgetModel
         #expect(desk.machine.counts == (0, 0) && desk.machine.counters[.apns]?.delivered == 1)
     }
 
+    @Test func `what another gateway has is let go of, whatever it was doing, and taken up again when it comes back`() {
+        var desk = DeliveryDesk()
+        let reload = desk.reload(1)
+        desk.machine.takeReloads([reload], now: desk.now)
+        guard case .findPushes? = desk.machine.next(now: desk.now) else {
+            Issue.record("it is not looked up")
+            return
+        }
+        desk.machine.letGo(reload.id.partition)
+        #expect(desk.actions() == [.forget([reload.id])] && desk.machine.counts == (0, 0))
+        // The answer comes too late.
+        desk.machine.takePushes([desk.push()], for: 1, now: desk.now)
+        #expect(desk.actions() == [])
+        desk.machine.takeUp(reload.id.partition)
+        guard case .findUndelivered(let partition, let first, _)? = desk.machine.next(now: desk.now) else {
+            Issue.record("it is not searched for")
+            return
+        }
+        #expect(partition == reload.id.partition && first == InstanceNumber(raw: 0))
+        desk.machine.takeUndelivered(Self.page([reload]), of: partition, now: desk.now)
+        #expect(desk.requests().map(\.reloads) == [[reload]])
+    }
+
     @Test func `those of one host, position and token are one request; other hosts and positions are others`() {
         var desk = DeliveryDesk()
         let reloads = [

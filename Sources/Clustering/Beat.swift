@@ -1,0 +1,60 @@
+package import WidgetModel
+
+/// What a node tells all others, twice a second or when something has changed.
+package struct Beat: Hashable, Sendable {
+    /// How far a node is.
+    package enum Phase: UInt8, Hashable, Sendable, CaseIterable {
+        /// It has started, and listens who else is there.
+        case joining = 1
+        case member = 2
+        /// It hands over what it has, and ends.
+        case leaving = 3
+    }
+
+    /// What a node has to do with a partition that it claimed.
+    package enum Standing: UInt8, Hashable, Sendable, CaseIterable {
+        /// The owner reads its state and the log.
+        case starting = 1
+        case running = 2
+        /// The owner ends, for another one.
+        case stopping = 3
+        /// The owner could not go on. The node keeps the partition, so that it does not go from node to node.
+        case failed = 4
+        case released = 5
+    }
+
+    package struct Holding: Hashable, Sendable {
+        package let partition: PartitionID
+        package let epoch: Epoch
+        package let standing: Standing
+        /// The last entry that its owner has applied.
+        package let applied: LogPosition
+        /// Whom it was let go of for.
+        package let successor: NodeName?
+
+        package init(
+            partition: PartitionID,
+            epoch: Epoch,
+            standing: Standing,
+            applied: LogPosition = .start,
+            successor: NodeName? = nil
+        ) {
+            self.partition = partition
+            self.epoch = epoch
+            self.standing = standing
+            self.applied = applied
+            self.successor = successor
+        }
+    }
+
+    package let node: ClusterNode
+    package let phase: Phase
+    /// In the partitions' order.
+    package let holdings: [Holding]
+
+    package init(node: ClusterNode, phase: Phase, holdings: [Holding] = []) {
+        self.node = node
+        self.phase = phase
+        self.holdings = holdings
+    }
+}

@@ -1,0 +1,68 @@
+package import WidgetModel
+
+/// What placement wants of a node.
+package enum NodeOrder: Hashable, Sendable {
+    /// Start the owner of a partition, and tell ``NodeNews/started(_:)`` or ``NodeNews/stopped(_:_:)``.
+    case start(PartitionID, Epoch)
+    /// End an owner, also one that is starting, and tell ``NodeNews/stopped(_:_:)``.
+    case stop(PartitionID, StopManner)
+    /// The node cannot be one of this cluster: say why, and end.
+    case refuse(NodeRefusal)
+    /// Nothing is the node's any more: it may end.
+    case left
+}
+
+/// What a node tells placement.
+package enum NodeNews: Hashable, Sendable {
+    case started(PartitionID)
+    case stopped(PartitionID, OwnerEnd)
+    /// How far an owner is.
+    case reached(PartitionID, LogPosition)
+    /// The node is to end: it hands over what it has.
+    case leaving
+}
+
+/// The nodes that share a log, and what brings them together. One node joins once.
+package protocol Cluster: Sendable {
+    /// Becomes one of the nodes: from now on it is told what to do, and tells what happens.
+    ///
+    /// - Parameters:
+    ///   - node: What others know it as.
+    ///   - limits: How often it beats, and when others are dead.
+    ///   - follow: Told what to do, in order; it hands that on and returns, and tells nothing before it has.
+    /// - Throws: If there is no thread to be had for it.
+    func join(
+        _ node: ClusterNode,
+        limits: PlacementMachine.Limits,
+        follow: @escaping @Sendable (NodeOrder) -> Void
+    ) throws
+
+    /// Something has happened to the node.
+    func tell(_ news: NodeNews)
+
+    /// The cluster as this node knows it; nil before it has joined.
+    var view: ClusterView? { get }
+
+    /// Leaves without a word.
+    func close()
+}
+
+/// A node, and the cluster that it is to be one of.
+package struct Membership: Sendable {
+    package let cluster: any Cluster
+    package let node: ClusterNode
+    package var limits = PlacementMachine.Limits()
+
+    package init(_ cluster: any Cluster, as node: ClusterNode) {
+        self.cluster = cluster
+        self.node = node
+    }
+
+    /// Where another node has a partition, as a person is told; nil if none has.
+    package var elsewhere: @Sendable (PartitionID) -> String? {
+        { [cluster = self.cluster, own = self.node] partition in
+            let owner = cluster.view?.partitions[Int(partition.rawValue)].owner
+            return owner.flatMap { $0 == own ? nil : "node \($0.name), \($0.address)" }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package import WidgetModel
+
+/// What ``PlacementMachine`` wants done.
+package enum PlacementAction: Hashable, Sendable {
+    /// Tell all nodes, this one too.
+    case beat(Beat)
+    /// Read the newest claim of every partition, and pass them to ``PlacementMachine/claimsRead(_:)``.
+    case readClaims
+    /// Store a claim behind one that is the newest, nil for none; then ``PlacementMachine/claimed(_:_:)``.
+    case claim(PartitionID, behind: Epoch?)
+    /// Store that a claim is let go of, if it is the newest; then ``PlacementMachine/released(_:_:)``.
+    case release(PartitionID, behind: Epoch, to: NodeName?)
+    /// Start an owner; then ``PlacementMachine/ownerStarted(_:)``, or ``PlacementMachine/ownerStopped(_:_:)``.
+    case startOwner(PartitionID, Epoch)
+    /// End an owner, also one that is starting; then ``PlacementMachine/ownerStopped(_:_:)``.
+    case stopOwner(PartitionID, StopManner)
+    /// The node cannot be one of this cluster: end it, and say why.
+    case refuse(NodeRefusal)
+    /// All that the node had is let go of: it may end.
+    case left
+}
+
+/// How an owner ends.
+package enum StopManner: Hashable, Sendable {
+    /// Another node has the partition: what is decided and not committed is that one's to decide.
+    case atOnce
+    /// At the end of an entry, once all that it decided is committed.
+    case committed
+}
+
+/// Why an owner ended.
+package enum OwnerEnd: Hashable, Sendable {
+    /// It was told to.
+    case stopped
+    /// Another owner has committed.
+    case fenced
+    /// It cannot go on, here or elsewhere.
+    case failed
+    /// It could not read what it needs, which may be over by itself.
+    case unavailable
+}
+
+/// Why a node cannot be one of a cluster.
+package enum NodeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    case nameTaken(NodeName, address: String)
+
+    package var description: String {
+        switch self {
+        case .nameTaken(let name, let address):
+            """
+            another node named \(name) runs at \(address); give each node a name of its own in journal.jetstream.node.name, or end \
+            the other one
+            """
+        }
+    }
+}
+
+/// What became of a claim.
+package enum ClaimOutcome: Hashable, Sendable {
+    case stored(Epoch)
+    /// Another claim is the newest; nil if there is none.
+    case lost(Claim?)
+    /// No broker has stored it, and none will.
+    case notStored
+}

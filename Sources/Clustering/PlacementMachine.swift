@@ -1,0 +1,420 @@
+package import WidgetModel
+
+/// Which partitions a node owns, as a value: whom it hears, what it claims, starts, hands over and gives up, and in which order.
+///
+/// Its driver reports what happened and what time it is, by a clock that only goes forward, and does what ``takeActions()`` says.
+/// It has no clock, no brokers and no threads.
+///
+/// Its rules:
+/// - A partition is the one's that rendezvous hashing over the living members names. Who has not been heard for a while is dead,
+///   but only while a node hears itself: one that is cut off judges nobody, and listens anew when it hears itself again.
+/// - A partition is started behind a claim that the brokers have stored, each behind the one before it. A claim holds until the
+///   next: nothing is renewed, so an election of the brokers' moves nothing.
+/// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
+/// - A living node gives one partition at a time, to a node that has been a member for a while and is starting no other.
+package struct PlacementMachine: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// How often a node tells that it is there. Default 500 ms.
+        package var beat = Interval.milliseconds(500)
+        /// Who is not heard for so long is dead. Default 2 s, four beats.
+        package var silence = Interval.seconds(2)
+
+        package init() {}
+    }
+
+    enum Phase: Hashable {
+        /// It listens until then; nil while it does not even hear itself.
+        case joining(until: Instant?)
+        case member
+        case leaving
+        case over
+    }
+
+    struct Peer {
+        var node: ClusterNode
+        var phase: Beat.Phase
+        var heardAt: Instant
+        /// Since when it has been a member.
+        var memberSince: Instant?
+        var holdings: [Beat.Holding]
+    }
+
+    /// What this node does with a partition.
+    enum Holding: Hashable {
+        case none
+        case claiming
+        case starting(Epoch)
+        case running(Epoch)
+        /// The owner is told to stop; then the claim is released, for nobody or somebody.
+        case handingOver(Epoch, to: NodeName?)
+        /// The owner is told to stop, and the claim is another's.
+        case givingUp
+        case releasing(Epoch, to: NodeName?)
+        case failed(Epoch)
+    }
+
+    struct Slot {
+        let partition: PartitionID
+        /// The newest that is known.
+        var claim: Claim?
+        var learnedAt: Instant
+        var holding = Holding.none
+        var applied = LogPosition.start
+        /// No claim before that.
+        var notBefore: Instant
+        /// A release of one's own, which is told for a while.
+        var released: (epoch: Epoch, successor: NodeName?, until: Instant)?
+    }
+
+    /// How often claims are read that others should have told of.
+    private static let beatsPerRead: Int64 = 20
+
+    package let own: ClusterNode
+    let limits: Limits
+    var phase = Phase.joining(until: nil)
+    var now: Instant
+    var peers: [NodeName: Peer] = [:]
+    var slots: [Slot]
+    private var ownHeardAt: Instant?
+    private var beatDue: Instant
+    /// When claims are to be read; nil while they are.
+    private var readDue: Instant?
+    private var areClaimsKnown = false
+    /// Beats that another node of this name has sent.
+    private var rivalBeats = 0
+    private var actions: [PlacementAction] = []
+
+    /// A node that has just started.
+    ///
+    /// - Parameters:
+    ///   - own: What others know it as.
+    ///   - partitions: How many the log has.
+    ///   - now: By a clock that only goes forward.
+    package init(_ own: ClusterNode, partitions: Int, limits: Limits = Limits(), now: Instant) {
+        self.own = own
+        self.limits = limits
+        self.now = now
+        self.beatDue = now
+        self.readDue = now
+        self.slots = (0..<partitions).map { number in
+            Slot(partition: PartitionID(UInt16(number)), learnedAt: now, notBefore: now)
+        }
+    }
+
+    /// What is to be done, in this order, since this was asked last.
+    package mutating func takeActions() -> [PlacementAction] {
+        let actions = self.actions
+        self.actions = []
+        return actions
+    }
+
+    // MARK: What happened
+
+    /// Time has passed. To be told at least once a beat.
+    package mutating func pass(to now: Instant) {
+        self.note(now)
+        if self.phase == .over { return }
+        if case .joining(let until?) = self.phase, self.now >= until, self.areClaimsKnown { self.phase = .member }
+        if let due = self.readDue, self.now >= due {
+            self.readDue = nil
+            self.actions.append(.readClaims)
+        }
+        self.decide()
+        if self.now >= self.beatDue { self.beat() }
+    }
+
+    /// A node has told that it is there; this one, too, hears itself.
+    package mutating func heard(_ beat: Beat, at now: Instant) {
+        self.note(now)
+        guard beat.node.name != self.own.name else {
+            return beat.node.incarnation == self.own.incarnation ? self.heardOwn() : self.heardRival(beat)
+        }
+        let isNews = self.take(beat)
+        for holding in beat.holdings where Int(holding.partition.rawValue) < self.slots.count {
+            self.learn(
+                Claim(
+                    epoch: holding.epoch,
+                    node: beat.node,
+                    isReleased: holding.standing == .released,
+                    successor: holding.successor
+                ),
+                of: holding.partition
+            )
+        }
+        if isNews { self.decide() }
+    }
+
+    /// The newest claim of each partition, as the brokers have them; nil if they did not answer.
+    package mutating func claimsRead(_ claims: [Claim?]?) {
+        guard let claims else {
+            self.readDue = self.now + self.limits.silence
+            return
+        }
+        self.areClaimsKnown = true
+        // Who claims and dies before it has told of it is known to the brokers alone.
+        self.readDue = self.now + self.limits.beat * Self.beatsPerRead
+        for (slot, claim) in zip(self.slots, claims) { if let claim { self.learn(claim, of: slot.partition) } }
+        self.decide()
+    }
+
+    /// What became of a claim.
+    package mutating func claimed(_ partition: PartitionID, _ outcome: ClaimOutcome) {
+        let index = Int(partition.rawValue)
+        guard self.slots[index].holding == .claiming else { return }
+        self.slots[index].holding = .none
+        switch outcome {
+        case .stored(let epoch):
+            // Another one may have been heard of before this one's answer came.
+            guard epoch > self.slots[index].claim?.epoch ?? Epoch(0) else { break }
+            self.learn(Claim(epoch: epoch, node: self.own), of: partition)
+            self.slots[index].applied = .start
+            self.slots[index].released = nil
+            self.slots[index].holding = .starting(epoch)
+            self.actions.append(.startOwner(partition, epoch))
+            self.beat()
+        case .lost(let claim):
+            if let claim { self.learn(claim, of: partition) }
+        case .notStored: self.slots[index].notBefore = self.now + self.limits.beat
+        }
+        self.decide()
+    }
+
+    /// What became of a release.
+    package mutating func released(_ partition: PartitionID, _ outcome: ClaimOutcome) {
+        let index = Int(partition.rawValue)
+        guard case .releasing(_, let successor) = self.slots[index].holding else { return }
+        self.slots[index].holding = .none
+        switch outcome {
+        case .stored(let epoch):
+            self.learn(Claim(epoch: epoch, node: self.own, isReleased: true, successor: successor), of: partition)
+            self.slots[index].released = (epoch, successor, self.now + self.limits.silence)
+            self.beat()
+        case .lost(let claim):
+            if let claim { self.learn(claim, of: partition) }
+        case .notStored: self.slots[index].notBefore = self.now + self.limits.beat
+        }
+        self.decide()
+    }
+
+    package mutating func ownerStarted(_ partition: PartitionID) {
+        let index = Int(partition.rawValue)
+        guard case .starting(let epoch) = self.slots[index].holding else { return }
+        self.slots[index].holding = .running(epoch)
+        self.beat()
+        self.decide()
+    }
+
+    /// How far an owner is.
+    package mutating func ownerReached(_ partition: PartitionID, _ applied: LogPosition) {
+        self.slots[Int(partition.rawValue)].applied = applied
+    }
+
+    /// An owner has ended, by an order or by itself.
+    package mutating func ownerStopped(_ partition: PartitionID, _ end: OwnerEnd) {
+        let index = Int(partition.rawValue)
+        switch (self.slots[index].holding, end) {
+        case (.none, _), (.claiming, _), (.releasing, _), (.failed, _): return
+        case (.givingUp, _): self.slots[index].holding = .none
+        case (.handingOver, .fenced), (.starting, .fenced), (.running, .fenced):
+            self.slots[index].holding = .none
+            self.slots[index].notBefore = self.now + self.limits.silence
+            self.readAnew()
+        case (.handingOver(let epoch, let successor), _):
+            self.release(index, behind: epoch, to: successor)
+        case (.starting(let epoch), .failed), (.running(let epoch), .failed):
+            self.slots[index].holding = .failed(epoch)
+        case (.starting, _), (.running, _):
+            self.slots[index].holding = .none
+            self.slots[index].notBefore = self.now + self.limits.silence
+        }
+        self.beat()
+        self.decide()
+    }
+
+    /// The node is to end: it hands over what it has, and says when that is done.
+    package mutating func leave() {
+        guard self.phase != .leaving, self.phase != .over else { return }
+        self.phase = .leaving
+        self.beat()
+        self.decide()
+    }
+
+    // MARK: Beats
+
+    private mutating func note(_ now: Instant) {
+        self.now = max(self.now, now)
+        guard self.phase == .member, self.now - (self.ownHeardAt ?? self.now) >= self.limits.silence else { return }
+        // It was stopped, or cut off: what it knows may be long ago.
+        self.phase = .joining(until: nil)
+        self.rivalBeats = 0
+        self.readAnew()
+    }
+
+    private mutating func readAnew() {
+        self.areClaimsKnown = false
+        self.readDue = self.now
+    }
+
+    private mutating func heardOwn() {
+        self.ownHeardAt = self.now
+        if self.phase == .joining(until: nil) { self.phase = .joining(until: self.now + self.limits.silence) }
+    }
+
+    /// Of two nodes with one name, the one that is a member stays, or else the earlier one.
+    private mutating func heardRival(_ beat: Beat) {
+        let isEarlier = beat.node.incarnation < self.own.incarnation
+        let givesWay =
+            switch self.phase {
+            case .joining: beat.phase == .member || (beat.phase == .joining && isEarlier)
+            case .member: beat.phase == .member && isEarlier
+            case .leaving, .over: false
+            }
+        guard givesWay else { return }
+        self.rivalBeats += 1
+        // One alone may be the last one of a node that has ended.
+        guard self.rivalBeats > 1 else { return }
+        self.actions.append(.refuse(.nameTaken(self.own.name, address: beat.node.address)))
+        self.leave()
+    }
+
+    /// - Returns: Whether it says anything new.
+    private mutating func take(_ beat: Beat) -> Bool {
+        let known = self.peers[beat.node.name]
+        if let known, known.node.incarnation != beat.node.incarnation {
+            // The one that is known has not ended, and the other one will be refused.
+            if !self.isSilent(known), known.phase != .leaving, beat.phase != .member { return false }
+        }
+        let isSame = known?.node == beat.node
+        // Who was silent for long has to be steady anew before it is given anything.
+        let isSteady = isSame && known.map { self.now - $0.heardAt < self.limits.silence } ?? false
+        let memberSince = isSteady ? known?.memberSince : nil
+        self.peers[beat.node.name] = Peer(
+            node: beat.node,
+            phase: beat.phase,
+            heardAt: self.now,
+            memberSince: beat.phase == .member ? memberSince ?? self.now : nil,
+            holdings: beat.holdings
+        )
+        return !isSame || known?.phase != beat.phase || known?.holdings != beat.holdings
+    }
+
+    private mutating func beat() {
+        self.beatDue = self.now + self.limits.beat
+        let beat = Beat(node: self.own, phase: self.toldPhase, holdings: self.ownHoldings)
+        // Several changes at one time are told at once.
+        self.actions.removeAll { if case .beat = $0 { true } else { false } }
+        self.actions.append(.beat(beat))
+    }
+
+    var toldPhase: Beat.Phase {
+        switch self.phase {
+        case .joining: .joining
+        case .member: .member
+        case .leaving, .over: .leaving
+        }
+    }
+
+    var ownHoldings: [Beat.Holding] { self.slots.compactMap { self.holding(of: $0) } }
+
+    /// When this node heard itself last.
+    var lastHeardOwn: Instant { self.ownHeardAt ?? .distantPast }
+
+    private func holding(of slot: Slot) -> Beat.Holding? {
+        let (epoch, standing): (Epoch, Beat.Standing)
+        switch slot.holding {
+        case .starting(let own): (epoch, standing) = (own, .starting)
+        case .running(let own): (epoch, standing) = (own, .running)
+        case .handingOver(let own, _), .releasing(let own, _): (epoch, standing) = (own, .stopping)
+        case .failed(let own): (epoch, standing) = (own, .failed)
+        case .none, .claiming, .givingUp:
+            guard let released = slot.released, self.now < released.until else { return nil }
+            return Beat.Holding(
+                partition: slot.partition,
+                epoch: released.epoch,
+                standing: .released,
+                successor: released.successor
+            )
+        }
+        return Beat.Holding(
+            partition: slot.partition,
+            epoch: epoch,
+            standing: standing,
+            applied: slot.applied
+        )
+    }
+
+    // MARK: Claims
+
+    /// A claim is known now; what is held by an older one is given up.
+    private mutating func learn(_ claim: Claim, of partition: PartitionID) {
+        let index = Int(partition.rawValue)
+        guard claim.epoch > self.slots[index].claim?.epoch ?? Epoch(0) else { return }
+        self.slots[index].claim = claim
+        self.slots[index].learnedAt = self.now
+        guard claim.node != self.own else { return }
+        self.slots[index].released = nil
+        switch self.slots[index].holding {
+        case .starting, .running, .handingOver:
+            self.slots[index].holding = .givingUp
+            self.actions.append(.stopOwner(partition, .atOnce))
+            self.beat()
+        case .failed: self.slots[index].holding = .none
+        case .none, .claiming, .givingUp, .releasing: break
+        }
+    }
+
+    // MARK: Deciding
+
+    private mutating func decide() {
+        switch self.phase {
+        case .joining, .over: return
+        case .member: for index in self.slots.indices { self.decide(index) }
+        case .leaving:
+            for index in self.slots.indices { self.letGo(index) }
+            guard self.slots.allSatisfy({ $0.holding == .none }) else { return }
+            self.phase = .over
+            self.beat()
+            self.actions.append(.left)
+        }
+    }
+
+    private mutating func decide(_ index: Int) {
+        let slot = self.slots[index]
+        switch slot.holding {
+        case .none:
+            guard self.areClaimsKnown, self.now >= slot.notBefore else { return }
+            if self.isOwnToClaim(slot) {
+                self.slots[index].holding = .claiming
+                self.actions.append(.claim(slot.partition, behind: slot.claim?.epoch))
+            } else if let claim = slot.claim, claim.node == self.own, !claim.isReleased {
+                // Its owner has ended, and the partition is another node's by now.
+                self.release(index, behind: claim.epoch, to: self.first(for: slot))
+            }
+        case .running(let epoch):
+            guard !self.isMoving, let successor = self.successor(of: slot) else { return }
+            self.slots[index].holding = .handingOver(epoch, to: successor)
+            self.actions.append(.stopOwner(slot.partition, .committed))
+            self.beat()
+        case .claiming, .starting, .handingOver, .givingUp, .releasing, .failed: return
+        }
+    }
+
+    /// Hands a partition over to whoever is there.
+    private mutating func letGo(_ index: Int) {
+        let slot = self.slots[index]
+        let successor = self.first(for: slot)
+        switch slot.holding {
+        case .starting(let epoch), .running(let epoch):
+            self.slots[index].holding = .handingOver(epoch, to: successor)
+            self.actions.append(.stopOwner(slot.partition, .committed))
+        case .failed(let epoch):
+            self.release(index, behind: epoch, to: successor)
+        case .none, .claiming, .handingOver, .givingUp, .releasing: return
+        }
+    }
+
+    private mutating func release(_ index: Int, behind epoch: Epoch, to successor: NodeName?) {
+        self.slots[index].holding = .releasing(epoch, to: successor)
+        self.actions.append(.release(self.slots[index].partition, behind: epoch, to: successor))
+    }
+}

@@ -1,0 +1,59 @@
+import Clustering
+import Delivery
+import Journaling
+import Logging
+import Ownership
+import Partitions
+import ServiceLifecycle
+import Settings
+import WidgetModel
+
+/// Where several nodes share a log.
+extension Gateway {
+    /// What starts and ends the owners where nodes share them; nil where this gateway has all of them.
+    static func placement(
+        _ stores: GatewayStores,
+        _ owners: [PartitionOwner],
+        _ journal: any Journal,
+        _ readiness: Readiness,
+        _ logger: Logger
+    ) -> PlacedOwners? {
+        guard let membership = stores.membership else { return nil }
+        return PlacedOwners(membership, owners, readiness, logger) { [snapshots = stores.snapshots] partition in
+            guard let snapshots else { return }
+            _ = try await RulesAdoption(journal: journal, store: snapshots, logger: logger).run([partition])
+        }
+    }
+
+    /// Joins the cluster, and waits until this node has what is its own.
+    func settle(_ placed: PlacedOwners) async throws {
+        Task { await placed.run() }
+        let settling = Task { try await placed.settle() }
+        try await withTaskCancellationOrGracefulShutdownHandler {
+            do {
+                try await settling.value
+            } catch is CancellationError {
+                throw OwnerError.shutDown(partition: PartitionID(0))
+            }
+        } onCancelOrGracefulShutdown: {
+            settling.cancel()
+        }
+    }
+
+    /// A partition has come to this node while it serves.
+    func takeUp(_ partition: PartitionID, _ delivering: Delivering) async {
+        do {
+            try await self.logSettings(of: partition)
+        } catch {
+            self.logger.error("a partition's settings are not those of this node: \(error)")
+        }
+        await delivering.outgoing.deliverer.takeUp(partition)
+        await delivering.providers.refill()
+    }
+
+    /// Hands over all partitions, and leaves the cluster.
+    func leaveCluster() async {
+        guard let placed = self.placed else { return }
+        await placed.leave(within: self.settings.inForce.timeouts.drain)
+    }
+}

@@ -1,0 +1,218 @@
+import Clustering
+import Engine
+import Journaling
+import Logging
+import Ownership
+import Partitions
+import WidgetModel
+
+/// Starts and ends owners as placement says, and tells it what came of it. Of one partition one thing after the other.
+actor PlacedOwners {
+    private let membership: Membership
+    private let owners: [PartitionOwner]
+    private let readiness: Readiness
+    private let logger: Logger
+    /// What comes before an owner starts.
+    private let prepare: @Sendable (PartitionID) async throws -> Void
+    /// What an owner that has started brings with it, once the gateway serves.
+    private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
+    private var work: [PartitionID: Task<Void, Never>] = [:]
+    private let orders: AsyncStream<NodeOrder>
+    private let continuation: AsyncStream<NodeOrder>.Continuation
+    /// Why an owner could not start that this gateway was started with.
+    private var startFault: (any Error)?
+    private var refusal: NodeRefusal?
+    private var hasLeft = false
+    private var telling: Task<Void, Never>?
+    /// Who waits until there is one.
+    private var onRefusal: (@Sendable () -> Void)?
+
+    init(
+        _ membership: Membership,
+        _ owners: [PartitionOwner],
+        _ readiness: Readiness,
+        _ logger: Logger,
+        prepare: @escaping @Sendable (PartitionID) async throws -> Void
+    ) {
+        self.membership = membership
+        self.owners = owners
+        self.readiness = readiness
+        self.logger = logger
+        self.prepare = prepare
+        (self.orders, self.continuation) = AsyncStream.makeStream()
+    }
+
+    nonisolated var cluster: any Cluster { self.membership.cluster }
+
+    /// Joins the cluster, and does what it orders until the node has left.
+    func run() async {
+        do {
+            let orders = self.continuation
+            try self.cluster.join(self.membership.node, limits: self.membership.limits) { orders.yield($0) }
+        } catch {
+            self.startFault = error
+            return
+        }
+        let telling = Task { await self.tellProgress() }
+        self.telling = telling
+        for await order in self.orders {
+            self.follow(order)
+            if order == .left { break }
+        }
+        // Nobody may ask owners whose threads are about to end.
+        telling.cancel()
+    }
+
+    /// Has every partition that starts from now on bring something with it.
+    func use(_ arrive: @escaping @Sendable (PartitionID) async -> Void) { self.arrive = arrive }
+
+    /// Waits until the node is a member, every partition has an owner, and those that are the node's run.
+    ///
+    /// - Throws: ``NodeRefusal``, or why an owner could not start.
+    func settle() async throws {
+        let warning = ContinuousClock.now + .milliseconds(self.membership.limits.silence.milliseconds * 5)
+        var isWarned = false
+        while !self.isSettled {
+            if !isWarned, ContinuousClock.now > warning {
+                isWarned = true
+                self.logger.warning(
+                    """
+                    the partitions are not shared out yet: this node has to hear itself and the others (the brokers' user must be \
+                    allowed to subscribe to freshet.<cluster>.beat), and partitions to be read
+                    """
+                )
+            }
+            if let refusal = self.refusal { throw refusal }
+            if let fault = self.startFault { throw fault }
+            try await Task.sleep(for: .milliseconds(self.membership.limits.beat.milliseconds / 10))
+        }
+    }
+
+    private var isSettled: Bool {
+        guard let view = self.cluster.view else { return false }
+        let isMember = view.nodes.contains { $0.node == view.own && $0.phase == .member }
+        return isMember
+            && view.partitions.allSatisfy { seen in
+                guard let owner = seen.owner else { return false }
+                return owner != view.own || seen.standing == .running
+            }
+    }
+
+    /// Calls back once, when the cluster has no room for this node: at once, if that is so already.
+    func whenRefused(_ body: @escaping @Sendable () -> Void) {
+        if self.refusal == nil { self.onRefusal = body } else { body() }
+    }
+
+    /// Why the cluster has no room for this node; nil if it has.
+    var reason: NodeRefusal? { self.refusal }
+
+    /// Hands over everything, for as long as that may take.
+    func leave(within time: Interval) async {
+        self.cluster.tell(.leaving)
+        let end = ContinuousClock.now + .milliseconds(time.milliseconds)
+        while !self.hasLeft, ContinuousClock.now < end {
+            // In a task of its own, since the gateway's may have been cancelled.
+            await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
+        }
+        if !self.hasLeft {
+            self.logger.warning("not everything was handed over in time; other nodes take it when this one is silent")
+        }
+        if !self.hasLeft { for owner in self.owners { owner.stopNow() } }
+        self.close()
+        for work in self.work.values { await work.value }
+        await self.telling?.value
+    }
+
+    /// Ends without a word.
+    nonisolated func close() {
+        self.cluster.close()
+        self.continuation.finish()
+    }
+
+    private func follow(_ order: NodeOrder) {
+        switch order {
+        case .start(let partition, let epoch): self.then(partition) { await self.start(partition, epoch) }
+        case .stop(let partition, let manner):
+            let owner = self.owners[Int(partition.rawValue)]
+            if owner.isAway { owner.stop() }
+            self.then(partition) { await self.stop(owner, manner) }
+        case .refuse(let refusal):
+            self.logger.critical("\(refusal)")
+            self.refusal = refusal
+            self.onRefusal?()
+            self.onRefusal = nil
+        case .left: self.hasLeft = true
+        }
+    }
+
+    private func then(_ partition: PartitionID, _ body: @escaping @Sendable () async -> Void) {
+        self.work[partition] = Task { [before = self.work[partition]] in
+            await before?.value
+            await body()
+        }
+    }
+
+    private func start(_ partition: PartitionID, _ epoch: Epoch) async {
+        let owner = self.owners[Int(partition.rawValue)]
+        do {
+            try await self.prepare(partition)
+            let progress = ReplayProgress(partition, of: self.owners.count, self.readiness, self.logger)
+            let replayed = try await owner.start { progress.note($0, through: $1) }
+            self.readiness.progress = nil
+            self.cluster.tell(.started(partition))
+            self.logger.notice(
+                "this node owns the partition",
+                metadata: ["partition": "\(partition)", "epoch": "\(epoch)", "replayed": "\(replayed)"]
+            )
+            await self.arrive(partition)
+        } catch {
+            await owner.giveUpStart()
+            let end = OwnerEnd(error)
+            if end == .failed {
+                self.startFault = self.startFault ?? error
+                self.readiness.set(.partitions, met: false)
+                self.logger.critical("partition \(partition) cannot start: \(error)")
+            }
+            self.cluster.tell(.stopped(partition, end))
+        }
+    }
+
+    private func stop(_ owner: PartitionOwner, _ manner: StopManner) async {
+        let wasHere = !owner.isAway
+        await owner.leave(committing: manner == .committed)
+        self.cluster.tell(.stopped(owner.partition, .stopped))
+        guard wasHere else { return }
+        self.logger.notice(
+            manner == .committed ? "the partition is handed over" : "another node has the partition",
+            metadata: ["partition": "\(owner.partition)"]
+        )
+    }
+
+    /// Tells others how far the owners are, for people to see.
+    private func tellProgress() async {
+        while !Task.isCancelled {
+            for owner in self.owners where !owner.isAway {
+                guard let progress = try? await owner.progress() else { continue }
+                self.cluster.tell(.reached(owner.partition, progress.applied))
+            }
+            try? await Task.sleep(for: .milliseconds(self.membership.limits.beat.milliseconds))
+        }
+    }
+}
+
+extension OwnerEnd {
+    /// What an owner's error is to placement.
+    init(_ error: any Error) {
+        if let error = error as? OwnerError, error.isShutdown {
+            self = .stopped
+        } else if let error = error as? JournalError {
+            switch error.code {
+            case .fenced: self = .fenced
+            case .corrupt, .formatMismatch, .invalid: self = .failed
+            default: self = .unavailable
+            }
+        } else {
+            self = .failed
+        }
+    }
+}

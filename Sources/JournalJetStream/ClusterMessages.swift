@@ -1,0 +1,117 @@
+#if JetStream
+import Clustering
+import Journaling
+import WidgetModel
+
+/// What nodes of a cluster tell each other as its message has it.
+enum BeatMessage {
+    static func bytes(_ beat: Beat, _ journalID: String, in subject: String) -> [UInt8] {
+        MessageFormat.message(.beat, journalID, in: subject) { writer in
+            beat.node.write(to: &writer)
+            writer.write(byte: beat.phase.rawValue)
+            writer.write(each: beat.holdings) { writer, holding in
+                writer.write(varint: UInt64(holding.partition.rawValue))
+                writer.write(varint: holding.epoch.rawValue)
+                writer.write(byte: holding.standing.rawValue)
+                writer.write(varint: holding.applied.rawValue)
+                writer.write(holding.successor) { $0.write($1.rawValue) }
+            }
+        }
+    }
+
+    static func beat(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageFault) -> Beat {
+        var reader = try MessageFormat.reader(of: bytes, .beat, journalID, in: subject)
+        do {
+            let node = try ClusterNode(from: &reader)
+            guard let phase = Beat.Phase(rawValue: try reader.readByte()) else {
+                throw MessageFault(sentence: "it is from a newer program")
+            }
+            let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
+            return Beat(node: node, phase: phase, holdings: holdings)
+        } catch let fault as MessageFault {
+            throw fault
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}
+
+/// A claim as its message has it; the sequence of that is the epoch.
+enum ClaimMessage {
+    /// What is claimed, or let go of.
+    enum Content {
+        case claim
+        case release(to: NodeName?)
+    }
+
+    static func bytes(_ content: Content, by node: ClusterNode, _ journalID: String, in subject: String) -> [UInt8] {
+        MessageFormat.message(.claim, journalID, in: subject) { writer in
+            node.write(to: &writer)
+            let (isReleased, successor): (Bool, NodeName?) =
+                switch content {
+                case .claim: (false, nil)
+                case .release(let successor): (true, successor)
+                }
+            writer.write(isReleased)
+            writer.write(successor) { $0.write($1.rawValue) }
+        }
+    }
+
+    static func claim(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageFault) -> Claim {
+        var reader = try MessageFormat.reader(of: message.bytes, .claim, journalID, in: subject)
+        do {
+            return Claim(
+                epoch: Epoch(message.sequence),
+                node: try ClusterNode(from: &reader),
+                isReleased: try reader.readBool(),
+                successor: try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+            )
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}
+
+extension ClusterNode {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(self.name.rawValue)
+        writer.write(self.incarnation.startedAt)
+        writer.write(fixed64: self.incarnation.number)
+        writer.write(self.address)
+        writer.write(varint: UInt64(self.rules))
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+        self.init(
+            name: try NodeName(from: &reader),
+            incarnation: Incarnation(startedAt: try reader.readInstant(), number: try reader.readFixed64()),
+            address: try reader.readString(),
+            rules: UInt32(truncatingIfNeeded: try reader.readVarint())
+        )
+    }
+}
+
+extension NodeName {
+    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        guard let name = NodeName(try reader.readString()) else { throw .invalid(offset: start) }
+        self = name
+    }
+}
+
+extension Beat.Holding {
+    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+        let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
+        let epoch = Epoch(try reader.readVarint())
+        let start = reader.offset
+        guard let standing = Beat.Standing(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
+        self.init(
+            partition: partition,
+            epoch: epoch,
+            standing: standing,
+            applied: LogPosition(try reader.readVarint()),
+            successor: try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+        )
+    }
+}
+#endif

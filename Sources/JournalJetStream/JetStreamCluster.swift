@@ -1,0 +1,219 @@
+#if JetStream
+package import Clustering
+import Dispatch
+package import Journaling
+import Synchronization
+package import WidgetModel
+import WorkerThreads
+
+/// The nodes that have one log on NATS JetStream open: beats are messages that nothing stores, claims are notes of the log's.
+package final class JetStreamCluster: Cluster {
+    private struct Joined {
+        var machine: PlacementMachine
+        let follow: @Sendable (NodeOrder) -> Void
+    }
+
+    private enum Request: Sendable {
+        case readClaims
+        case claim(PartitionID, behind: Epoch?)
+        case release(PartitionID, behind: Epoch, to: NodeName?)
+    }
+
+    private static let publishMilliseconds = 2000
+
+    private let core: OpenLog
+    /// By a clock that only goes forward.
+    private let now: @Sendable () -> Instant
+    private let joined = Mutex<Joined?>(nil)
+    private let requests = WorkBox<Request>()
+    private let isClosed = Atomic<Bool>(false)
+    private let threads = Mutex<[WorkerThread]>([])
+
+    init(_ core: OpenLog, now: @escaping @Sendable () -> Instant) {
+        self.core = core
+        self.now = now
+    }
+
+    package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
+
+    package func join(
+        _ node: ClusterNode,
+        limits: PlacementMachine.Limits,
+        follow: @escaping @Sendable (NodeOrder) -> Void
+    ) throws(JournalError) {
+        self.joined.withLock { joined in
+            precondition(joined == nil, "a node joins once")
+            let partitions = self.core.format.partitions
+            let machine = PlacementMachine(node, partitions: partitions, limits: limits, now: self.now())
+            joined = Joined(machine: machine, follow: follow)
+        }
+        // A quarter of a beat, so that beats are told in time.
+        let wait = max(1, Int(limits.beat.milliseconds / 4))
+        let listening = try WorkerThread(name: "cluster-beat") { self.listen(waitMilliseconds: wait) }
+        self.threads.withLock { $0.append(listening) }
+        let claiming = try WorkerThread(name: "cluster-claim") {
+            while let group = self.requests.next() { for request in group { self.carryOut(request) } }
+        }
+        self.threads.withLock { $0.append(claiming) }
+    }
+
+    package func tell(_ news: NodeNews) {
+        self.update { machine in
+            switch news {
+            case .started(let partition): machine.ownerStarted(partition)
+            case .stopped(let partition, let end): machine.ownerStopped(partition, end)
+            case .reached(let partition, let applied): machine.ownerReached(partition, applied)
+            case .leaving: machine.leave()
+            }
+        }
+    }
+
+    package func close() {
+        self.isClosed.store(true, ordering: .relaxed)
+        self.requests.close()
+        let threads = self.threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in threads where !thread.isCurrent { thread.join() }
+    }
+
+    private var isOver: Bool { self.isClosed.load(ordering: .relaxed) || self.core.isClosed }
+
+    // MARK: Threads
+
+    private func listen(waitMilliseconds: Int) {
+        let subject = self.core.names.beats
+        var listening: Broker.Following?
+        while !self.isOver {
+            if listening == nil { listening = try? self.core.broker.listen(to: subject) }
+            let told = listening?.nextTold(waitMilliseconds: waitMilliseconds)
+            if listening == nil { Patience(milliseconds: 0).pause() }
+            // Another log's, or a newer program's, is none of this node's.
+            if let told, let beat = try? BeatMessage.beat(told, self.core.journalID, in: subject) {
+                let now = self.now()
+                self.update { $0.heard(beat, at: now) }
+            }
+            let now = self.now()
+            self.update { $0.pass(to: now) }
+        }
+    }
+
+    /// Tells the machine something, and does what it wants done. Under its lock, so that all is done in its order.
+    private func update(_ body: (inout PlacementMachine) -> Void) {
+        self.joined.withLock { joined in
+            guard joined != nil, !self.isOver else { return }
+            body(&joined!.machine)
+            for action in joined!.machine.takeActions() { self.perform(action, joined!.follow, joined!.machine.own) }
+        }
+    }
+
+    private func perform(_ action: PlacementAction, _ follow: (NodeOrder) -> Void, _ own: ClusterNode) {
+        switch action {
+        case .beat(let beat):
+            let subject = self.core.names.beats
+            self.core.broker.tell(BeatMessage.bytes(beat, self.core.journalID, in: subject), to: subject)
+        case .readClaims: _ = self.requests.add(.readClaims)
+        case .claim(let partition, let epoch): _ = self.requests.add(.claim(partition, behind: epoch))
+        case .release(let partition, let epoch, let successor):
+            _ = self.requests.add(.release(partition, behind: epoch, to: successor))
+        case .startOwner(let partition, let epoch): follow(.start(partition, epoch))
+        case .stopOwner(let partition, let manner): follow(.stop(partition, manner))
+        case .refuse(let refusal): follow(.refuse(refusal))
+        case .left: follow(.left)
+        }
+    }
+
+    // MARK: Claims
+
+    private func carryOut(_ request: Request) {
+        guard let own = self.joined.withLock({ $0?.machine.own }) else { return }
+        switch request {
+        case .readClaims:
+            let claims = self.readAll()
+            self.update { $0.claimsRead(claims) }
+        case .claim(let partition, let epoch):
+            let outcome = self.store(.claim, of: partition, by: own, behind: epoch)
+            self.update { $0.claimed(partition, outcome) }
+        case .release(let partition, let epoch, let successor):
+            let outcome = self.store(.release(to: successor), of: partition, by: own, behind: epoch)
+            self.update { $0.released(partition, outcome) }
+        }
+    }
+
+    private func readAll() -> [Claim?]? {
+        do throws(JournalError) {
+            var claims: [Claim?] = []
+            for partition in self.core.partitions { claims.append(try self.read(partition)) }
+            return claims
+        } catch {
+            return nil
+        }
+    }
+
+    private func read(_ partition: PartitionID) throws(JournalError) -> Claim? {
+        let subject = self.core.names.claim(partition)
+        guard let message = try self.core.broker.newest(in: self.core.names.notes, of: subject) else { return nil }
+        do throws(MessageFault) {
+            return try ClaimMessage.claim(message, self.core.journalID, in: subject)
+        } catch {
+            throw JournalError(.corrupt, "the claim of partition \(partition) is damaged: \(error.sentence)")
+        }
+    }
+
+    /// Stores a claim if the newest one is as expected. Once it may have been stored, it is tried until that is known.
+    private func store(
+        _ content: ClaimMessage.Content,
+        of partition: PartitionID,
+        by own: ClusterNode,
+        behind epoch: Epoch?
+    ) -> ClaimOutcome {
+        let subject = self.core.names.claim(partition)
+        let bytes = ClaimMessage.bytes(content, by: own, self.core.journalID, in: subject)
+        let expected = epoch?.rawValue ?? 0
+        var isOpen = false
+        while !self.isOver {
+            let outcome = self.core.broker.publish(
+                bytes,
+                to: subject,
+                .lastOfSubject(expected),
+                waitMilliseconds: Self.publishMilliseconds
+            )
+            switch outcome {
+            case .stored(let sequence): return .stored(Epoch(sequence))
+            case .otherEnd:
+                do throws(JournalError) {
+                    let newest = try self.core.broker.newest(in: self.core.names.notes, of: subject)
+                    // An earlier attempt was stored, and the answer never came.
+                    if isOpen, let newest, newest.sequence > expected, newest.bytes == bytes {
+                        return .stored(Epoch(newest.sequence))
+                    }
+                    return .lost(try self.read(partition))
+                } catch {
+                    if error.code == .corrupt { return .notStored }
+                }
+            case .refused, .notTaken: if !isOpen { return .notStored }
+            case .unknown: isOpen = true
+            }
+            Patience(milliseconds: 0).pause()
+        }
+        return .notStored
+    }
+}
+
+extension JetStreamJournal {
+    /// What brings the nodes together that have this log open.
+    ///
+    /// - Parameter now: A clock that only goes forward; by default the system's.
+    package func makeCluster(now: @escaping @Sendable () -> Instant = JetStreamCluster.uptime) -> JetStreamCluster {
+        JetStreamCluster(self.core, now: now)
+    }
+}
+
+extension JetStreamCluster {
+    /// Time since the machine has started, as an instant.
+    package static let uptime: @Sendable () -> Instant = {
+        Instant(milliseconds: Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000))
+    }
+}
+#endif

@@ -1,0 +1,264 @@
+import Clustering
+import TestSupport
+import Testing
+import WidgetModel
+
+@Suite struct PlacementTests {
+    /// A cluster that has come to rest.
+    private static func cluster(_ count: Int, seed: UInt64 = 1) -> SimulatedCluster {
+        var cluster = SimulatedCluster(seed: seed)
+        for number in 0..<count { cluster.start(SimulatedCluster.name(number)) }
+        cluster.run(milliseconds: 20_000)
+        cluster.starts = []
+        return cluster
+    }
+
+    private static var partitions: [PartitionID] {
+        (0..<SimulatedCluster.partitions).map { PartitionID(UInt16($0)) }
+    }
+
+    /// Every partition has one owner, the first by hashing, and the brokers' claim says so.
+    static func check(_ cluster: SimulatedCluster, _ comment: Comment) throws {
+        #expect(cluster.faultsFound == [], comment)
+        let names = cluster.living.map(\.name)
+        for partition in Self.partitions {
+            let first = Rendezvous.ranking(of: names, for: partition).first
+            #expect(cluster.owners(of: partition).map(\.name) == [first], "partition \(partition), \(comment)")
+            let claim = try #require(cluster.claims[Int(partition.rawValue)])
+            #expect(claim.node.name == first && !claim.isReleased, comment)
+        }
+    }
+
+    // MARK: Values
+
+    @Test func `a name is 1 to 64 letters, digits, dots, hyphens and underscores`() {
+        for name in ["a", "gateway-1.example_a", String(repeating: "n", count: 64)] { #expect(NodeName(name) != nil) }
+        for name in ["", "a b", "é", "a/b", String(repeating: "n", count: 65)] { #expect(NodeName(name) == nil) }
+    }
+
+    @Test func `hashing spreads partitions, and a node that comes or goes moves only its share`() throws {
+        let names = (0..<5).map { SimulatedCluster.name($0) }
+        let partitions = (0..<256).map { PartitionID(UInt16($0)) }
+        let firsts = partitions.map { Rendezvous.ranking(of: names, for: $0) }
+        for name in names {
+            let count = firsts.count { $0.first == name }
+            #expect((30...75).contains(count), "\(name) \(count)")
+        }
+        let without = partitions.map { Rendezvous.ranking(of: names.dropLast(), for: $0) }
+        for (all, fewer) in zip(firsts, without) {
+            #expect(fewer == all.filter { $0 != names[4] })
+        }
+    }
+
+    // MARK: One node and two
+
+    @Test func `a node alone claims everything once it has heard itself for a while`() throws {
+        var cluster = SimulatedCluster(seed: 3)
+        let node = cluster.start(SimulatedCluster.name(0))
+        cluster.run(milliseconds: 1900)
+        #expect(node.machine.view.partitions.allSatisfy { $0.owner == nil })
+        cluster.run(milliseconds: 2000)
+        try Self.check(cluster, "alone")
+    }
+
+    @Test func `a node that joins gets its share one by one, and nothing else moves`() throws {
+        var cluster = Self.cluster(2)
+        cluster.start(SimulatedCluster.name(2))
+        cluster.run(milliseconds: 30_000)
+        try Self.check(cluster, "joined")
+        let own = Self.partitions.filter {
+            Rendezvous.ranking(of: cluster.living.map(\.name), for: $0).first == SimulatedCluster.name(2)
+        }
+        #expect(cluster.starts.allSatisfy { $0.node == SimulatedCluster.name(2) })
+        #expect(cluster.starts.map(\.partition).sorted() == own)
+    }
+
+    @Test func `a node that dies loses what it had to the next, within a few beats`() throws {
+        var cluster = Self.cluster(3)
+        let dead = cluster.nodes[0]
+        cluster.kill(dead)
+        cluster.run(milliseconds: 3000)
+        try Self.check(cluster, "dead")
+        #expect(Set(cluster.starts.map(\.partition)) == Set(dead.owners.keys))
+    }
+
+    @Test func `a node that is told to end hands over, and is not waited for`() throws {
+        var cluster = Self.cluster(3)
+        let node = cluster.nodes[1]
+        let had = node.owners.count
+        cluster.leave(node)
+        cluster.run(milliseconds: 700)
+        #expect(node.hasLeft)
+        try Self.check(cluster, "left")
+        #expect(cluster.starts.count == had)
+    }
+
+    @Test func `a node that was stopped gives up what others took, and gets it back as a node that joins`() throws {
+        var cluster = Self.cluster(2)
+        let node = cluster.nodes[0]
+        let had = Set(node.owners.keys)
+        cluster.pause(node)
+        cluster.run(milliseconds: 10_000)
+        #expect(had.allSatisfy { cluster.owners(of: $0).contains { $0 !== node } })
+        cluster.resume(node)
+        cluster.run(milliseconds: 1000)
+        for partition in had { #expect(cluster.owners(of: partition).map(\.name) == [SimulatedCluster.name(1)]) }
+        cluster.run(milliseconds: 20_000)
+        try Self.check(cluster, "continued")
+        #expect(node.refusal == nil)
+    }
+
+    @Test func `nothing moves while the brokers take no claims, and nothing while nobody hears anybody`() throws {
+        var cluster = Self.cluster(3)
+        cluster.faults.failedRequests = 100
+        cluster.run(milliseconds: 20_000)
+        #expect(cluster.starts.isEmpty)
+        cluster.faults.lostBeats = 100
+        cluster.run(milliseconds: 20_000)
+        cluster.faults = SimulatedCluster.Faults()
+        cluster.run(milliseconds: 20_000)
+        #expect(cluster.starts.isEmpty)
+        try Self.check(cluster, "brokers are back")
+    }
+
+    @Test func `an owner that is fenced reads whose the partition is, and follows that`() throws {
+        var cluster = Self.cluster(2)
+        let node = cluster.nodes[0]
+        let partition = try #require(node.owners.keys.min())
+        cluster.fence(node, partition)
+        cluster.run(milliseconds: 1000)
+        #expect(cluster.owners(of: partition).isEmpty)
+        cluster.run(milliseconds: 5000)
+        try Self.check(cluster, "fenced")
+    }
+
+    // MARK: One name twice
+
+    @Test func `the later of two nodes with one name is refused`() throws {
+        var cluster = Self.cluster(2)
+        let first = cluster.nodes[0]
+        let second = cluster.start(first.name)
+        cluster.run(milliseconds: 5000)
+        #expect(second.hasLeft && first.refusal == nil && cluster.starts.isEmpty)
+        let refusal = try #require(second.refusal)
+        #expect(refusal == .nameTaken(first.name, address: first.machine.own.address))
+        #expect(refusal.description.contains("journal.jetstream.node.name"))
+        try Self.check(cluster, "refused")
+    }
+
+    @Test func `of two nodes with one name that start together, one stays`() throws {
+        var cluster = SimulatedCluster(seed: 5)
+        for _ in 0..<2 { cluster.start(SimulatedCluster.name(0)) }
+        cluster.run(milliseconds: 10_000)
+        #expect(cluster.living.count == 1)
+        try Self.check(cluster, "one stays")
+    }
+
+    @Test func `a node that was stopped does not drive out the one that took its name`() throws {
+        var cluster = Self.cluster(2)
+        let old = cluster.nodes[0]
+        cluster.pause(old)
+        cluster.run(milliseconds: 3000)
+        let new = cluster.start(old.name)
+        cluster.run(milliseconds: 20_000)
+        cluster.resume(old)
+        cluster.run(milliseconds: 10_000)
+        #expect(old.hasLeft && old.refusal != nil && new.refusal == nil)
+        try Self.check(cluster, "the new one stays")
+    }
+
+    @Test func `a node that died and starts again is not taken for two`() throws {
+        var cluster = Self.cluster(2)
+        let name = cluster.nodes[0].name
+        cluster.kill(cluster.nodes[0])
+        cluster.run(milliseconds: 100)
+        let again = cluster.start(name)
+        cluster.run(milliseconds: 20_000)
+        #expect(again.refusal == nil)
+        try Self.check(cluster, "again")
+    }
+
+    // MARK: Rules
+
+    @Test func `nodes with newer decision rules own nothing while one with the older is there`() throws {
+        var cluster = Self.cluster(2)
+        let newer = cluster.start(SimulatedCluster.name(2), rules: 2)
+        cluster.run(milliseconds: 20_000)
+        #expect(newer.owners.isEmpty && cluster.starts.isEmpty)
+        for node in cluster.nodes.prefix(2) { cluster.leave(node) }
+        cluster.run(milliseconds: 10_000)
+        #expect(newer.owners.count == SimulatedCluster.partitions)
+        // Nor does an older one get them back.
+        cluster.start(SimulatedCluster.name(3), rules: 1)
+        cluster.run(milliseconds: 20_000)
+        #expect(newer.owners.count == SimulatedCluster.partitions)
+        #expect(cluster.faultsFound == [])
+    }
+
+    @Test func `a partition whose owner cannot go on stays where it is, and is told as failed`() throws {
+        var cluster = Self.cluster(2)
+        let node = cluster.nodes[0]
+        let partition = try #require(node.owners.keys.min())
+        node.machine.ownerStopped(partition, .failed)
+        node.owners[partition] = nil
+        cluster.run(milliseconds: 10_000)
+        #expect(cluster.owners(of: partition).isEmpty && cluster.starts.isEmpty)
+        let seen = cluster.nodes[1].machine.view.partitions[Int(partition.rawValue)]
+        #expect(seen.standing == .failed && seen.owner == node.machine.own)
+    }
+
+    // MARK: Any order
+
+    @Test(arguments: Seeds.from(1, count: 60))
+    func `whatever happens, every partition ends with one owner`(seed: UInt64) throws {
+        try RunningSeed.run(seed, of: "Placement") {
+            var cluster = SimulatedCluster(seed: seed)
+            for number in 0..<3 { cluster.start(SimulatedCluster.name(number)) }
+            for _ in 0..<40 {
+                Self.disturb(&cluster)
+                cluster.run(milliseconds: Int64.random(in: 1...3000, using: &cluster.random))
+                Self.fence(&cluster)
+            }
+            cluster.faults = SimulatedCluster.Faults()
+            for node in cluster.living where node.isPaused { cluster.resume(node) }
+            // Some may be told by then that another one has their name.
+            cluster.run(milliseconds: 5000)
+            if cluster.living.isEmpty { cluster.start(SimulatedCluster.name(0)) }
+            // Owners that think so together are told apart by the fence.
+            for _ in 0..<60 {
+                cluster.run(milliseconds: 1000)
+                Self.fence(&cluster)
+            }
+            try Self.check(cluster, "seed \(seed)")
+            cluster.starts = []
+            cluster.run(milliseconds: 20_000)
+            #expect(cluster.starts.isEmpty, "seed \(seed): it does not come to rest")
+        }
+    }
+
+    private static func disturb(_ cluster: inout SimulatedCluster) {
+        cluster.faults.lostBeats = [0, 0, 5, 40].randomElement(using: &cluster.random)!
+        cluster.faults.failedRequests = [0, 0, 10, 100].randomElement(using: &cluster.random)!
+        cluster.faults.failedStarts = [0, 10].randomElement(using: &cluster.random)!
+        cluster.faults.delayMax = [5, 50, 400].randomElement(using: &cluster.random)!
+        let node = cluster.living.randomElement(using: &cluster.random)
+        switch Int.random(in: 0..<8, using: &cluster.random) {
+        case 0: if let node { cluster.kill(node) }
+        case 1: if let node, !node.isPaused { cluster.leave(node) }
+        case 2: if let node { cluster.pause(node) }
+        case 3, 4: for node in cluster.living where node.isPaused { cluster.resume(node) }
+        case 5, 6:
+            let name = SimulatedCluster.name(Int.random(in: 0..<5, using: &cluster.random))
+            cluster.start(name)
+        default: break
+        }
+    }
+
+    private static func fence(_ cluster: inout SimulatedCluster) {
+        for partition in Self.partitions {
+            let owners = cluster.owners(of: partition).filter { !$0.isPaused }
+            guard owners.count > 1, let loser = owners.randomElement(using: &cluster.random) else { continue }
+            cluster.fence(loser, partition)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Clustering
+import TestSupport
+import WidgetModel
+
+/// Nodes of a cluster in virtual time: beats that come late or never, brokers that do not answer, nodes that die or stop for a
+/// while, owners that take their time.
+struct SimulatedCluster {
+    static let partitions = 8
+
+    /// What goes wrong, and how often, in percent.
+    struct Faults {
+        var lostBeats = 0
+        var failedRequests = 0
+        var failedStarts = 0
+        /// The longest time that anything takes, in milliseconds.
+        var delayMax = 20
+    }
+
+    final class Node {
+        var machine: PlacementMachine
+        var isDead = false
+        var isPaused = false
+        var hasLeft = false
+        var refusal: NodeRefusal?
+        /// What came while it was paused.
+        var waiting: [Event] = []
+        /// Owners by partition: their epoch, and whether they have started.
+        var owners: [PartitionID: (epoch: Epoch, isRunning: Bool)] = [:]
+
+        init(_ machine: PlacementMachine) { self.machine = machine }
+
+        var name: NodeName { self.machine.own.name }
+    }
+
+    enum Event {
+        case tick
+        case beat(Beat)
+        case read([Claim?]?)
+        case claimed(PartitionID, ClaimOutcome)
+        case released(PartitionID, ClaimOutcome)
+        case started(PartitionID, Epoch)
+        case stopped(PartitionID, Epoch, OwnerEnd)
+    }
+
+    /// What is on its way.
+    private struct Message {
+        let at: Int64
+        let number: Int
+        let node: Node
+        let event: Event
+    }
+
+    private(set) var nodes: [Node] = []
+    var faults = Faults()
+    var random: SplitMix64
+    private(set) var now: Int64 = 0
+    /// As the brokers have them.
+    private(set) var claims: [Claim?] = Array(repeating: nil, count: Self.partitions)
+    /// Who made each claim.
+    private var makers: [Epoch: ClusterNode] = [:]
+    private var epoch: UInt64 = 0
+    private var messages: [Message] = []
+    private var messageCount = 0
+    /// Owners that started, since this was emptied.
+    var starts: [(node: NodeName, partition: PartitionID)] = []
+    /// What no node may do.
+    private(set) var faultsFound: [String] = []
+
+    init(seed: UInt64) { self.random = SplitMix64(seed: seed) }
+
+    static func name(_ number: Int) -> NodeName { NodeName("node-\(number)")! }
+
+    // MARK: What happens to nodes
+
+    @discardableResult
+    mutating func start(_ name: NodeName, rules: UInt32 = 1) -> Node {
+        let own = ClusterNode(
+            name: name,
+            incarnation: Incarnation(startedAt: Instant(milliseconds: self.now), number: self.random.next()),
+            address: "\(name):\(self.nodes.count)",
+            rules: rules
+        )
+        let node = Node(PlacementMachine(own, partitions: Self.partitions, now: Instant(milliseconds: self.now)))
+        self.nodes.append(node)
+        self.put(.tick, to: node, after: 0)
+        return node
+    }
+
+    var living: [Node] { self.nodes.filter { !$0.isDead && !$0.hasLeft } }
+
+    func kill(_ node: Node) { node.isDead = true }
+    func pause(_ node: Node) { node.isPaused = true }
+
+    mutating func resume(_ node: Node) {
+        node.isPaused = false
+        for event in node.waiting { self.put(event, to: node, after: 0) }
+        node.waiting = []
+    }
+
+    mutating func leave(_ node: Node) {
+        node.machine.leave()
+        self.perform(node)
+    }
+
+    /// The outputs' fence ends one of the owners of a partition.
+    mutating func fence(_ node: Node, _ partition: PartitionID) {
+        guard let owner = node.owners[partition] else { return }
+        self.put(.stopped(partition, owner.epoch, .fenced), to: node, after: 0)
+    }
+
+    /// Who has an owner that runs.
+    func owners(of partition: PartitionID) -> [Node] { self.living.filter { $0.owners[partition]?.isRunning ?? false } }
+
+    // MARK: Time
+
+    mutating func run(milliseconds: Int64) {
+        let end = self.now + milliseconds
+        while let index = self.messages.indices.min(by: {
+            (self.messages[$0].at, self.messages[$0].number) < (self.messages[$1].at, self.messages[$1].number)
+        }), self.messages[index].at <= end {
+            let message = self.messages.remove(at: index)
+            self.now = message.at
+            if message.node.isDead || message.node.hasLeft { continue }
+            if message.node.isPaused {
+                message.node.waiting.append(message.event)
+            } else {
+                self.handle(message.event, message.node)
+            }
+        }
+        self.now = end
+    }
+
+    private mutating func put(_ event: Event, to node: Node, after delay: Int64) {
+        self.messages.append(Message(at: self.now + delay, number: self.messageCount, node: node, event: event))
+        self.messageCount += 1
+    }
+
+    private mutating func delay() -> Int64 { Int64.random(in: 1...Int64(self.faults.delayMax), using: &self.random) }
+    private mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self.random) < percent }
+
+    // MARK: Nodes
+
+    private mutating func handle(_ event: Event, _ node: Node) {
+        let time = Instant(milliseconds: self.now)
+        switch event {
+        case .tick:
+            node.machine.pass(to: time)
+            self.put(.tick, to: node, after: 100)
+        case .beat(let beat): node.machine.heard(beat, at: time)
+        case .read(let claims): node.machine.claimsRead(claims)
+        case .claimed(let partition, let outcome): node.machine.claimed(partition, outcome)
+        case .released(let partition, let outcome): node.machine.released(partition, outcome)
+        case .started(let partition, let epoch):
+            guard node.owners[partition]?.epoch == epoch else { return }
+            if self.happens(self.faults.failedStarts) {
+                node.owners[partition] = nil
+                node.machine.ownerStopped(partition, .unavailable)
+            } else {
+                node.owners[partition]?.isRunning = true
+                self.starts.append((node.name, partition))
+                node.machine.ownerStarted(partition)
+            }
+        case .stopped(let partition, let epoch, let end):
+            guard node.owners[partition]?.epoch == epoch else { return }
+            node.owners[partition] = nil
+            node.machine.ownerStopped(partition, end)
+        }
+        self.perform(node)
+    }
+
+    private mutating func perform(_ node: Node) {
+        for action in node.machine.takeActions() { self.perform(action, node) }
+    }
+
+    private mutating func perform(_ action: PlacementAction, _ node: Node) {
+        switch action {
+        case .beat(let beat):
+            for other in self.living where !self.happens(self.faults.lostBeats) {
+                self.put(.beat(beat), to: other, after: self.delay())
+            }
+        case .readClaims:
+            let isAnswered = !self.happens(self.faults.failedRequests)
+            self.put(.read(isAnswered ? self.claims : nil), to: node, after: self.delay())
+        case .claim(let partition, let epoch):
+            let outcome = self.store(partition, behind: epoch) { Claim(epoch: $0, node: node.machine.own) }
+            self.put(.claimed(partition, outcome), to: node, after: self.delay())
+        case .release(let partition, let epoch, let successor):
+            if self.makers[epoch] != node.machine.own { self.fault(node, "released \(partition) of another") }
+            let outcome = self.store(partition, behind: epoch) {
+                Claim(epoch: $0, node: node.machine.own, isReleased: true, successor: successor)
+            }
+            self.put(.released(partition, outcome), to: node, after: self.delay())
+        case .startOwner(let partition, let epoch):
+            if self.makers[epoch] != node.machine.own { self.fault(node, "started \(partition) of another") }
+            if node.owners[partition] != nil { self.fault(node, "started \(partition) twice") }
+            node.owners[partition] = (epoch, false)
+            self.put(.started(partition, epoch), to: node, after: 5 * self.delay())
+        case .stopOwner(let partition, _):
+            guard let owner = node.owners[partition] else {
+                return self.fault(node, "stopped \(partition) for nothing")
+            }
+            self.put(.stopped(partition, owner.epoch, .stopped), to: node, after: self.delay())
+        case .refuse(let refusal): node.refusal = refusal
+        case .left:
+            if !node.owners.isEmpty { self.fault(node, "left with owners") }
+            node.hasLeft = true
+        }
+    }
+
+    private mutating func fault(_ node: Node, _ text: String) { self.faultsFound.append("\(node.name) \(text)") }
+
+    private mutating func store(_ partition: PartitionID, behind epoch: Epoch?, _ claim: (Epoch) -> Claim)
+        -> ClaimOutcome
+    {
+        if self.happens(self.faults.failedRequests) { return .notStored }
+        let index = Int(partition.rawValue)
+        guard self.claims[index]?.epoch == epoch else { return .lost(self.claims[index]) }
+        // Other notes are in the same stream.
+        self.epoch += UInt64.random(in: 1...3, using: &self.random)
+        let made = claim(Epoch(self.epoch))
+        self.claims[index] = made
+        self.makers[made.epoch] = made.node
+        return .stored(made.epoch)
+    }
+}

@@ -1,0 +1,175 @@
+#if JetStream
+import BrokerSupport
+import Foundation
+import Testing
+
+/// Two gateways that share a log: they share its partitions, and what one has the other takes over.
+@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
+struct ClusterGatewayTests {
+    private static let partitions = 8
+    private static let hosts = 1...8
+
+    /// Two gateways, each with partitions of its own, and hosts of both.
+    private struct Pair {
+        let brokers: Brokers
+        let first: TestGateway
+        let second: TestGateway
+        let bearer: String
+        /// The pushes that were accepted.
+        var accepted: [String] = []
+
+        var gateways: [TestGateway] { [self.first, self.second] }
+    }
+
+    private static func start(_ name: String, _ brokers: Brokers, in folder: String? = nil) async throws -> TestGateway
+    {
+        try await TestGateway.start(
+            in: folder,
+            partitions: Self.partitions,
+            extra: try JetStreamGatewayTests.journal(brokers, more: "node: {name: \(name), address: \"\(name):443\"}")
+        )
+    }
+
+    private static func pair() async throws -> Pair {
+        let brokers = try Brokers()
+        let first = try await Self.start("gateway-a", brokers)
+        let bearer = try await first.providerToken()
+        for number in Self.hosts { _ = try await first.register(number, teams: ["seahawks"], bearer: bearer) }
+        let folder = try TestGateway.makeFolder()
+        try FileManager.default.copyItem(atPath: "\(first.folder)/certs", toPath: "\(folder)/certs")
+        let second = try await Self.start("gateway-b", brokers, in: folder)
+        let pair = Pair(brokers: brokers, first: first, second: second, bearer: bearer)
+        try await Self.awaitSharing(pair)
+        return pair
+    }
+
+    /// The partitions that a gateway has.
+    private static func owned(_ gateway: TestGateway) async throws -> Set<Substring> {
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+        return Set(
+            metrics.split(separator: "\n").filter { $0.hasPrefix("freshet_partition_failed{") && $0.hasSuffix(" 0") }
+        )
+    }
+
+    private static func awaitSharing(_ pair: Pair) async throws {
+        _ = try await pair.first.eventually("both have partitions, each another's") {
+            let (first, second) = (try await Self.owned(pair.first), try await Self.owned(pair.second))
+            let isShared = !first.isEmpty && !second.isEmpty && first.isDisjoint(with: second)
+            return isShared && first.count + second.count == Self.partitions ? true : nil
+        }
+    }
+
+    private static func awaitAll(_ gateway: TestGateway) async throws {
+        _ = try await gateway.eventually("one has all") {
+            try await Self.owned(gateway).count == Self.partitions ? true : nil
+        }
+    }
+
+    private static func push(_ gateway: TestGateway, _ number: Int, _ id: String, _ bearer: String) async throws
+        -> TestGateway.Answer
+    {
+        try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/3/device/\(TestGateway.token(number))",
+            bearer: bearer,
+            headers: [
+                "apns-topic: \(TestGateway.topic)", "apns-push-type: widgets", "apns-priority: 10", "apns-id: \(id)",
+            ],
+            body: #"{"aps":{"content-changed":true}}"#
+        )
+    }
+
+    /// Pushes to every host, at whichever of the gateways has it.
+    private static func pushToAll(_ pair: inout Pair, at gateways: [TestGateway]) async throws {
+        for number in Self.hosts {
+            let id = UUID().uuidString.lowercased()
+            let bearer = pair.bearer
+            _ = try await gateways[0].eventually("host \(number) is somewhere") {
+                for gateway in gateways {
+                    let answer = try await Self.push(gateway, number, id, bearer)
+                    if answer.status == 200 { return true }
+                    #expect(answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer.body)")
+                }
+                return nil
+            }
+            pair.accepted.append(id)
+        }
+    }
+
+    /// All that was accepted is decided once, and known where all partitions are.
+    private static func checkBooks(_ gateway: TestGateway, _ pair: Pair) async throws {
+        let pushes = try await gateway.eventually("all are decided") {
+            let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+            let pushes = stats.json["pushes"] as? [String: Any]
+            return pushes?["accepted"] as? Int == pair.accepted.count ? pushes : nil
+        }
+        #expect(pushes["balanced"] as? Bool == true)
+        #expect(pushes["matched"] as? Int == 2 * pair.accepted.count)
+        for id in pair.accepted {
+            #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)").status == 200)
+        }
+        #expect(try await gateway.curl("GET", "\(gateway.opsURL)/readyz").status == 200)
+    }
+
+    @Test func `two share the partitions, and what is at the other one is refused with where it is`() async throws {
+        var pair = try await Self.pair()
+        try await Self.pushToAll(&pair, at: pair.gateways)
+        for number in Self.hosts {
+            var statuses: [Int] = []
+            for (gateway, other) in [(pair.first, "gateway-b"), (pair.second, "gateway-a")] {
+                let answer = try await gateway.curl(
+                    "PUT",
+                    "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(number))/widgets",
+                    bearer: pair.bearer,
+                    body: TestGateway.registration(number, teams: ["seahawks"], revision: 2)
+                )
+                statuses.append(answer.status)
+                guard answer.status == 503 else { continue }
+                #expect(answer.reason == "partition-away" && answer.headers["retry-after"] != nil, "\(answer.body)")
+                #expect(answer.body.contains("is at node \(other), \(other):443"), "\(answer.body)")
+            }
+            #expect(statuses.sorted() == [200, 503])
+        }
+        // Handed over, and the end of it is that of any gateway.
+        #expect(await pair.first.drain() == 0)
+        try await Self.awaitAll(pair.second)
+        try await Self.pushToAll(&pair, at: [pair.second])
+        try await Self.checkBooks(pair.second, pair)
+        #expect(pair.first.logged.contains { $0.contains("the partition is handed over") })
+        await pair.second.stop()
+        await pair.first.stop()
+    }
+
+    @Test func `after a kill -9 of one the other has all, and its books close`() async throws {
+        var pair = try await Self.pair()
+        try await Self.pushToAll(&pair, at: pair.gateways)
+        await pair.first.crash()
+        try await Self.awaitAll(pair.second)
+        try await Self.pushToAll(&pair, at: [pair.second])
+        try await Self.checkBooks(pair.second, pair)
+        await pair.second.stop()
+    }
+
+    @Test func `one that was stopped for a while gives up what it lost, and gets its share again`() async throws {
+        var pair = try await Self.pair()
+        try await Self.pushToAll(&pair, at: pair.gateways)
+        kill(pair.second.pid, SIGSTOP)
+        try await Self.awaitAll(pair.first)
+        try await Self.pushToAll(&pair, at: [pair.first])
+        try await Self.checkBooks(pair.first, pair)
+        kill(pair.second.pid, SIGCONT)
+        _ = try await pair.second.eventually("it has given up") {
+            pair.second.logged.contains { $0.contains("another node has the partition") || $0.contains("fenced") }
+                ? true : nil
+        }
+        try await Self.awaitSharing(pair)
+        try await Self.pushToAll(&pair, at: pair.gateways)
+        #expect(try await pair.second.curl("GET", "\(pair.second.opsURL)/readyz").status == 200)
+        #expect(await pair.second.drain() == 0)
+        try await Self.awaitAll(pair.first)
+        try await Self.checkBooks(pair.first, pair)
+        await pair.first.stop()
+        await pair.second.stop()
+    }
+}
+#endif

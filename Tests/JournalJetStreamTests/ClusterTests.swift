@@ -1,0 +1,224 @@
+#if JetStream
+import BrokerSupport
+import Clustering
+import Dispatch
+import JournalContract
+import JournalJetStream
+import Journaling
+import Synchronization
+import Testing
+import WidgetModel
+
+/// Nodes that share a log on real brokers.
+@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .serialized)
+struct ClusterTests {
+    private static let partitions = 8
+
+    private static func name(_ number: Int) -> NodeName { NodeName("node-\(number)")! }
+
+    private static func owners(among nodes: [TestNode]) -> [PartitionID: NodeName?] {
+        let names = nodes.map(\.name)
+        return (0..<Self.partitions).map { PartitionID(UInt16($0)) }
+            .reduce(into: [:]) { $0[$1] = Rendezvous.ranking(of: names, for: $1).first }
+    }
+
+    /// Waits until each partition has one owner, the first by hashing, as every node sees it.
+    private static func settle(_ nodes: [TestNode]) {
+        let owners = Self.owners(among: nodes)
+        eventually {
+            for (partition, name) in owners {
+                let running = nodes.filter { $0.running.contains(partition) }.map(\.name)
+                guard running == [name] else { return false }
+            }
+            return nodes.allSatisfy { node in
+                node.view?.partitions.allSatisfy { seen in
+                    seen.owner?.name == owners[seen.partition] && seen.standing == .running
+                } ?? false
+            }
+        }
+    }
+
+    private static func harness(_ brokers: Brokers, replicas: Int = 1) throws -> Harness {
+        try Harness(brokers, partitions: Self.partitions, replicas: replicas)
+    }
+
+    @Test func `three nodes share the partitions; one dies, one stops for a while, one leaves`() throws {
+        let harness = try Self.harness(try Brokers())
+        var nodes = try (0..<3).map { try TestNode(Self.name($0), harness.configuration) }
+        Self.settle(nodes)
+
+        // As by kill -9: without a word.
+        let dead = nodes.remove(at: 0)
+        dead.die()
+        Self.settle(nodes)
+
+        // As by SIGSTOP and SIGCONT: it hears no beats, sends none, and finds that all is another's.
+        let stopped = nodes[0]
+        stopped.stop()
+        let had = stopped.running
+        eventually { had.isSubset(of: nodes[1].running) }
+        #expect(stopped.running == had)
+        stopped.goOn()
+        eventually { stopped.running.isDisjoint(with: had) }
+        Self.settle(nodes)
+
+        // As by SIGTERM.
+        let left = nodes.remove(at: 0)
+        left.leave()
+        eventually { left.hasLeft }
+        #expect(left.running.isEmpty)
+        Self.settle(nodes)
+        #expect(nodes[0].running.count == Self.partitions)
+        for node in nodes { node.die() }
+    }
+
+    /// So patient that no busy machine makes a node look dead that connects anew.
+    private static var patient: PlacementMachine.Limits {
+        var limits = PlacementMachine.Limits()
+        limits.silence = .seconds(10)
+        return limits
+    }
+
+    @Test func `claims outlive the broker that has them, and its absence moves nothing`() throws {
+        let harness = try Self.harness(try Brokers())
+        let nodes = try (0..<2).map { try TestNode(Self.name($0), harness.configuration, Self.patient) }
+        Self.settle(nodes)
+        let starts = nodes.map(\.starts)
+        harness.brokers.kill(0)
+        eventually { nodes.allSatisfy { $0.view?.nodes.contains { $0.phase == .joining } ?? false } }
+        try harness.brokers.start(0)
+        Self.settle(nodes)
+        eventually { nodes.allSatisfy { $0.view?.nodes.allSatisfy { $0.phase == .member && $0.isAlive } ?? false } }
+        #expect(nodes.map(\.starts) == starts)
+        for node in nodes { node.die() }
+    }
+
+    @Test func `an election among three brokers moves nothing`() throws {
+        let harness = try Self.harness(try Brokers(3), replicas: 3)
+        let nodes = try (0..<2).map { try TestNode(Self.name($0), harness.configuration, Self.patient) }
+        Self.settle(nodes)
+        let starts = nodes.map(\.starts)
+        for number in 0..<3 {
+            harness.brokers.kill(number)
+            // What can be appended again is over the election.
+            #expect(harness.journal.append("after \(number)").code == nil)
+            try harness.brokers.start(number)
+            #expect(harness.journal.append("back \(number)").code == nil)
+        }
+        Self.settle(nodes)
+        #expect(nodes.map(\.starts) == starts)
+        for node in nodes { node.die() }
+    }
+
+    @Test func `the later of two nodes with one name is refused, and the other one keeps what it has`() throws {
+        let harness = try Self.harness(try Brokers())
+        let first = try TestNode(Self.name(0), harness.configuration)
+        Self.settle([first])
+        let second = try TestNode(Self.name(0), harness.configuration)
+        eventually { second.hasLeft }
+        #expect(second.refusal == .nameTaken(Self.name(0), address: first.address))
+        #expect(second.starts == 0 && first.refusal == nil && first.running.count == Self.partitions)
+        first.die()
+        second.die()
+    }
+}
+
+/// Waits until something is so, and fails if that is never.
+private func eventually(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+    let end = ContinuousClock.now + .seconds(300)
+    let pause = DispatchSemaphore(value: 0)
+    while !condition() {
+        guard ContinuousClock.now < end else {
+            Issue.record("it never happens", sourceLocation: sourceLocation)
+            return
+        }
+        // So that brokers have the processor.
+        _ = pause.wait(timeout: .now() + .milliseconds(20))
+    }
+}
+
+/// A node whose owners are nothing but names, with a connection of its own.
+private final class TestNode: Sendable {
+    private struct State {
+        var running: Set<PartitionID> = []
+        var starts = 0
+        var refusal: NodeRefusal?
+        var hasLeft = false
+    }
+
+    let name: NodeName
+    let address: String
+    private let journal: JetStreamJournal
+    private let cluster: JetStreamCluster
+    private let gate = Gate()
+    private let queue = DispatchQueue(label: "node")
+    private let state = Mutex(State())
+
+    init(
+        _ name: NodeName,
+        _ configuration: JetStreamJournal.Configuration,
+        _ limits: PlacementMachine.Limits = PlacementMachine.Limits()
+    ) throws {
+        self.name = name
+        self.journal = try Harness.open(configuration)
+        let number = UInt64.random(in: 0...UInt64.max)
+        self.address = "127.0.0.1:\(number)"
+        self.cluster = self.journal.makeCluster { [gate = self.gate] in
+            gate.pass()
+            return JetStreamCluster.uptime()
+        }
+        let node = ClusterNode(
+            name: name,
+            incarnation: Incarnation(startedAt: Harness.now(), number: number),
+            address: self.address,
+            rules: 1
+        )
+        try self.cluster.join(node, limits: limits) { [weak self] order in
+            guard let self else { return }
+            self.queue.async { self.follow(order) }
+        }
+    }
+
+    private func follow(_ order: NodeOrder) {
+        switch order {
+        case .start(let partition, _):
+            self.state.withLock { state in
+                state.starts += 1
+                state.running.insert(partition)
+            }
+            self.cluster.tell(.started(partition))
+        case .stop(let partition, _):
+            self.state.withLock { _ = $0.running.remove(partition) }
+            self.cluster.tell(.stopped(partition, .stopped))
+        case .refuse(let refusal): self.state.withLock { $0.refusal = refusal }
+        case .left: self.state.withLock { $0.hasLeft = true }
+        }
+    }
+
+    var view: ClusterView? { self.cluster.view }
+    var running: Set<PartitionID> { self.state.withLock { $0.running } }
+    var starts: Int { self.state.withLock { $0.starts } }
+    var refusal: NodeRefusal? { self.state.withLock { $0.refusal } }
+    var hasLeft: Bool { self.state.withLock { $0.hasLeft } }
+
+    func stop() { self.gate.isOpen.withLock { $0 = false } }
+    func goOn() { self.gate.isOpen.withLock { $0 = true } }
+    func leave() { self.cluster.tell(.leaving) }
+
+    func die() {
+        self.goOn()
+        self.cluster.close()
+        self.journal.close()
+    }
+
+    /// What the node's clock waits at while it is stopped.
+    private final class Gate: Sendable {
+        let isOpen = Mutex(true)
+
+        func pass() {
+            let pause = DispatchSemaphore(value: 0)
+            while !self.isOpen.withLock({ $0 }) { _ = pause.wait(timeout: .now() + .milliseconds(20)) }
+        }
+    }
+}
+#endif
