@@ -75,7 +75,10 @@ final class Publisher: Sendable {
                 )
                 step = self.state.withLock { $0.writer.published(outcome) }
                 isTried = true
-            case .look: step = self.look(at: subject)
+            case .look:
+                step = self.look(at: subject)
+                // No answer is an attempt, too.
+                if case .pause = step { isTried = true }
             case .pause:
                 patience.pause()
                 step = self.state.withLock { $0.writer.goOn() }

@@ -119,7 +119,7 @@ extension ClusterRun {
     private mutating func look(_ lane: inout SimulatedLane, _ agent: Agent) -> MessageWriter.Step? {
         let stream = Self.partition(of: agent).map(self.log.names.input) ?? self.log.names.fan
         guard self.canRead() else {
-            lane.newest = nil
+            (lane.newest, lane.isTried) = (nil, true)
             return lane.writer.failed(JournalError(.unavailable, "a fault of the simulation"))
         }
         guard let newest = lane.newest else {
