@@ -60,14 +60,14 @@ profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--sec
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
 
-properties: setup ## A hundred thousand random schedules of the engine, with a table of what they met, as many seeds of the models, and a hundred thousand failing worlds; SEEDS=10 for fewer
+properties: setup ## A hundred thousand random schedules of the engine, with a table of what they met, as many seeds of the models, a hundred thousand failing worlds, and twenty thousand clusters; SEEDS=10 for fewer
 	FRESHET_SEEDS="$(or $(SEEDS),589)" FRESHET_COVERAGE_MIN="$(if $(SEEDS),1,1000)" \
 		swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests|ObligationTests)' --skip 'damaged records'
 	FRESHET_SEEDS="$(or $(SEEDS),336)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'TimelinesTests.(ReloadBudgetModel|TimingWheelModel|RollingDay|TunedWindows|ViewRate)Tests'
 	FRESHET_SEEDS="$(or $(SEEDS),100)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
-		--filter 'SimulationTests.FaultTests'
+		--filter 'SimulationTests.(Fault|Cluster)Tests'
 
 planted: setup ## Plant faults in the engine one at a time: its property tests must find each within 10,000 schedules; OPTIONS="--only tombstone"
 	@.venv/bin/python Tests/EngineFaults/plant.py $(OPTIONS)

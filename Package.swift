@@ -95,6 +95,7 @@ let package = Package(
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
+        product("JournalStreams", ["Journaling", "WidgetModel"]),
         product("Ownership", ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"]),
         product("Clustering", ["WidgetModel"]),
@@ -108,7 +109,10 @@ let package = Package(
         // I/O.
         product("HTTPTransport", ["CZlib", "HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("WorkerThreads", ["Journaling"]),
-        product("JournalJetStream", ["Clustering", "Journaling", "WidgetModel", "WorkerThreads", cNATS]),
+        product(
+            "JournalJetStream",
+            ["Clustering", "JournalStreams", "Journaling", "WidgetModel", "WorkerThreads", cNATS]
+        ),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
@@ -127,9 +131,8 @@ let package = Package(
         product(
             "Simulation",
             [
-                "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Ownership", "ReportPages",
-                "Scenarios",
-                "Timelines", "WidgetModel", heap,
+                "APNSWire", "Engine", "History", "IntentMatching", "JournalStreams", "Journaling", "Ownership",
+                "ReportPages", "Scenarios", "Timelines", "WidgetModel", heap,
             ]
         ),
         // The gateway. What several of its edges need is below them.
@@ -294,11 +297,12 @@ let package = Package(
                 "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel", containers,
             ]
         ),
+        suite("JournalStreamsTests", ["JournalStreams", "Journaling", "WidgetModel"]),
         suite(
             "JournalJetStreamTests",
             [
-                "BrokerSupport", "Clustering", "JournalContract", "Journaling", "TLS", "TestSupport", "WidgetModel",
-                journalJetStream,
+                "BrokerSupport", "Clustering", "JournalContract", "JournalStreams", "Journaling", "TLS", "TestSupport",
+                "WidgetModel", journalJetStream,
             ]
         ),
         suite(

@@ -12,7 +12,7 @@ enum {
     freshet_expect_nothing = 0,
     // The newest message with its subject has this sequence, 0 for none.
     freshet_expect_last_of_subject = 1,
-    // The newest message of the stream has this sequence, 0 for none.
+    // The newest message that the stream ever had has this sequence, 0 for none.
     freshet_expect_last_of_stream = 2,
 };
 
@@ -64,11 +64,19 @@ static inline natsStatus freshet_js_publish(
     natsStatus status = jsPubOptions_Init(&options);
     if (status != NATS_OK) return status;
     options.MaxWait = wait;
-    // 0 would mean that nothing is expected.
-    options.ExpectNoMessage = expect != freshet_expect_nothing && expected == 0;
-    if (expect == freshet_expect_last_of_subject) options.ExpectLastSubjectSeq = expected;
-    if (expect == freshet_expect_last_of_stream) options.ExpectLastSeq = expected;
-    status = js_Publish(&ack, js, subject, bytes, count, &options, error);
+    // 0 would mean that nothing is expected, and ExpectNoMessage is about the subject.
+    if (expect == freshet_expect_last_of_stream && expected == 0) {
+        natsMsg *message = NULL;
+        status = natsMsg_Create(&message, subject, NULL, bytes, count);
+        if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", "0");
+        if (status == NATS_OK) status = js_PublishMsg(&ack, js, message, &options, error);
+        natsMsg_Destroy(message);
+    } else {
+        options.ExpectNoMessage = expect == freshet_expect_last_of_subject && expected == 0;
+        if (expect == freshet_expect_last_of_subject) options.ExpectLastSubjectSeq = expected;
+        if (expect == freshet_expect_last_of_stream) options.ExpectLastSeq = expected;
+        status = js_Publish(&ack, js, subject, bytes, count, &options, error);
+    }
     if (status == NATS_OK) *sequence = ack->Sequence;
     jsPubAck_Destroy(ack);
     return status;

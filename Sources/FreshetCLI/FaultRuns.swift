@@ -6,6 +6,8 @@ import Simulation
 struct FaultRuns: Sendable {
     let first: UInt64
     let count: Int
+    /// Whether each is of several machines that have one log on brokers, or of one gateway.
+    let isOfClusters: Bool
     let isQuiet: Bool
 
     /// How many runs a task does before it reports.
@@ -53,10 +55,18 @@ struct FaultRuns: Sendable {
     private func part(_ task: Int) -> Sum {
         var sum = Sum()
         for offset in task * Self.runsPerTask..<min((task + 1) * Self.runsPerTask, self.count) {
-            var run = FaultRun(seed: self.first &+ UInt64(offset))
-            sum.violations += run.run()
-            sum.crashes += run.crashes
-            sum.steps += run.steps
+            let seed = self.first &+ UInt64(offset)
+            if self.isOfClusters {
+                var run = ClusterRun(seed: seed)
+                sum.violations += run.run()
+                sum.crashes += run.crashes
+                sum.steps += run.steps
+            } else {
+                var run = FaultRun(seed: seed)
+                sum.violations += run.run()
+                sum.crashes += run.crashes
+                sum.steps += run.steps
+            }
         }
         return sum
     }

@@ -24,6 +24,8 @@ struct Simulate: AsyncParsableCommand {
               freshet simulate --faults --seeds 100000
               freshet simulate --faults --seed 4711 --seeds 1
 
+            With --clusters, several machines share one log on brokers.
+
             Exit codes: 0 done, 1 a guarantee did not hold, 78 the scenario has faults.
             """
     )
@@ -36,19 +38,21 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "A seed in place of the scenario's; with --faults, the first seed.") var seed: UInt64?
     @Option(help: "How many virtual days, in place of the scenario's.") var days: Int?
     @Flag(help: "Make everything around the engine fail, and check the guarantees.") var faults = false
+    @Flag(help: "With --faults: several machines that share one log on brokers.") var clusters = false
     @Option(help: "With --faults: how many seeds.") var seeds = 1000
     @Flag(help: "Print only the results that you ask for.") var quiet = false
 
     func validate() throws {
         if self.faults {
             guard self.scenario == nil, self.json == nil, self.page.html == nil, self.days == nil else {
-                throw ValidationError("--faults goes with --seed and --seeds only")
+                throw ValidationError("--faults goes with --clusters, --seed and --seeds only")
             }
             guard (1...1_000_000_000).contains(self.seeds) else {
                 throw ValidationError("--seeds takes 1 to 1000000000")
             }
             return
         }
+        guard !self.clusters else { throw ValidationError("--clusters goes with --faults") }
         guard self.scenario != nil else { throw ValidationError("give --scenario FILE, or --faults") }
         if let days, !(1...Scenario.daysMax).contains(days) {
             throw ValidationError("--days takes 1 to \(Scenario.daysMax)")
@@ -57,7 +61,12 @@ struct Simulate: AsyncParsableCommand {
 
     func run() async throws {
         if self.faults {
-            return try await FaultRuns(first: self.seed ?? 0, count: self.seeds, isQuiet: self.quiet).run()
+            return try await FaultRuns(
+                first: self.seed ?? 0,
+                count: self.seeds,
+                isOfClusters: self.clusters,
+                isQuiet: self.quiet
+            ).run()
         }
         var scenario = try self.read()
         if let seed { scenario.seed = seed }

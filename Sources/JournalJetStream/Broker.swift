@@ -1,40 +1,8 @@
 #if JetStream
 import CNATS
+import JournalStreams
 import Journaling
 import WidgetModel
-
-/// A message as a stream has it.
-struct StoredMessage: Sendable {
-    let sequence: UInt64
-    /// When the broker stored it.
-    let stamp: Instant
-    let bytes: [UInt8]
-}
-
-/// Where a stream begins and ends, and how full it is.
-struct StreamEnds: Hashable, Sendable {
-    /// The first message that is there, or that the next one will be.
-    let first: UInt64
-    /// The newest message there ever was.
-    let last: UInt64
-    let bytes: Int
-    /// The most bytes that it takes; nil for any number.
-    let bytesMax: Int?
-    let description: String
-}
-
-/// What became of a message that was published.
-enum PublishOutcome: Sendable {
-    case stored(UInt64)
-    /// The stream does not end as expected.
-    case otherEnd
-    /// The broker took it, and will not store it.
-    case refused(JournalError)
-    /// No broker took it.
-    case notTaken(String)
-    /// It may have been stored.
-    case unknown(String)
-}
 
 /// A connection to the brokers, which the library makes again when it is lost. All methods wait for an answer: for threads
 /// that may. Any thread.
@@ -162,14 +130,6 @@ extension Broker {
 // MARK: - Messages
 
 extension Broker {
-    enum Expectation: Sendable {
-        /// The newest message of the subject, 0 for none.
-        case lastOfSubject(UInt64)
-        /// The newest message of the stream, 0 for none.
-        case lastOfStream(UInt64)
-        case nothing
-    }
-
     /// Publishes a message if the stream ends as expected, and waits until it is durable.
     func publish(_ bytes: [UInt8], to subject: String, _ expectation: Expectation, waitMilliseconds: Int)
         -> PublishOutcome

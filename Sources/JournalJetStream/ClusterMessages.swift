@@ -1,5 +1,6 @@
 #if JetStream
 import Clustering
+import JournalStreams
 import Journaling
 import WidgetModel
 

@@ -1,5 +1,6 @@
 #if JetStream
 import Dispatch
+import JournalStreams
 import Journaling
 import Synchronization
 import WidgetModel

@@ -1,20 +1,11 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import WidgetModel
 
-/// Copies what is for all partitions into each, in its order.
-///
-/// A copy is stored only behind the copy before it, so that however many do this, each partition has each exactly once.
+/// Copies what is for all partitions into each, in its order: see ``FanCopier``.
 final class FanRelay: Sendable {
     private static let waitMilliseconds = 500
-
-    /// How far a partition is.
-    private struct Progress {
-        /// The sequence of the newest original that it has.
-        var fan: UInt64
-        /// That of the copy, in the partition's stream.
-        var copy: UInt64
-    }
 
     private let core: OpenLog
     private let lane: FanLane
@@ -26,83 +17,74 @@ final class FanRelay: Sendable {
 
     /// The thread's body: until the journal is closed.
     func run() {
+        var copier = FanCopier(partitions: self.core.format.partitions)
+        var following: Broker.Following?
         while !self.core.isClosed {
             do throws(JournalError) {
-                try self.relay()
+                try self.take(copier.step(), &copier, &following)
             } catch {
                 // Damage is found by those who read, and says so there.
-                Patience(milliseconds: 0).pause()
+                copier.failed()
             }
             self.lane.tellOverdue()
         }
     }
 
-    private func relay() throws(JournalError) {
-        var all: [Progress] = []
-        for partition in self.core.partitions { all.append(try self.progress(of: partition)) }
-        let stream = self.core.names.fan
-        var next = (all.map(\.fan).min() ?? 0) + 1
-        let following = try self.core.broker.follow(stream, self.core.names.allFan, from: next)
-        while !self.core.isClosed {
-            self.lane.tellOverdue()
-            switch following.next(waitMilliseconds: Self.waitMilliseconds) {
-            case .nothing:
-                guard let ends = try self.core.broker.ends(of: stream), ends.last >= next else { continue }
-                // The consumer is gone, or slow: begin anew.
-                return
-            case .lost: return
-            case .message(let message):
-                let fan: FanMessage
-                do throws(MessageFault) {
-                    fan = try FanMessage(message.bytes, self.core.journalID, in: stream)
-                } catch {
-                    throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")
-                }
-                // What some have not and is gone was let go of when all had it.
-                guard message.sequence >= next else { continue }
-                for partition in self.core.partitions {
-                    let index = Int(partition.rawValue)
-                    while all[index].fan < message.sequence {
-                        self.lane.tellOverdue()
-                        guard !self.core.isClosed else { return }
-                        all[index] = try self.copy(fan, message.sequence, to: partition, behind: all[index])
-                    }
-                }
-                next = message.sequence + 1
-            }
-        }
-    }
-
-    /// Copies one original to a partition, or finds that others did.
-    private func copy(_ fan: FanMessage, _ sequence: UInt64, to partition: PartitionID, behind progress: Progress)
-        throws(JournalError) -> Progress
+    private func take(_ step: FanCopier.Step, _ copier: inout FanCopier, _ following: inout Broker.Following?)
+        throws(JournalError)
     {
-        let copy = InputMessage(
-            id: fan.id,
-            writtenAt: fan.writtenAt,
-            fan: sequence,
-            records: fan.submission.records(for: partition)
-        )
-        let outcome = self.core.broker.publish(
-            copy.bytes(self.core.journalID, in: self.core.names.input(partition)),
-            to: self.core.names.copies(partition),
-            .lastOfSubject(progress.copy),
-            waitMilliseconds: 2000
-        )
-        if case .stored(let place) = outcome { return Progress(fan: sequence, copy: place) }
-        // It is accepted, and has to get there whatever comes between.
-        Patience(milliseconds: 0).pause()
-        return try self.progress(of: partition)
+        switch step {
+        case .pause: Patience(milliseconds: 0).pause()
+        case .findProgress(let partition): copier.found(try self.progress(of: partition), of: partition)
+        case .follow(let first):
+            following = try self.core.broker.follow(self.core.names.fan, self.core.names.allFan, from: first)
+            copier.followed()
+        case .read: try self.read(following, &copier)
+        case .copy(let message, let fan, let partition, let expectation):
+            let copy = InputMessage(
+                id: message.id,
+                writtenAt: message.writtenAt,
+                fan: fan,
+                records: message.submission.records(for: partition)
+            )
+            let outcome = self.core.broker.publish(
+                copy.bytes(self.core.journalID, in: self.core.names.input(partition)),
+                to: self.core.names.copies(partition),
+                expectation,
+                waitMilliseconds: 2000
+            )
+            copier.copied(outcome, to: partition)
+        }
     }
 
-    private func progress(of partition: PartitionID) throws(JournalError) -> Progress {
+    private func read(_ following: Broker.Following?, _ copier: inout FanCopier) throws(JournalError) {
+        let stream = self.core.names.fan
+        switch following?.next(waitMilliseconds: Self.waitMilliseconds) {
+        case .nothing:
+            guard let ends = try self.core.broker.ends(of: stream) else { return }
+            copier.nothingCame(last: ends.last)
+        case .lost, nil: copier.startOver()
+        case .message(let message):
+            do throws(MessageFault) {
+                let fan = try FanMessage(message.bytes, self.core.journalID, in: stream)
+                copier.received(fan, at: message.sequence)
+            } catch {
+                throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")
+            }
+        }
+    }
+
+    private func progress(of partition: PartitionID) throws(JournalError) -> FanCopier.Progress {
         let stream = self.core.names.input(partition)
+        // In this order: what comes between changes the end.
+        let end = try self.core.ends(of: stream).last
         guard let newest = try self.core.broker.newest(in: stream, of: self.core.names.copies(partition)) else {
-            return Progress(fan: try Trimmed.read(of: partition, self.core)?.fan ?? 0, copy: 0)
+            let trimmed = try Trimmed.read(of: partition, self.core)?.fan ?? 0
+            return FanCopier.Progress(end: end, newest: nil, trimmed: trimmed)
         }
         do throws(MessageFault) {
             let copy = try InputMessage(newest.bytes, self.core.journalID, in: stream)
-            return Progress(fan: copy.fan ?? 0, copy: newest.sequence)
+            return FanCopier.Progress(end: end, newest: (newest.sequence, copy.fan ?? 0), trimmed: 0)
         } catch {
             throw JournalError(.corrupt, "message \(newest.sequence) of \(stream): \(error.sentence)")
         }

@@ -1,4 +1,5 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import Synchronization
 import WidgetModel
@@ -64,8 +65,7 @@ final class Follower: Sendable {
         var next = self.first
         while !self.core.isClosed {
             do throws(JournalError) {
-                var time = try self.reader.time(before: next)
-                try self.follow(&next, &time)
+                try self.follow(&next)
             } catch {
                 if error.code == .corrupt, self.hasLeft(&next) { continue }
                 // Who reads finds it, too, and says so.
@@ -85,7 +85,8 @@ final class Follower: Sendable {
         return true
     }
 
-    private func follow(_ next: inout LogPosition, _ time: inout EntryTime) throws(JournalError) {
+    private func follow(_ next: inout LogPosition) throws(JournalError) {
+        var walk = try self.reader.walk(from: next)
         let stream = self.core.names.input(self.partition)
         let subject = self.core.names.allInput(self.partition)
         let following = try self.core.broker.follow(stream, subject, from: next.rawValue)
@@ -97,12 +98,9 @@ final class Follower: Sendable {
                 // The consumer is gone, or slow: begin anew.
                 return
             case .message(let message):
-                guard message.sequence == next.rawValue else {
-                    throw JournalError(.corrupt, "position \(next) is missing in \(stream)")
-                }
-                let (entry, input) = try self.reader.entry(of: message, &time)
+                let (entry, input) = try walk.take(message)
                 self.take(entry, input)
-                next = next.next
+                next = walk.next
             }
         }
     }

@@ -1,4 +1,5 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import WidgetModel
 

@@ -1,6 +1,7 @@
 #if JetStream
 package import Clustering
 import Dispatch
+import JournalStreams
 package import Journaling
 import Synchronization
 package import WidgetModel

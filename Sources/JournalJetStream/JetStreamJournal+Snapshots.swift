@@ -1,4 +1,5 @@
 #if JetStream
+import JournalStreams
 package import Journaling
 import Synchronization
 package import WidgetModel
@@ -9,7 +10,7 @@ extension JetStreamJournal: SnapshotStore {
 
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
         try self.core.checkReadable(partition)
-        return try SnapshotNotes.ids(of: partition, self.core)
+        return try SnapshotNote.ids(of: partition, self.core)
     }
 
     package func read(
@@ -18,45 +19,31 @@ extension JetStreamJournal: SnapshotStore {
         _ body: ([UInt8]) throws -> Void
     ) throws {
         try self.core.checkReadable(id.partition)
-        guard let note = try SnapshotNotes.read(SnapshotNotes.subject(of: id, self.core.names), self.core) else {
+        guard let note = try SnapshotNote.read(SnapshotNote.subject(of: id, self.core.names), self.core) else {
             throw JournalError(.corrupt, "there is no \(id)")
         }
-        let name = "\(id) in \(self.core.names.chunks)"
-        var offset = 0
-        var chunk: (number: Int, bytes: [UInt8]) = (-1, [])
         let core = self.core
-        var reader = try SnapshotFileReader(name: name) { (count) throws(JournalError) in
-            var taken: [UInt8] = []
-            while taken.count < count, offset < note.byteCount {
-                let number = offset / Self.chunkBytes
-                if chunk.number != number {
-                    chunk = (number, try Self.chunk(number, of: note, id.partition, core, name))
-                }
-                let start = offset - number * Self.chunkBytes
-                guard start < chunk.bytes.count else { break }
-                let part = chunk.bytes[start...].prefix(count - taken.count)
-                taken += part
-                offset += part.count
-            }
-            return taken
-        }
-        let head = SnapshotFile.Head(journalID: self.core.journalID, partitions: self.format.partitions, id: id)
-        try reader.check(head)
-        while let frame = try reader.next(wanting: isWanted, step: { offset += $0 }) { try body(frame) }
+        try SnapshotChunks.read(
+            note,
+            of: SnapshotFile.Head(journalID: core.journalID, partitions: self.format.partitions, id: id),
+            size: Self.chunkBytes,
+            wanting: isWanted,
+            chunk: { (number) throws(JournalError) in try Self.chunk(number, of: note, id, core) },
+            body
+        )
     }
 
     private static func chunk(
         _ number: Int,
-        of note: SnapshotNotes,
-        _ partition: PartitionID,
-        _ core: OpenLog,
-        _ name: String
+        of note: SnapshotNote,
+        _ id: SnapshotID,
+        _ core: OpenLog
     ) throws(JournalError) -> [UInt8] {
-        let subject = "\(core.names.chunks(partition, note.upload)).\(number)"
+        let subject = "\(core.names.chunks(id.partition, note.upload)).\(number)"
         let message = try core.persist { () throws(JournalError) in
             try core.broker.newest(in: core.names.chunks, of: subject)
         }
-        guard let message else { throw JournalError(.corrupt, "\(name) lacks chunk \(number)") }
+        guard let message else { throw JournalError(.corrupt, "\(id) lacks chunk \(number)") }
         return message.bytes
     }
 
@@ -65,25 +52,19 @@ extension JetStreamJournal: SnapshotStore {
         let upload = UInt64.random(in: 1...UInt64.max)
         let prefix = self.core.names.chunks(id.partition, upload)
         do {
-            var bytes = SnapshotFile.bytes(
-                of: SnapshotFile.Head(journalID: self.core.journalID, partitions: self.format.partitions, id: id)
-            )
-            var written = 0
-            var frames: UInt64 = 0
+            let head = SnapshotFile.Head(journalID: self.core.journalID, partitions: self.format.partitions, id: id)
+            var chunks = SnapshotChunks(of: head, size: Self.chunkBytes)
             while let frame = try next() {
-                bytes += SnapshotFile.bytes(of: frame, number: frames)
-                frames += 1
-                try self.writeChunks(&bytes, &written, prefix)
+                chunks.add(frame)
+                try self.writeChunks(&chunks, prefix)
             }
-            bytes += SnapshotFile.end(frames: frames)
-            try self.writeChunks(&bytes, &written, prefix)
-            if !bytes.isEmpty {
-                try self.writeChunk(bytes, "\(prefix).\(written / Self.chunkBytes)")
-                written += bytes.count
-            }
+            chunks.finish()
+            try self.writeChunks(&chunks, prefix)
+            let number = chunks.number
+            if let rest = chunks.rest() { try self.writeChunk(rest, "\(prefix).\(number)") }
             // Last: what has no note is not there.
-            let note = SnapshotNotes(upload: upload, byteCount: written)
-            try note.write(SnapshotNotes.subject(of: id, self.core.names), self.core)
+            let note = SnapshotNote(upload: upload, byteCount: chunks.byteCount)
+            try note.write(SnapshotNote.subject(of: id, self.core.names), self.core)
         } catch {
             try? self.core.broker.purge(self.core.names.chunks, subject: "\(prefix).>")
             throw error
@@ -91,15 +72,12 @@ extension JetStreamJournal: SnapshotStore {
     }
 
     /// Writes as many whole chunks as there are.
-    private func writeChunks(_ bytes: inout [UInt8], _ written: inout Int, _ prefix: String) throws(JournalError) {
-        var start = 0
-        while bytes.count - start >= Self.chunkBytes {
-            let chunk = Array(bytes[start..<(start + Self.chunkBytes)])
-            try self.writeChunk(chunk, "\(prefix).\(written / Self.chunkBytes)")
-            written += Self.chunkBytes
-            start += Self.chunkBytes
+    private func writeChunks(_ chunks: inout SnapshotChunks, _ prefix: String) throws(JournalError) {
+        while true {
+            let number = chunks.number
+            guard let chunk = chunks.next() else { return }
+            try self.writeChunk(chunk, "\(prefix).\(number)")
         }
-        if start > 0 { bytes.removeFirst(start) }
     }
 
     private func writeChunk(_ bytes: [UInt8], _ subject: String) throws(JournalError) {
@@ -116,12 +94,12 @@ extension JetStreamJournal: SnapshotStore {
 
     package func remove(_ id: SnapshotID) throws(JournalError) {
         try self.core.checkReadable(id.partition)
-        try self.remove(SnapshotNotes.subject(of: id, self.core.names), id.partition)
+        try self.remove(SnapshotNote.subject(of: id, self.core.names), id.partition)
     }
 
     /// Removes a note, then the chunks that it names.
     private func remove(_ subject: String, _ partition: PartitionID) throws(JournalError) {
-        guard let note = try? SnapshotNotes.read(subject, self.core) else {
+        guard let note = try? SnapshotNote.read(subject, self.core) else {
             return try self.core.broker.purge(self.core.names.notes, subject: subject)
         }
         try self.core.broker.purge(self.core.names.notes, subject: subject)
@@ -131,9 +109,9 @@ extension JetStreamJournal: SnapshotStore {
 
     package func setAside(_ id: SnapshotID) throws(JournalError) {
         try self.core.checkReadable(id.partition)
-        let subject = SnapshotNotes.subject(of: id, self.core.names)
-        if let note = try? SnapshotNotes.read(subject, self.core) {
-            let aside = "\(self.core.names.damaged(id.partition)).\(SnapshotNotes.place(of: id))"
+        let subject = SnapshotNote.subject(of: id, self.core.names)
+        if let note = try? SnapshotNote.read(subject, self.core) {
+            let aside = "\(self.core.names.damaged(id.partition)).\(SnapshotNote.place(of: id))"
             try note.write(aside, self.core)
         }
         try self.core.broker.purge(self.core.names.notes, subject: subject)
@@ -190,76 +168,74 @@ extension JetStreamJournal {
         through position: LogPosition,
         loggedBefore instant: Instant
     ) throws(JournalError) -> Bool {
-        let names = self.core.names
-        guard let ends = try self.core.broker.ends(of: names.input(reader.partition)),
-            let newest = try reader.newestOutput()
-        else { return false }
-        // Nothing that is not decided, whatever is asked.
-        let last = min(position, LogPosition(ends.last), newest.record.through)
-        guard let through = try self.last(reader, through: last, from: ends.first, loggedBefore: instant) else {
-            return false
+        let partition = reader.partition
+        let (core, names) = (self.core, self.core.names)
+        var trimming = Trimming(through: position, loggedBefore: instant)
+        while true {
+            switch trimming.step {
+            case .done(let isAny): return isAny
+            case .look:
+                trimming.looked(entries: try core.ends(of: names.input(partition)), newest: try reader.newestOutput())
+            case .readEntries(let first): trimming.read(try reader.entries(from: first, entriesMax: 256))
+            case .findOutputs: trimming.outputs(from: try core.ends(of: names.output(partition)).first)
+            case .readOutput(let position): trimming.read(output: try reader.output(at: position))
+            case .purgeOutputs(let position):
+                try core.broker.purge(names.output(partition), before: position.rawValue)
+                trimming.purgedOutputs()
+            case .findCopies(let position):
+                trimming.found(
+                    newestCopy: try self.newestCopy(in: partition),
+                    behind: try self.firstCopy(in: partition, behind: position)
+                )
+            case .readNote:
+                let (known, sequence) = try Trimmed.note(of: partition, core)
+                trimming.found(note: known, sequence: sequence)
+            case .writeNote(let trimmed, let expectation):
+                trimming.noted(try self.note(trimmed, of: partition, expectation))
+            case .purgeEntries(let position):
+                try core.broker.purge(names.input(partition), before: position.rawValue)
+                trimming.purged()
+            }
         }
-        try self.trimOutputs(reader, through: through.position, newest.position)
-        let fan = try self.fan(reader.partition, through: through.position)
-        try Trimmed(through: through.position, logTime: through.logTime, fan: fan).write(
-            of: reader.partition,
-            self.core
-        )
-        try self.core.broker.purge(names.input(reader.partition), before: through.position.rawValue + 1)
-        return true
     }
 
-    /// The last entry up to a position that was logged before; nil if there is none. Time never goes back.
-    private func last(
-        _ reader: Reader,
-        through last: LogPosition,
-        from first: UInt64,
-        loggedBefore instant: Instant
-    ) throws(JournalError) -> LogEntry? {
-        var next = LogPosition(first)
-        var found: LogEntry?
-        while next <= last {
-            let entries = try reader.entries(from: next, entriesMax: 256)
-            let old = entries.prefix { $0.position <= last && $0.logTime < instant }
-            if let newest = old.last { found = newest }
-            guard let end = entries.last, old.count == entries.count else { break }
-            next = end.position.next
-        }
-        return found
-    }
-
-    /// Removes outputs of entries that go, never the newest.
-    private func trimOutputs(_ reader: Reader, through position: LogPosition, _ newest: OutputPosition)
-        throws(JournalError)
+    private func note(_ trimmed: Trimmed, of partition: PartitionID, _ expectation: Expectation) throws(JournalError)
+        -> PublishOutcome
     {
-        let stream = self.core.names.output(reader.partition)
-        guard let ends = try self.core.broker.ends(of: stream) else { return }
-        // The first that stays: the one after which nothing needs those before it.
-        var (low, high) = (ends.first, newest.rawValue)
-        while low < high {
-            let middle = low + (high - low) / 2
-            guard let output = try reader.output(at: OutputPosition(middle)) else { return }
-            if output.record.through <= position { low = middle + 1 } else { high = middle }
+        let subject = self.core.names.trimmed(partition)
+        let bytes = trimmed.bytes(self.core.journalID, in: subject)
+        let outcome = self.core.broker.publish(bytes, to: subject, expectation, waitMilliseconds: 2000)
+        switch outcome {
+        case .stored, .otherEnd: return outcome
+        case .refused(let error): throw error
+        case .notTaken(let text), .unknown(let text): throw JournalError(.unavailable, "note \(subject): \(text)")
         }
-        if low > ends.first { try self.core.broker.purge(stream, before: min(low, newest.rawValue)) }
     }
 
-    /// The sequence of the newest original of which a partition has a copy up to a position.
-    private func fan(_ partition: PartitionID, through position: LogPosition) throws(JournalError) -> UInt64 {
-        let names = self.core.names
-        let known = try Trimmed.read(of: partition, self.core)?.fan ?? 0
-        let stream = names.input(partition)
-        guard let newest = try self.core.broker.newest(in: stream, of: names.copies(partition)) else { return known }
-        var message = newest
-        if newest.sequence > position.rawValue {
-            // The first one behind the position is the one after it: they are copied in order.
-            let following = try self.core.broker.follow(stream, names.copies(partition), from: position.rawValue + 1)
-            guard case .message(let next) = following.next(waitMilliseconds: 2000) else { return known }
-            message = next
+    private func newestCopy(in partition: PartitionID) throws(JournalError) -> InputMessage? {
+        let (stream, subject) = (self.core.names.input(partition), self.core.names.copies(partition))
+        return try self.copy(self.core.broker.newest(in: stream, of: subject), in: stream)
+    }
+
+    private func firstCopy(in partition: PartitionID, behind position: LogPosition) throws(JournalError)
+        -> InputMessage?
+    {
+        let (stream, subject) = (self.core.names.input(partition), self.core.names.copies(partition))
+        guard let newest = try self.core.broker.newest(in: stream, of: subject), newest.sequence > position.rawValue
+        else {
+            return nil
         }
+        let following = try self.core.broker.follow(stream, subject, from: position.rawValue + 1)
+        guard case .message(let message) = following.next(waitMilliseconds: 2000) else {
+            throw JournalError(.unavailable, "read of \(stream): the brokers do not answer")
+        }
+        return try self.copy(message, in: stream)
+    }
+
+    private func copy(_ message: StoredMessage?, in stream: String) throws(JournalError) -> InputMessage? {
+        guard let message else { return nil }
         do throws(MessageFault) {
-            let fan = try InputMessage(message.bytes, self.core.journalID, in: stream).fan ?? 0
-            return newest.sequence > position.rawValue ? max(known, fan - 1) : fan
+            return try InputMessage(message.bytes, self.core.journalID, in: stream)
         } catch {
             throw JournalError(.corrupt, "message \(message.sequence) of \(stream): \(error.sentence)")
         }

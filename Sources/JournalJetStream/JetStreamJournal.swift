@@ -1,6 +1,7 @@
 #if JetStream
 import Dispatch
 import Glibc
+import JournalStreams
 package import Journaling
 import Synchronization
 package import WidgetModel

@@ -1,6 +1,7 @@
 #if JetStream
 import Dispatch
 import Glibc
+import JournalStreams
 import Journaling
 import Synchronization
 import WidgetModel

@@ -1,12 +1,12 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import Synchronization
 import WidgetModel
 
 /// Commits the outputs of one partition, one after the other: each only behind the one that its owner knows as the newest.
-///
-/// An owner can do nothing before it knows what became of its output, and the same one again does no harm: it is tried until
-/// that is known, however long brokers are away, or until the journal is closed.
+/// It is tried until it is known what became of it, however long brokers are away, or until the journal is closed: see
+/// ``OutputWriter``.
 final class OutputLane: Sendable {
     private static let waitMilliseconds = 2000
 
@@ -64,45 +64,29 @@ final class OutputLane: Sendable {
 
     private func store(_ work: Work) -> Result<OutputPosition, JournalError> {
         let stream = self.core.names.output(self.partition)
+        let subject = self.core.names.outputs(self.partition)
         let bytes = OutputMessage.bytes(work.record, self.core.journalID, in: stream)
-        var isOpen = false
-        var why = "no broker answers"
-        repeat {
-            let outcome = self.core.broker.publish(
-                bytes,
-                to: self.core.names.outputs(self.partition),
-                .lastOfStream(work.expected?.rawValue ?? 0),
-                waitMilliseconds: Self.waitMilliseconds
-            )
-            switch outcome {
-            case .stored(let sequence): return .success(OutputPosition(sequence))
-            case .otherEnd:
+        var writer = OutputWriter(of: self.partition, behind: work.expected, bytes)
+        var step = writer.goOn()
+        while true {
+            switch step {
+            case .settled(let result): return result
+            case .publish(let expectation):
+                let wait = Self.waitMilliseconds
+                step = writer.published(
+                    self.core.broker.publish(bytes, to: subject, expectation, waitMilliseconds: wait)
+                )
+            case .look:
                 do throws(JournalError) {
-                    let newest = try self.core.broker.newest(in: stream, of: self.core.names.outputs(self.partition))
-                    let own = (work.expected?.rawValue ?? 0) + 1
-                    // An earlier attempt was stored, and the answer never came.
-                    if isOpen, newest?.sequence == own, newest?.bytes == bytes { return .success(OutputPosition(own)) }
-                    return .failure(
-                        JournalError(
-                            .fenced,
-                            "output for partition \(self.partition) expected "
-                                + "\(work.expected.map(\.description) ?? "none") as the newest one, but it is "
-                                + "\(newest.map { String($0.sequence) } ?? "none"): another gateway decides it"
-                        )
-                    )
+                    step = writer.found(newest: try self.core.broker.newest(in: stream, of: subject))
                 } catch {
-                    why = error.message
+                    step = writer.failed(error)
                 }
-            case .refused(let error):
-                guard isOpen else { return .failure(error) }
-                why = error.message
-            case .notTaken(let text): why = text
-            case .unknown(let text): (isOpen, why) = (true, text)
+            case .pause:
+                Patience(milliseconds: 0).pause()
+                step = self.core.isClosed ? writer.giveUp() : writer.goOn()
             }
-            Patience(milliseconds: 0).pause()
-        } while !self.core.isClosed
-        let code: JournalError.Code = isOpen ? .unknownOutcome : .closed
-        return .failure(JournalError(code, "output for partition \(self.partition): \(why)"))
+        }
     }
 }
 #endif

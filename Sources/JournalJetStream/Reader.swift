@@ -1,4 +1,5 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import WidgetModel
 
@@ -45,33 +46,31 @@ final class Reader: Sendable {
         return entries
     }
 
-    /// The time of the entry before a position, and so what is needed for those from there on.
-    func time(before position: LogPosition) throws(JournalError) -> EntryTime {
+    /// What comes before a position, for those who read from there on.
+    func walk(from position: LogPosition) throws(JournalError) -> EntryWalk {
         let last = LogPosition(position.rawValue - 1)
-        if let (place, time) = try self.anchor(notBehind: last), place == last { return time }
-        try self.walk(to: last, through: last) { $0.position < last }
-        guard let (place, time) = self.times.last(notBehind: last), place == last else {
+        var anchor = try self.anchor(notBehind: last)
+        if anchor.position < last {
+            try self.walk(to: last, through: last) { $0.position < last }
+            anchor = self.times.last(notBehind: last) ?? anchor
+        }
+        guard anchor.position == last else {
             throw JournalError(.corrupt, "read of position \(last) in \(self.input): its time is not known")
         }
-        return time
+        return EntryWalk(behind: anchor, self.core.journalID, in: self.input)
     }
 
-    /// The last entry not behind a position whose time is known; nil for the beginning of the log.
-    private func anchor(notBehind position: LogPosition) throws(JournalError) -> (LogPosition, EntryTime)? {
-        if position == .start { return (.start, EntryTime()) }
+    /// The last entry not behind a position whose time is known.
+    private func anchor(notBehind position: LogPosition) throws(JournalError) -> TimeAnchor {
+        if position == .start { return .start }
         let known = self.times.last(notBehind: position)
         if let known, known.position == position { return known }
-        var best = known ?? (position: LogPosition.start, time: EntryTime())
-        if let trimmed = try Trimmed.read(of: self.partition, self.core), trimmed.through <= position,
-            trimmed.through > best.position
-        {
-            best = (trimmed.through, EntryTime(after: trimmed.logTime))
-        }
-        for id in try SnapshotNotes.ids(of: self.partition, self.core)
-        where id.position <= position && id.position > best.position {
-            best = (id.position, EntryTime(after: id.logTime))
-        }
-        return best
+        return TimeAnchor.last(
+            notBehind: position,
+            known: known,
+            trimmed: try Trimmed.read(of: self.partition, self.core),
+            snapshots: try SnapshotNote.ids(of: self.partition, self.core)
+        )
     }
 
     /// Reads from where a time is known to a position and on, until `body` has enough or the log ends.
@@ -80,30 +79,17 @@ final class Reader: Sendable {
         through last: LogPosition,
         _ body: (LogEntry) -> Bool
     ) throws(JournalError) {
-        guard let (place, known) = try self.anchor(notBehind: LogPosition(position.rawValue - 1)) else { return }
-        var (next, time) = (place.next, known)
+        let anchor = try self.anchor(notBehind: LogPosition(position.rawValue - 1))
+        var walk = EntryWalk(behind: anchor, self.core.journalID, in: self.input)
         let following = try self.core.persist { () throws(JournalError) in
-            try self.core.broker.follow(self.input, self.core.names.allInput(self.partition), from: next.rawValue)
+            try self.core.broker.follow(self.input, self.core.names.allInput(self.partition), from: walk.next.rawValue)
         }
-        while next <= last {
-            let message = try Self.next(of: following, in: self.input, at: next.rawValue)
-            let (entry, _) = try self.entry(of: message, &time)
-            next = next.next
-            guard body(entry) else { break }
+        while walk.next <= last {
+            guard body(try walk.take(Self.next(of: following, in: self.input, at: walk.next.rawValue)).entry) else {
+                break
+            }
         }
-        if next > place.next { self.times.note(LogPosition(next.rawValue - 1), time) }
-    }
-
-    /// What a message says, at the time that comes next.
-    func entry(of message: StoredMessage, _ time: inout EntryTime) throws(JournalError) -> (LogEntry, InputMessage) {
-        do throws(MessageFault) {
-            let input = try InputMessage(message.bytes, self.core.journalID, in: self.input)
-            let logTime = time.next(stamp: message.stamp, writtenAt: input.writtenAt)
-            let position = LogPosition(message.sequence)
-            return (LogEntry(position: position, logTime: logTime, packed: input.records), input)
-        } catch {
-            throw JournalError(.corrupt, "position \(message.sequence) in \(self.input) is damaged: \(error.sentence)")
-        }
+        if walk.last != anchor { self.times.note(walk.last) }
     }
 
     // MARK: Outputs
@@ -138,6 +124,12 @@ final class Reader: Sendable {
         var bytes = 0
         while outputs.count < outputsMax, bytes < self.core.configuration.readBytesMax, next.rawValue <= ends.last {
             let message = try Self.next(of: following, in: stream, at: next.rawValue)
+            guard message.sequence == next.rawValue else {
+                throw JournalError(
+                    .corrupt,
+                    "position \(next) is missing in \(stream), behind it is \(message.sequence)"
+                )
+            }
             let output = try self.output(of: message)
             bytes += output.record.effects.count
             outputs.append(output)
@@ -146,7 +138,7 @@ final class Reader: Sendable {
         return outputs
     }
 
-    /// The message at a position of a stream, which comes next.
+    /// The message that comes next, at a position of a stream if none is missing.
     private static func next(
         of following: Broker.Following,
         in stream: String,
@@ -154,12 +146,6 @@ final class Reader: Sendable {
     ) throws(JournalError) -> StoredMessage {
         guard case .message(let message) = following.next(waitMilliseconds: Self.waitMilliseconds) else {
             throw JournalError(.unavailable, "read of position \(position) in \(stream): the brokers do not answer")
-        }
-        guard message.sequence == position else {
-            throw JournalError(
-                .corrupt,
-                "position \(position) is missing in \(stream), behind it is \(message.sequence)"
-            )
         }
         return message
     }

@@ -1,4 +1,5 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import WidgetModel
 
@@ -136,7 +137,7 @@ struct Streams {
             writer.write(format.createdAt)
         }
         // The first one to name the log wins.
-        let expectation: Broker.Expectation = isWhole ? .nothing : .lastOfSubject(0)
+        let expectation: Expectation = isWhole ? .nothing : .lastOfSubject(0)
         switch self.broker.publish(bytes, to: self.names.format, expectation, waitMilliseconds: 5000) {
         case .stored, .otherEnd: return
         case .refused(let error): throw error

@@ -1,4 +1,5 @@
 #if JetStream
+import JournalStreams
 import Journaling
 import Synchronization
 import WidgetModel
@@ -8,18 +9,18 @@ final class Times: Sendable {
     private static let max = 64
 
     /// The oldest first.
-    private let known = Mutex<[(position: LogPosition, time: EntryTime)]>([])
+    private let known = Mutex<[TimeAnchor]>([])
 
-    func note(_ position: LogPosition, _ time: EntryTime) {
+    func note(_ anchor: TimeAnchor) {
         self.known.withLock { known in
-            known.removeAll { $0.position == position }
-            known.append((position, time))
+            known.removeAll { $0.position == anchor.position }
+            known.append(anchor)
             if known.count > Self.max { known.removeFirst() }
         }
     }
 
     /// The last one that is not behind a position.
-    func last(notBehind position: LogPosition) -> (position: LogPosition, time: EntryTime)? {
+    func last(notBehind position: LogPosition) -> TimeAnchor? {
         self.known.withLock { known in
             known.filter { $0.position <= position }.max { $0.position < $1.position }
         }

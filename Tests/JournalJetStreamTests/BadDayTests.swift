@@ -3,6 +3,7 @@ import BrokerSupport
 import Dispatch
 import Foundation
 import JournalContract
+import JournalStreams
 import Journaling
 import Synchronization
 import Testing
@@ -152,37 +153,45 @@ struct BadDayTests {
         try harness.own.read(id) { found.append($0) }
         #expect(found == expected)
         // And one that lacks a chunk is refused.
-        let note = try #require(try SnapshotNotes.read(SnapshotNotes.subject(of: id, core.names), core))
+        let note = try #require(try SnapshotNote.read(SnapshotNote.subject(of: id, core.names), core))
         try core.broker.purge(core.names.chunks, subject: core.names.chunks(Self.partition, note.upload) + ".1")
         let error = #expect(throws: JournalError.self) { try harness.own.read(id) { _ in } }
         #expect(error?.code == .corrupt)
     }
 
-    @Test func `a message that is sent again long after is stored once`() throws {
+    @Test func `a message that is sent again long after is stored once, also behind a trim`() throws {
         let harness = try Harness(try Brokers())
         let core = harness.own.core
         let stream = core.names.input(Self.partition)
-        let message = InputMessage(
-            id: MessageID(writer: 7, number: 1),
-            writtenAt: Harness.now(),
-            records: records("a")
-        ).bytes(core.journalID, in: stream)
         let subject = core.names.input(Self.partition, of: 7)
-        func send() -> PublishOutcome {
-            core.broker.publish(message, to: subject, .lastOfSubject(0), waitMilliseconds: 5_000)
+        func send(_ expectation: JournalStreams.Expectation) -> PublishOutcome {
+            let message = InputMessage(
+                id: MessageID(writer: 7, number: 1),
+                writtenAt: Harness.now(),
+                records: records("a")
+            ).bytes(core.journalID, in: stream)
+            return core.broker.publish(message, to: subject, expectation, waitMilliseconds: 5_000)
         }
-        guard case .stored(1) = send() else {
-            Issue.record("not stored")
-            return
-        }
-        // No window is asked: the subject ends otherwise than the message expects.
-        for _ in 0..<3 {
-            guard case .otherEnd = send() else {
-                Issue.record("stored again")
+        // As writers send it: the first one behind the stream's end, the others each behind the one before.
+        for (expectation, sequence) in [
+            (JournalStreams.Expectation.lastOfStream(0), UInt64(1)), (.lastOfSubject(1), 2),
+        ] {
+            guard case .stored(sequence) = send(expectation) else {
+                Issue.record("not stored")
                 return
             }
         }
-        #expect(try harness.journal.texts() == [["a"]])
+        func isRefused() -> Bool {
+            [JournalStreams.Expectation.lastOfStream(0), .lastOfSubject(1)].allSatisfy { expectation in
+                if case .otherEnd = send(expectation) { true } else { false }
+            }
+        }
+        #expect(isRefused())
+        #expect(try harness.journal.texts() == [["a"], ["a"]])
+        #expect(harness.journal.commit(output(through: 2), expected: nil).code == nil)
+        #expect(try harness.own.trimAll(through: [LogPosition(2)]) > 0)
+        #expect(isRefused())
+        #expect(try core.ends(of: stream).last == 2)
     }
 
     @Test func `streams of another log under the same name are refused`() throws {

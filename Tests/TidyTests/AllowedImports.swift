@@ -13,6 +13,7 @@ enum AllowedImports {
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
+        "JournalStreams": ["Journaling", "WidgetModel"],
         "Ownership": ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
         "Clustering": ["WidgetModel"],
@@ -24,15 +25,14 @@ enum AllowedImports {
         // I/O.
         "HTTPTransport": ["CZlib", "HTTP2", "TLS", "WidgetModel"],
         "WorkerThreads": ["Journaling"],
-        "JournalJetStream": ["CNATS", "Clustering", "Journaling", "WidgetModel", "WorkerThreads"],
+        "JournalJetStream": ["CNATS", "Clustering", "JournalStreams", "Journaling", "WidgetModel", "WorkerThreads"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"],
         // The dashboard's files, reports' pages, and what makes constants of files while others are built.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
         // Composition, and the programs.
         "Simulation": [
-            "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Ownership", "ReportPages", "Scenarios",
-            "Timelines",
-            "WidgetModel",
+            "APNSWire", "Engine", "History", "IntentMatching", "JournalStreams", "Journaling", "Ownership",
+            "ReportPages", "Scenarios", "Timelines", "WidgetModel",
         ],
         "Settings": [
             "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",
@@ -146,7 +146,7 @@ enum AllowedImports {
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
         "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire",
-        "Journaling", "History", "ReportPages", "Scenarios", "Simulation",
+        "JournalStreams", "Journaling", "History", "ReportPages", "Scenarios", "Simulation",
     ]
 
     /// Words that no pure target has a use for.

@@ -219,13 +219,9 @@ struct FaultChecker: Sendable {
 
     /// Reads what was committed since the last call: each reload is in the output log once, and behind each output there is
     /// the state that it says.
-    mutating func readOutputs(_ journal: MemoryJournal, _ witnesses: [LogWitness]) {
+    mutating func readOutputs(_ log: any OutputLog, _ witnesses: [LogWitness]) {
         for (partition, witness) in witnesses.enumerated() {
-            let first = self.outputsRead[partition]
-            guard let outputs = try? journal.readOutputs(witness.partition, from: first, outputsMax: .max) else {
-                continue
-            }
-            for output in outputs {
+            for output in log.outputs(of: witness.partition, from: self.outputsRead[partition]) {
                 self.outputsRead[partition] = output.position.next
                 let (position, through) = (output.position, output.record.through)
                 guard let effects = Effect.all(in: output.record) else {
@@ -243,9 +239,9 @@ struct FaultChecker: Sendable {
     }
 
     /// The output log holds what the log gives, all of it and in its order.
-    mutating func checkOutputs(_ journal: MemoryJournal, _ witnesses: [LogWitness]) {
+    mutating func checkOutputs(_ log: any OutputLog, _ witnesses: [LogWitness]) {
         for witness in witnesses {
-            let outputs = (try? journal.readOutputs(witness.partition, from: .first, outputsMax: .max)) ?? []
+            let outputs = log.outputs(of: witness.partition, from: .first)
             let written = outputs.flatMap { Effect.all(in: $0.record) ?? [] }
             if written != witness.effects.flatMap(\.self) {
                 self.fault("partition \(witness.partition): the output log does not hold what the log gives")
@@ -399,6 +395,18 @@ struct FaultChecker: Sendable {
                 self.fault("push \(push) was turned away, and partition \(owner.partition) knows it")
             }
         }
+    }
+}
+
+/// What was committed, as one who looks on sees it.
+protocol OutputLog {
+    /// All outputs of a partition from a position on.
+    func outputs(of partition: PartitionID, from first: OutputPosition) -> [OutputEntry]
+}
+
+extension MemoryJournal: OutputLog {
+    func outputs(of partition: PartitionID, from first: OutputPosition) -> [OutputEntry] {
+        (try? self.readOutputs(partition, from: first, outputsMax: .max)) ?? []
     }
 }
 

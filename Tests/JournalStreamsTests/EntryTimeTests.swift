@@ -1,8 +1,6 @@
-#if JetStream
+import JournalStreams
 import Testing
 import WidgetModel
-
-@testable import JournalJetStream
 
 @Suite struct EntryTimeTests {
     private static func at(_ seconds: Int64, _ milliseconds: Int64 = 0) -> Instant {
@@ -42,4 +40,3 @@ import WidgetModel
         #expect(clocks[2...].map { rest.next(stamp: Self.at($0), writtenAt: Self.at($1)) } == Array(all[2...]))
     }
 }
-#endif

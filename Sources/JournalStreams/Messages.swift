@@ -1,23 +1,27 @@
-#if JetStream
-import Journaling
-import WidgetModel
+package import Journaling
+package import WidgetModel
 
 /// What is wrong with a message.
-struct MessageFault: Error {
-    let sentence: String
+package struct MessageFault: Error {
+    package let sentence: String
 }
 
 /// Who sent a message: a writer is one lane of one start of one process, and counts its messages from 1.
-struct MessageID: Hashable, Sendable {
-    let writer: UInt64
-    let number: UInt64
+package struct MessageID: Hashable, Sendable {
+    package let writer: UInt64
+    package let number: UInt64
+
+    package init(writer: UInt64, number: UInt64) {
+        self.writer = writer
+        self.number = number
+    }
 }
 
 /// The bytes of messages: version, kind, the log's id, what it says, and a checksum over all that and the place.
-enum MessageFormat {
-    static let version: UInt8 = 1
+package enum MessageFormat {
+    package static let version: UInt8 = 1
 
-    enum Kind: UInt8 {
+    package enum Kind: UInt8 {
         case batch = 1
         case copy = 2
         case fan = 3
@@ -27,7 +31,7 @@ enum MessageFormat {
         case claim = 7
     }
 
-    static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)
+    package static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)
         -> [UInt8]
     {
         var writer = ByteWriter(reserving: 1024)
@@ -40,7 +44,8 @@ enum MessageFormat {
     }
 
     /// Where what a message says begins, once it is known to be whole and of this log.
-    static func reader(of bytes: [UInt8], _ kind: Kind, _ journalID: String, in place: String) throws(MessageFault)
+    package static func reader(of bytes: [UInt8], _ kind: Kind, _ journalID: String, in place: String)
+        throws(MessageFault)
         -> ByteReader
     {
         do {
@@ -77,16 +82,16 @@ enum MessageFormat {
 }
 
 /// One entry of a partition as its message has it.
-struct InputMessage: Sendable {
+package struct InputMessage: Sendable {
     /// Who sent it; of a copy, who sent what it is a copy of.
-    let id: MessageID
+    package let id: MessageID
     /// The writer's clock.
-    let writtenAt: Instant
+    package let writtenAt: Instant
     /// The sequence of the original, of a copy of what is for all partitions.
-    let fan: UInt64?
-    let records: PackedRecords
+    package let fan: UInt64?
+    package let records: PackedRecords
 
-    func bytes(_ journalID: String, in stream: String) -> [UInt8] {
+    package func bytes(_ journalID: String, in stream: String) -> [UInt8] {
         MessageFormat.message(self.fan == nil ? .batch : .copy, journalID, in: stream) { writer in
             writer.write(fixed64: self.id.writer)
             writer.write(varint: self.id.number)
@@ -96,14 +101,14 @@ struct InputMessage: Sendable {
         }
     }
 
-    init(id: MessageID, writtenAt: Instant, fan: UInt64? = nil, records: PackedRecords) {
+    package init(id: MessageID, writtenAt: Instant, fan: UInt64? = nil, records: PackedRecords) {
         self.id = id
         self.writtenAt = writtenAt
         self.fan = fan
         self.records = records
     }
 
-    init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
+    package init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
         let isCopy = bytes.count > 1 && bytes[1] == MessageFormat.Kind.copy.rawValue
         var reader = try MessageFormat.reader(of: bytes, isCopy ? .copy : .batch, journalID, in: stream)
         do {
@@ -118,12 +123,12 @@ struct InputMessage: Sendable {
 }
 
 /// What is for all partitions as its message has it.
-struct FanMessage: Sendable {
-    let id: MessageID
-    let writtenAt: Instant
-    let submission: SubmissionToAll
+package struct FanMessage: Sendable {
+    package let id: MessageID
+    package let writtenAt: Instant
+    package let submission: SubmissionToAll
 
-    func bytes(_ journalID: String, in stream: String) -> [UInt8] {
+    package func bytes(_ journalID: String, in stream: String) -> [UInt8] {
         MessageFormat.message(.fan, journalID, in: stream) { writer in
             writer.write(fixed64: self.id.writer)
             writer.write(varint: self.id.number)
@@ -132,13 +137,13 @@ struct FanMessage: Sendable {
         }
     }
 
-    init(id: MessageID, writtenAt: Instant, submission: SubmissionToAll) {
+    package init(id: MessageID, writtenAt: Instant, submission: SubmissionToAll) {
         self.id = id
         self.writtenAt = writtenAt
         self.submission = submission
     }
 
-    init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
+    package init(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) {
         var reader = try MessageFormat.reader(of: bytes, .fan, journalID, in: stream)
         do {
             self.id = MessageID(writer: try reader.readFixed64(), number: try reader.readVarint())
@@ -154,8 +159,8 @@ struct FanMessage: Sendable {
 }
 
 /// An output as its message has it.
-enum OutputMessage {
-    static func bytes(_ record: OutputRecord, _ journalID: String, in stream: String) -> [UInt8] {
+package enum OutputMessage {
+    package static func bytes(_ record: OutputRecord, _ journalID: String, in stream: String) -> [UInt8] {
         MessageFormat.message(.output, journalID, in: stream) { writer in
             writer.write(varint: record.through.rawValue)
             writer.write(varint: record.ahead)
@@ -165,7 +170,9 @@ enum OutputMessage {
         }
     }
 
-    static func record(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault) -> OutputRecord {
+    package static func record(_ bytes: [UInt8], _ journalID: String, in stream: String) throws(MessageFault)
+        -> OutputRecord
+    {
         var reader = try MessageFormat.reader(of: bytes, .output, journalID, in: stream)
         do {
             return OutputRecord(
@@ -180,4 +187,3 @@ enum OutputMessage {
         }
     }
 }
-#endif

@@ -1,30 +1,29 @@
-#if JetStream
-import WidgetModel
+package import WidgetModel
 
 /// The time of entries, from the clocks of those who wrote them and of the brokers that stored them: every reader comes to the
 /// same.
 ///
 /// Neither is trusted alone. A broker's clock that is ahead is held back by the writer's, and one that is behind never takes
 /// time back. Where the two are too far apart, time stands still, and it is counted.
-struct EntryTime: Hashable, Sendable {
+package struct EntryTime: Hashable, Sendable {
     /// How far a broker's stamp may be ahead of the writer's clock; more is taken for that.
-    static let leadMax = Interval.seconds(2)
+    package static let leadMax = Interval.seconds(2)
     /// How far the two may be apart.
-    static let disagreementMax = Interval.minutes(5)
+    package static let disagreementMax = Interval.minutes(5)
 
     /// The time of the entry that came last.
-    private(set) var last: Instant
+    package private(set) var last: Instant
     /// How many entries had two clocks that were too far apart.
-    private(set) var disagreements = 0
+    package private(set) var disagreements = 0
 
-    init(after last: Instant = Instant(milliseconds: .min)) { self.last = last }
+    package init(after last: Instant = Instant(milliseconds: .min)) { self.last = last }
 
     /// The time of the next entry.
     ///
     /// - Parameters:
     ///   - stamp: The broker's.
     ///   - writtenAt: The writer's.
-    mutating func next(stamp: Instant, writtenAt: Instant) -> Instant {
+    package mutating func next(stamp: Instant, writtenAt: Instant) -> Instant {
         let apart = stamp - writtenAt
         guard apart <= Self.disagreementMax, apart >= .zero - Self.disagreementMax else {
             self.disagreements += 1
@@ -36,4 +35,3 @@ struct EntryTime: Hashable, Sendable {
         return self.last
     }
 }
-#endif

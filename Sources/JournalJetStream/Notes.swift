@@ -1,0 +1,59 @@
+#if JetStream
+import JournalStreams
+import Journaling
+import WidgetModel
+
+extension Trimmed {
+    /// Nil if everything is there.
+    static func read(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> Trimmed? {
+        try Self.note(of: partition, core).trimmed
+    }
+
+    /// What is noted, nil for nothing; and the note's sequence, 0 if there is none.
+    static func note(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> (
+        trimmed: Trimmed?, sequence: UInt64
+    ) {
+        let subject = core.names.trimmed(partition)
+        guard let note = try core.broker.newest(in: core.names.notes, of: subject) else { return (nil, 0) }
+        return (try Trimmed(note.bytes, core.journalID, in: subject), note.sequence)
+    }
+}
+
+extension SnapshotNote {
+    /// A partition's snapshots, the newest first.
+    static func ids(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> [SnapshotID] {
+        let subjects = try core.persist { () throws(JournalError) in
+            try core.broker.subjects(of: core.names.notes, like: core.names.snapshots(partition) + ".>")
+        }
+        return Self.ids(of: partition, in: subjects, core.names)
+    }
+
+    /// Nil if there is no such snapshot.
+    static func read(_ subject: String, _ core: OpenLog) throws(JournalError) -> SnapshotNote? {
+        let note = try core.persist { () throws(JournalError) in
+            try core.broker.newest(in: core.names.notes, of: subject)
+        }
+        guard let note else { return nil }
+        return try SnapshotNote(note.bytes, core.journalID, in: subject)
+    }
+
+    func write(_ subject: String, _ core: OpenLog) throws(JournalError) {
+        try core.writeNote(self.bytes(core.journalID, in: subject), to: subject)
+    }
+}
+
+extension OpenLog {
+    /// Has a note say something from now on.
+    func writeNote(_ bytes: [UInt8], to subject: String) throws(JournalError) {
+        try self.persist { () throws(JournalError) in
+            switch self.broker.publish(bytes, to: subject, .nothing, waitMilliseconds: 2000) {
+            case .stored: return
+            case .refused(let error): throw error
+            case .otherEnd: throw JournalError(.failing, "note \(subject) was refused")
+            // Written twice it says the same.
+            case .notTaken(let text), .unknown(let text): throw JournalError(.unavailable, "note \(subject): \(text)")
+            }
+        }
+    }
+}
+#endif

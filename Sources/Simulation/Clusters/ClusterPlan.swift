@@ -1,0 +1,120 @@
+package import Scenarios
+import WidgetModel
+
+/// What goes wrong in one cluster, and how often: drawn from its seed.
+package struct ClusterPlan: Hashable, Sendable {
+    /// How many nodes there are.
+    package var nodes = 1
+    /// What hosts and operators do.
+    package var world = FaultPlan.quiet
+    /// How likely a push is for a host, and so for one partition.
+    package var forHosts = 0.5
+    /// How likely a message gets lost on its way to the brokers or an answer on its way back, comes much later, or comes once
+    /// more much later.
+    package var lost = 0.0
+    package var late = 0.0
+    package var doubled = 0.0
+    /// The most milliseconds a message takes, and a consumer of a broker that lags.
+    package var delayMax = 5
+    package var lagMax = 20
+    /// How likely the brokers do not answer a question.
+    package var failedReads = 0.0
+    /// How likely a reader takes minutes for what it reads.
+    package var slowReads = 0.0
+    /// How likely a node dies behind each of its steps.
+    package var crashes = 0.0
+    /// How likely it is, whenever somebody does something, that beliefs about owners change, a node is stopped for a while,
+    /// brokers elect, a clock is put wrong, and a snapshot is made.
+    package var beliefs = 0.0
+    package var stops = 0.0
+    package var elections = 0.0
+    package var clockSteps = 0.0
+    package var snapshots = 0.0
+    package var damagedSnapshots = 0.0
+
+    /// Nothing goes wrong.
+    package static let quiet = ClusterPlan()
+
+    private init() {}
+
+    package init(_ dice: inout Dice) {
+        func some(_ most: Double, _ dice: inout Dice) -> Double { dice.chance(0.4) ? 0 : most * dice.fraction() }
+        self.nodes = dice.among(2...4)
+        self.world = FaultPlan(&dice)
+        // What goes to APNs is the world's of one machine.
+        (self.world.phones, self.world.controls) = (0, 0)
+        self.forHosts = dice.pick([0.1, 0.5, 0.95])
+        self.lost = some(0.2, &dice)
+        self.late = some(0.2, &dice)
+        self.doubled = some(0.3, &dice)
+        self.delayMax = dice.pick([1, 5, 100, 1500])
+        self.lagMax = dice.pick([1, 100, 5000, 60_000])
+        self.failedReads = some(0.2, &dice)
+        self.slowReads = some(0.05, &dice)
+        self.crashes = some(0.02, &dice)
+        self.beliefs = some(0.5, &dice)
+        self.stops = some(0.3, &dice)
+        self.elections = some(0.3, &dice)
+        self.clockSteps = some(0.3, &dice)
+        self.snapshots = some(1, &dice)
+        self.damagedSnapshots = some(0.5, &dice)
+    }
+}
+
+/// A bug that is put into a cluster on purpose, to see that the checks notice it.
+package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
+    /// Who copies what is for all takes a partition to be as far as the one that is furthest: newer is enough.
+    case copiesWhateverIsNewer
+    /// What may have been stored is sent again under another id.
+    case renamesRepeats
+    /// An owner that was fenced goes on.
+    case ignoresFence
+    /// The first output behind a start is appended whatever the newest one is.
+    case expectsNothing
+    /// The time of an entry is its broker's alone.
+    case trustsStamps
+    /// The log is trimmed up to the newest snapshot, not the older one that is kept.
+    case trimsAhead
+    /// The newest entry that a lagging consumer gave is taken for the last one there is.
+    case endsAtConsumer
+    /// Snapshots are made of what is not committed, and starts take them.
+    case startsAhead
+    /// A writer's first message, a copy, or a note is stored wherever nothing of its own is there: that is so again behind a
+    /// trim.
+    case opensBehindNothing
+    case copiesBehindNothing
+    case notesBlindly
+}
+
+/// Something that has to happen in some clusters, since a check of what never happens shows nothing.
+package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
+    /// A node died, was stopped and went on, or took a partition over; two believed to own one, or none did.
+    case death
+    case stop
+    case takeover
+    case twoOwners
+    case noOwner
+    /// An owner was kept from writing.
+    case fenced
+    /// Brokers elected, also one whose clock was an hour off; entries whose clocks disagreed.
+    case election
+    case clockOff
+    case disagreement
+    /// An append whose outcome nobody knew, one that was found to be stored, and one that came in much later and was stored, or
+    /// was refused.
+    case unknownAppend
+    case foundStored
+    case storedLate
+    case refusedLate
+    /// What is for all was copied by one node while another tried.
+    case copyRefused
+    /// A snapshot was read, was half written, or was damaged.
+    case snapshotRead
+    case snapshotCut
+    case snapshotDamaged
+    /// The log was trimmed, and a reader found what it wanted gone.
+    case trimmed
+    case overtaken
+    /// A consumer lagged behind what its reader knew to be there.
+    case lag
+}
