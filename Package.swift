@@ -214,7 +214,8 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History",
+                "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport",
+                "History",
                 "HostAPI",
                 "IntentMatching", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI", "Ownership",
                 "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",

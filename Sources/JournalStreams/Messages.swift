@@ -4,6 +4,8 @@ package import WidgetModel
 /// What is wrong with a message.
 package struct MessageFault: Error {
     package let sentence: String
+
+    package init(sentence: String) { self.sentence = sentence }
 }
 
 /// Who sent a message: a writer is one lane of one start of one process, and counts its messages from 1.

@@ -71,7 +71,8 @@ enum AllowedImports {
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
-            "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History", "HostAPI",
+            "APNSWire", "CICUData", "CTimex", "Clustering", "Delivery", "Engine", "Gateway", "HTTPTransport", "History",
+            "HostAPI",
             "IntentMatching", "JournalJetStream", "JournalSQLite", "Journaling", "LoadGenerator", "OperatorAPI",
             "Ownership",
             "Partitions", "ReportPages", "Scenarios", "Serving", "Settings", "Simulation", "TLS", "Telemetry",
