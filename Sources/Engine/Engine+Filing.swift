@@ -1,20 +1,5 @@
 import WidgetModel
 
-/// A decision with all that a file keeps of it.
-package struct FiledDecision: Hashable, Sendable {
-    /// The instance, by its place in ``FiledDecisions/instances``; nil if it was removed before this question.
-    package let instance: Int?
-    /// The number of the instance's decision before; nil if there is none.
-    package let previous: UInt64?
-    package let decision: DecisionView
-
-    package init(instance: Int?, previous: UInt64?, decision: DecisionView) {
-        self.instance = instance
-        self.previous = previous
-        self.decision = decision
-    }
-}
-
 extension Engine {
     /// Decisions from a number on, in the order in which they were made, for an archive that keeps more than the
     /// engine. O(`limit` + later decisions of the same instances).

@@ -17,7 +17,8 @@ struct Dashboard: ParsableCommand {
 
               freshet dashboard --data /var/lib/freshet
               freshet dashboard --open
-              freshet dashboard --server https://gateway.example.com:9443 --key AuthKey_K.p8 --kid K --team T
+              freshet dashboard --server https://gateway.example.com:9443 \\
+                --key AuthKey_K.p8 --kid K --team T
 
             Exit codes: 0 printed or opened, 1 no browser could be opened, 64 wrong usage.
             """

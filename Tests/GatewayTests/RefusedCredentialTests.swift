@@ -151,10 +151,10 @@ import WidgetModel
         }
         for _ in 0..<10 { #expect(ask(nil).hasPrefix("missing-credential")) }
         for number in 0..<3 {
-            #expect(ask("bearer \(number)") == "invalid-credential: the operator token is not known")
+            #expect(ask("bearer \(number)") == "invalid-credential: the gateway does not know this operator token")
         }
         #expect(ask("bearer first") == "good")
-        #expect(ask("bearer 3") == "invalid-credential: the operator token is not known")
+        #expect(ask("bearer 3") == "invalid-credential: the gateway does not know this operator token")
         #expect(ask("bearer 4") == Self.tooMany)
         #expect(ask("bearer first") == Self.tooMany)
     }

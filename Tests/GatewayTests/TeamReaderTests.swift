@@ -411,10 +411,10 @@ import WidgetModel
             return problem { () throws(Problem) in try scene.operators.access.visitor(of: request) }?.detail ?? "good"
         }
         for _ in 0..<3 {
-            #expect(code(try stranger.providerToken()).contains("no key of the team"))
+            #expect(code(try stranger.providerToken()).contains("not signed by a key of the team"))
             #expect(code(scene.token) == "good")
         }
-        #expect(code(try stranger.providerToken()).contains("no key of the team"))
+        #expect(code(try stranger.providerToken()).contains("not signed by a key of the team"))
         #expect(code(scene.token).contains("too many credentials"))
     }
 

@@ -175,7 +175,7 @@ import WidgetModel
         let oldest = self.snapshots[0][Self.home]
         for result in [try self.run(["why", Self.instance, "--since", "30d"]), try self.whatIf(2, since: "30d")] {
             #expect(result.status == 1, "\(result.output)")
-            #expect(result.errors.contains(/goes back to \d{4}-\d\d-\d\dT[\d:.]+Z only/), "\(result.errors)")
+            #expect(result.errors.contains(/only goes back to \d{4}-\d\d-\d\dT[\d:.]+Z/), "\(result.errors)")
         }
         let log = try LogDirectory(path: self.traffic.directory)
         let address = try #require(InstanceAddress(Self.instance))

@@ -109,7 +109,7 @@ package struct OperatorAccess: Sendable {
         if let found { return Visitor(found) }
         // Two dots: a JWT.
         guard let tokens = self.tokens, parts[1].count(where: { $0 == "." }) == 2 else {
-            throw Problem(.invalidCredential, "the operator token is not known")
+            throw Problem(.invalidCredential, "the gateway does not know this operator token")
         }
         return try Self.reader(try tokens.sender(authorization))
     }

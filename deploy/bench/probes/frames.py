@@ -461,7 +461,7 @@ def forged_tokens(gateway) -> None:
         peer.send(forged[0])
         peer.status(1, 403)
         peer.send(*forged[1:])
-        peer.goaway(ENHANCE_YOUR_CALM, "bad credentials")
+        peer.goaway(ENHANCE_YOUR_CALM, "refused credentials")
 
 
 @probe()
