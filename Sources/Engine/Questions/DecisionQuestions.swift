@@ -22,20 +22,6 @@ package struct FiledDecisionsQuestion: EngineQuestion {
     }
 }
 
-/// Decisions with all that a file keeps of them.
-package struct FiledDecisions: Hashable, Sendable {
-    /// The number of the first, greater than the one that was wanted if that is not kept any more; the others have the numbers
-    /// behind it.
-    package let first: UInt64
-    /// How many the engine has ever made: the number of the next.
-    package let count: UInt64
-    /// Whom the decisions are about, each once.
-    package var instances: [InstanceAddress] = []
-    package var rows: [FiledDecision] = []
-
-    package init(first: UInt64, count: UInt64) { (self.first, self.count) = (first, count) }
-}
-
 /// The range of decisions that the engine keeps, and the first that can be about a push.
 package struct KeptDecisionsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.push)
