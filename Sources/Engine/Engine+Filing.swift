@@ -15,26 +15,54 @@ extension Engine {
         // A small ring is asked sooner, before it drops what is wanted.
         let enough = max(1, min(least, self.ledger.decisions.capacity / 4))
         guard first < count, count - first >= UInt64(enough) else { return filed }
-        let numbers = first..<min(count, first + UInt64(limit))
+        let numbers = Int(min(UInt64(limit), count - first))
         // Whom each decision is about, as far as a newer one of the same instance has told.
-        var known: [Int?] = Array(repeating: nil, count: numbers.count)
+        var known: [Int?] = Array(repeating: nil, count: numbers)
+        var entries: [Ledger.Decision] = []
+        var host: (number: HostNumber, key: HostKey)?
         // From the newest on, so that each instance is looked up once: its decisions name the ones before them.
-        for (place, number) in numbers.enumerated().reversed() {
-            guard let entry = self.ledger.decision(number) else { return FiledDecisions(first: first, count: count) }
-            let previous = entry.previous == Ledger.noDecision ? nil : entry.previous
-            // Who is removed is to be nowhere but in the state and the log.
-            if known[place] == nil, self.registry[entry.instance].isLive,
-                let address = self.address(ofDecision: number, entry, lookedMax: Self.filedLookedMax)
-            {
-                known[place] = filed.instances.count
-                filed.instances.append(address)
+        for end in stride(from: numbers, to: 0, by: -Self.filedAhead) {
+            let places = max(0, end - Self.filedAhead)..<end
+            entries.removeAll(keepingCapacity: true)
+            for place in places {
+                guard let entry = self.ledger.decision(first + UInt64(place)) else { return filed }
+                entries.append(entry)
             }
-            if let previous, numbers.contains(previous) { known[Int(previous - first)] = known[place] }
-            filed.rows.append(FiledDecision(instance: known[place], previous: previous, decision: entry.view))
+            self.prefetchAddresses(of: entries)
+            for place in places.reversed() {
+                let (entry, number) = (entries[place - places.lowerBound], first + UInt64(place))
+                if known[place] == nil, self.isStillAbout(number, entry) {
+                    known[place] = filed.instances.count
+                    filed.instances.append(self.address(of: entry.instance, &host))
+                }
+                let previous = entry.previous == Ledger.noDecision ? nil : entry.previous
+                if let previous, previous >= first { known[Int(previous - first)] = known[place] }
+                filed.rows.append(FiledDecision(instance: known[place], previous: previous, decision: entry.view))
+            }
         }
         filed.rows.reverse()
         return filed
     }
+
+    /// Whether the instance of a decision is still the one with that number. Who is removed is to be nowhere but in the state
+    /// and the log.
+    private func isStillAbout(_ number: UInt64, _ entry: Ledger.Decision) -> Bool {
+        self.registry[entry.instance].isLive && self.isAbout(number, entry, lookedMax: Self.filedLookedMax)
+    }
+
+    /// The address of an instance; decisions about a host's instances are often neighbours.
+    private func address(
+        of instance: InstanceNumber,
+        _ host: inout (number: HostNumber, key: HostKey)?
+    ) -> InstanceAddress {
+        let number = self.registry[instance].host
+        let key = host.flatMap { $0.number == number ? $0.key : nil } ?? self.hostKey(of: number)
+        host = (number, key)
+        return InstanceAddress(host: key, instance: self.registry.id(of: instance))
+    }
+
+    /// How many decisions are looked at ahead: enough that the processor waits for many places in memory at a time.
+    private static let filedAhead = 48
 
     /// How many later decisions of an instance are looked through to make sure whom one was about.
     private static let filedLookedMax = 1000

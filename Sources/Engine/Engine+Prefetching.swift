@@ -105,4 +105,21 @@ extension Engine {
             if !last.isNone { self.reloads.prefetch(last) }
         }
     }
+
+    /// Fetches the places in memory that the addresses of decisions' instances will need, one table after the other.
+    /// O(decisions).
+    func prefetchAddresses(of decisions: [Ledger.Decision]) {
+        for decision in decisions {
+            self.registry.prefetch(decision.instance)
+            self.registry.prefetchDetails(of: decision.instance)
+            self.schedule.prefetchRows(of: decision.instance)
+        }
+        for decision in decisions {
+            self.registry.prefetchName(of: self.registry[decision.instance].host)
+            self.registry.prefetchID(of: decision.instance)
+        }
+        for decision in decisions where self.registry[decision.instance].isLive {
+            self.registry.prefetchID(of: self.registry[decision.instance].host)
+        }
+    }
 }

@@ -75,18 +75,23 @@ package struct DecisionList: EngineList {
 
 extension Engine {
     /// Whom a decision was about; nil if the number of that instance is another's by now.
+    func address(ofDecision number: UInt64, _ entry: Ledger.Decision) -> InstanceAddress? {
+        self.isAbout(number, entry) ? self.address(of: entry.instance) : nil
+    }
+
+    /// Whether a decision was about the instance that has its number now.
     ///
     /// - Parameter lookedMax: At how many later decisions of the instance is looked for that.
-    func address(ofDecision number: UInt64, _ entry: Ledger.Decision, lookedMax: Int = .max) -> InstanceAddress? {
+    func isAbout(_ number: UInt64, _ entry: Ledger.Decision, lookedMax: Int = .max) -> Bool {
         var last = self.schedule[entry.instance].lastDecision
         var looked = 0
         while last != number {
-            guard looked < lookedMax else { return nil }
+            guard looked < lookedMax else { return false }
             looked += 1
-            guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return nil }
+            guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return false }
             last = newer.previous
         }
-        return self.address(of: entry.instance)
+        return true
     }
 }
 

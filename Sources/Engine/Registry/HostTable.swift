@@ -236,6 +236,13 @@ struct HostTable: ~Copyable, Sendable {
         return slot
     }
 
+    /// Fetches the row of a host, and where its id is.
+    @inline(__always)
+    func prefetch(_ slot: HostNumber) {
+        self.rows.prefetch(slot)
+        self.places.prefetch(slot.index)
+    }
+
     /// Fetches the beginning of a host's id.
     @inline(__always)
     func prefetchID(of slot: HostNumber) { self.names.prefetch(self.places[slot.index].offset) }

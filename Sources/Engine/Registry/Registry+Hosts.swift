@@ -72,6 +72,10 @@ extension Registry {
     @inline(__always)
     func prefetchID(of host: HostNumber) { self.hosts.prefetchID(of: host) }
 
+    /// Fetches the row of a host, and where its id is.
+    @inline(__always)
+    func prefetchName(of host: HostNumber) { self.hosts.prefetch(host) }
+
     /// Fetches the row of a host.
     @inline(__always)
     func prefetch(_ host: HostNumber) { self.hosts.rows.prefetch(host) }

@@ -111,6 +111,10 @@ extension Registry {
     @inline(__always)
     func prefetchDetails(of instance: InstanceNumber) { self.instances.details.prefetch(instance) }
 
+    /// Fetches the id of an instance; see ``prefetchDetails(of:)``, which is best called some time before.
+    @inline(__always)
+    func prefetchID(of instance: InstanceNumber) { self.instances.details.prefetchText(of: instance) }
+
     /// Fetches the state of an instance's content; see ``prefetchDetails(of:)``, which is best called some time before.
     @inline(__always)
     func prefetchContent(of instance: InstanceNumber) { self.instances.details.prefetchContent(of: instance) }

@@ -94,9 +94,15 @@ struct Schedule: ~Copyable, Sendable {
     /// Fetches the rows of an instance that is about to be decided, but for its active one, and its timer's place.
     @inline(__always)
     mutating func prefetch(_ instance: InstanceNumber) {
+        self.prefetchRows(of: instance)
+        self.instanceTimers.prefetch(instance)
+    }
+
+    /// Fetches the rows alone.
+    @inline(__always)
+    func prefetchRows(of instance: InstanceNumber) {
         self.resting.prefetch(instance.index)
         self.cold.prefetch(instance.index)
-        self.instanceTimers.prefetch(instance)
     }
 
     /// Fetches the active row of an instance that has one. See ``prefetch(_:)``, which is best called some time before.

@@ -62,7 +62,17 @@ package struct DecisionBlock: Hashable, Sendable {
         writer.write(byte: Self.version)
         self.head.encode(into: &writer)
         writer.write(count: self.instances.count)
-        for instance in self.instances { instance.encode(into: &writer) }
+        var host: HostKey?
+        for instance in self.instances {
+            // Neighbours are often of one host.
+            writer.write(instance.host == host)
+            if instance.host != host {
+                host = instance.host
+                writer.write(instance.host.app.rawValue)
+                writer.write(instance.host.id.rawValue)
+            }
+            writer.write(instance.instance.rawValue)
+        }
         var (time, position, push) = (self.head.from, LogPosition.start, PushID?.none)
         for (index, row) in self.rows.enumerated() {
             let decision = row.decision
@@ -103,7 +113,14 @@ package struct DecisionBlock: Hashable, Sendable {
         var reader = ByteReader(bytes, in: 0..<end)
         guard try reader.readByte() == Self.version else { throw .invalid(offset: 0) }
         let head = try Head(from: &reader)
-        let instances = try reader.readEach { (reader) throws(ByteFault) in try InstanceAddress(from: &reader) }
+        var host: HostKey?
+        let instances = try reader.readEach { (reader) throws(ByteFault) in
+            if try !reader.readBool() {
+                host = HostKey(app: try BundleID(from: &reader), id: try HostID(from: &reader))
+            }
+            guard let host else { throw .invalid(offset: reader.offset) }
+            return InstanceAddress(host: host, instance: InstanceID(try reader.readString()))
+        }
         var rows: [FiledDecision] = []
         var (time, position, push) = (head.from, LogPosition.start, PushID?.none)
         for index in 0..<head.count {
