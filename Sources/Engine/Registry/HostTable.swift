@@ -231,8 +231,7 @@ struct HostTable: ~Copyable, Sendable {
     @inline(__always)
     func prefetch(hash: UInt64) -> HostNumber? {
         guard let slot: HostNumber = self.index.find(hash, where: { _ in true }) else { return nil }
-        self.rows.prefetch(slot)
-        self.places.prefetch(slot.index)
+        self.prefetch(slot)
         return slot
     }
 

@@ -123,8 +123,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         var observed: Observed?
     }
 
-    private var heads = RowChunks<Head>()
-    private var texts = TextStore()
+    private(set) var heads = RowChunks<Head>()
+    private(set) var texts = TextStore()
     private var coder = ConfigurationCoder()
     private(set) var particulars = SideTable<Particulars>()
     private(set) var content = SideTable<Content>()
@@ -244,21 +244,6 @@ struct InstanceDetails: ~Copyable, Sendable {
         let head = self.heads[slot.index]
         guard !head.particulars.isNone else { return head.textCount }
         return head.textCount + self.particulars[head.particulars].textBytes
-    }
-
-    /// Fetches what lies in the table of an instance.
-    @inline(__always)
-    func prefetch(_ slot: InstanceNumber) { self.heads.prefetch(slot.index) }
-
-    /// Fetches the text that begins with an instance's id; see ``prefetch(_:)``, which is best called some time before.
-    @inline(__always)
-    func prefetchText(of slot: InstanceNumber) { self.texts.prefetch(self.heads[slot.index].text) }
-
-    /// Fetches the state of an instance's content; see ``prefetch(_:)``, which is best called some time before.
-    @inline(__always)
-    func prefetchContent(of slot: InstanceNumber) {
-        let number = self.heads[slot.index].content
-        if !number.isNone { self.content.prefetch(number) }
     }
 
     // MARK: Configurations
