@@ -57,9 +57,14 @@ class Gateway:
                 [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=log,
                 env=os.environ | service_environment(),
             )
-        entry = wait_until_ready(self.process, self.folder / "gateway.log")
-        self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
-        self.register(program, hosts, widgets)
+        try:
+            entry = wait_until_ready(self.process, self.folder / "gateway.log")
+            self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
+            self.register(program, hosts, widgets)
+        except BaseException:
+            # The caller has nothing yet that it could stop.
+            self.stop()
+            raise
 
     @property
     def sender(self) -> list[str]:
