@@ -65,8 +65,9 @@ package struct DecisionBlock: Hashable, Sendable {
         var host: HostKey?
         for instance in self.instances {
             // Neighbours are often of one host.
-            writer.write(instance.host == host)
-            if instance.host != host {
+            let isSameHost = instance.host == host
+            writer.write(isSameHost)
+            if !isSameHost {
                 host = instance.host
                 writer.write(instance.host.app.rawValue)
                 writer.write(instance.host.id.rawValue)
@@ -83,8 +84,9 @@ package struct DecisionBlock: Hashable, Sendable {
             writer.write(varint: row.previous.map { number - $0 } ?? 0)
             writer.write(count: row.instance.map { $0 + 1 } ?? 0)
             // Most are about the push that the one before is about.
-            writer.write(decision.push == push)
-            if decision.push != push {
+            let isSamePush = decision.push == push
+            writer.write(isSamePush)
+            if !isSamePush {
                 push = decision.push
                 writer.write(push != nil)
                 if let push {
