@@ -78,7 +78,7 @@ package struct ClusterView: Hashable, Sendable {
 
     package struct Partition: Hashable, Sendable {
         package let partition: PartitionID
-        /// Nil if nobody has claimed it yet, or its node let go of it.
+        /// Nil if no node has claimed it yet, or its node released it.
         package let owner: ClusterNode?
         package let epoch: Epoch?
         /// What its owner last said of it; nil while that is not known.

@@ -7,7 +7,7 @@ package import WidgetModel
 ///
 /// Its rules:
 /// - A partition is the one's that rendezvous hashing over the living members names. Who has not been heard for a while is dead,
-///   but only while a node hears itself: one that is cut off judges nobody, and listens anew when it hears itself again.
+///   but only while a node hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
 /// - A partition is started behind a claim that the brokers have stored, each behind the one before it. A claim holds until the
 ///   next: nothing is renewed, so an election of the brokers' moves nothing.
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
@@ -45,7 +45,7 @@ package struct PlacementMachine: Sendable {
         case claiming
         case starting(Epoch)
         case running(Epoch)
-        /// The owner is told to stop; then the claim is released, for nobody or somebody.
+        /// The owner is told to stop; then the claim is released, with or without a successor.
         case handingOver(Epoch, to: NodeName?)
         /// The owner is told to stop, and the claim is another's.
         case givingUp

@@ -59,7 +59,7 @@ actor PlacedOwners {
             self.follow(order)
             if order == .left { break }
         }
-        // Nobody may ask owners whose threads are about to end.
+        // No one else may ask owners whose threads are about to end.
         telling.cancel()
     }
 

@@ -19,7 +19,7 @@ package struct MessageWriter: Sendable {
         case publish(Expectation)
         /// Wait a little, then ``goOn()`` or ``giveUp()``.
         case pause
-        /// It is known where the message is, or that nobody knows. Nothing is under way any more.
+        /// It is known where the message is, or that this cannot be known. Nothing is under way any more.
         case settled(Result<UInt64, JournalError>)
     }
 
@@ -64,7 +64,7 @@ package struct MessageWriter: Sendable {
         return .publish(expected)
     }
 
-    /// Nobody waits any longer.
+    /// No caller waits any longer.
     package mutating func giveUp() -> Step {
         let code: JournalError.Code = self.attempt?.isOpen ?? false ? .unknownOutcome : .failing
         return self.fail(code, self.attempt?.why ?? "")

@@ -73,7 +73,7 @@ package final class VerifiedTokens: Sendable {
 }
 
 extension Problem {
-    /// Why a provider token speaks for nobody.
+    /// Why a provider token speaks for no sender.
     package init(_ fault: ProviderTokenFault) {
         switch fault.rejection {
         case .expiredProviderToken:

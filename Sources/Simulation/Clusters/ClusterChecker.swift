@@ -5,7 +5,7 @@ import Ownership
 import Synchronization
 import WidgetModel
 
-/// Gives numbers that nobody had before.
+/// Gives numbers that were never given before.
 final class Counter: Sendable {
     private let last = Mutex<UInt64>(0)
 

@@ -84,7 +84,7 @@ extension ClusterRun {
         }
     }
 
-    /// What became of an attempt is known, or nobody waits any longer.
+    /// The outcome of an attempt is known, or no caller waits any longer.
     mutating func published(_ outcome: PublishOutcome, _ agent: Agent, _ node: SimulatedNode) {
         var lane = self.lane(agent, node)
         if case .unknown = outcome { self.checker.note(.unknownAppend) }

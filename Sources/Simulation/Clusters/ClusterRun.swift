@@ -13,7 +13,7 @@ import WidgetModel
 /// keeps them apart. When the faults are over, each partition has one owner, and everything has to come to its end.
 package struct ClusterRun {
     enum Event: Sendable {
-        /// A request reaches a node, an answer whoever asked; a client looks whether it was answered.
+        /// A request reaches a node, an answer its client; a client looks whether it was answered.
         case request(Int, node: Int)
         case answer(Int)
         case retry(Int)

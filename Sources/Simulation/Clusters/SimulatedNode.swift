@@ -30,7 +30,7 @@ struct Publication: Sendable {
     let subject: String
     let stream: String
     let expectation: Expectation
-    /// When whoever sent it gave up waiting for an answer.
+    /// When its sender gave up waiting for an answer.
     let deadline: Int64
 }
 
