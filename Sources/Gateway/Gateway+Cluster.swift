@@ -45,7 +45,7 @@ extension Gateway {
         do {
             try await self.logSettings(of: partition)
         } catch {
-            self.logger.error("a partition's settings are not those of this node: \(error)")
+            self.logger.error("a partition has no settings yet: \(error)")
         }
         await delivering.outgoing.deliverer.takeUp(partition)
         await delivering.providers.refill()

@@ -1,3 +1,4 @@
+import Clustering
 import Engine
 import Journaling
 import Logging
@@ -37,9 +38,14 @@ extension Gateway {
     /// - Returns: The configuration with that.
     /// - Throws: ``ConfigurationFaults`` if it does not go with what the file says now.
     func takeAmendments() async throws -> GatewayConfiguration {
-        // A node that has no partition yet learns of them when it is started again.
-        guard self.owners.contains(where: { !$0.isAway }) else { return self.configuration }
-        let amendments = try await self.log.askAnyPresent(InForceQuestion()).amendments
+        let amendments: [StandingAmendment]
+        do throws(Problem) {
+            amendments = try await self.log.askAnyPresent(InForceQuestion()).amendments
+        } catch {
+            // Of nodes that share the log, one that has no partition and hears of none follows once it does.
+            guard self.placed != nil, error.code == .partitionAway else { throw error }
+            return self.configuration
+        }
         guard !amendments.isEmpty else { return self.configuration }
         let amended = try self.configuration.amended(by: amendments)
         try GatewayCheck.files(of: amended)
@@ -63,11 +69,24 @@ extension Gateway {
         for answer in try await self.log.appendToAll(.settings(settings)) { self.tellOrphans(answer) }
     }
 
-    /// The same for one partition of those that nodes share.
+    /// The first settings of one partition of those that nodes share: once there are some, only a reload changes them.
     func logSettings(of partition: PartitionID) async throws(Problem) {
+        guard try await self.log.ask(partition, InForceQuestion()).settings == nil else { return }
         let settings = EngineSettings(self.settings.inForce)
-        guard try await self.log.ask(partition, InForceQuestion()).settings != settings else { return }
         self.tellOrphans(try await self.log.append(.settings(settings), to: partition))
+    }
+
+    /// Follows what other nodes that share the log put in force, until the task is cancelled.
+    func followLog() async {
+        guard let membership = self.stores.membership else { return }
+        while true {
+            await self.reloading.followLog()
+            do {
+                try await Task.sleep(for: .milliseconds(membership.limits.beat.milliseconds))
+            } catch {
+                return
+            }
+        }
     }
 
     private func tellOrphans(_ answer: RecordAnswer.Result) {

@@ -350,6 +350,7 @@ package final class Gateway: Service {
             Task { if let filer = parts.filer { await filer.run() } },
             Task { await self.logs.run() },
             Task { await credentials.run() },
+            Task { await self.followLog() },
             Task { await self.beat() },
             Task { for await gone in self.departing { await parts.delivering.outgoing.deliverer.letGo(gone) } },
             Task { await self.tellStates(parts.files.apps, behind) },

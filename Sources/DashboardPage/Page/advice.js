@@ -136,6 +136,9 @@ export function advice({ stats, senders, budget, providers, places, samples = []
   if (stats.configuration?.result === "refused") {
     add("warn", "The newest configuration was refused; the previous one stays in force.", "Run freshet config diff to see its faults.", view.system);
   }
+  if (stats.configuration?.isInForce === false) {
+    add("warn", "Partitions decide by other settings than this gateway's.", "Give all gateways the same configuration file, then run freshet reload on one of them.", view.system);
+  }
   const disk = stats.storage;
   const backupAge = disk?.lastBackup ? Date.parse(stats.asOf) - Date.parse(disk.lastBackup) : 0;
   if (backupAge > backupAgeMax) add("warn", `The last backup is ${duration(backupAge)} old.`, "Run freshet backup, or see why the timer did not.", view.system);

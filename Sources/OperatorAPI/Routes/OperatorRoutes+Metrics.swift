@@ -26,12 +26,18 @@ extension OperatorRoutes {
             by: "condition",
             Readiness.Condition.allCases.map { ("\($0.name)", self.readiness.missing.contains($0) ? 0 : 1) }
         )
-        if let report = self.settings.reloading?.report {
+        if let reloading = self.settings.reloading {
             text.add(
                 "freshet_config_last_reload_successful",
                 .gauge,
                 "Whether the configuration that was last read is in force.",
-                report.faults.isEmpty ? 1 : 0
+                reloading.report.faults.isEmpty ? 1 : 0
+            )
+            text.add(
+                "freshet_config_in_force",
+                .gauge,
+                "Whether partitions decide by this gateway's settings; 0 where another gateway put others in force.",
+                reloading.isDecidedBy ? 1 : 0
             )
         }
         text.add(

@@ -19,7 +19,7 @@ extension OperatorRoutes {
             ("startedAt", .instant(self.watch.startedAt)),
             ("ready", .bool(self.readiness.isReady)),
             ("missing", .strings(self.readiness.missing.map(\.description))),
-            ("configuration", self.settings.reloading.map { Self.configuration($0.report) }),
+            ("configuration", self.settings.reloading.map { Self.configuration($0.report, isInForce: $0.isDecidedBy) }),
             (
                 "partitions",
                 .array(
@@ -77,11 +77,12 @@ extension OperatorRoutes {
     }
 
     /// What came of reading the configuration last.
-    private static func configuration(_ report: ConfigurationReload.Report) -> JSONValue {
+    private static func configuration(_ report: ConfigurationReload.Report, isInForce: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),
             ("result", .string(report.faults.isEmpty ? "loaded" : "refused")),
             ("faults", .count(report.faults.count)),
+            ("isInForce", .bool(isInForce)),
         ])
     }
 

@@ -5,6 +5,7 @@ import Logging
 package import Partitions
 import Serving
 package import Settings
+import Synchronization
 package import WidgetModel
 
 /// A team or an app that operators have changed by a request, beside what the file says of it.
@@ -105,7 +106,15 @@ extension ConfigurationReload {
     ) async throws(Problem) -> Amended {
         try self.beginTurn()
         defer { self.endTurn() }
-        let (before, file, standing) = (self.inForce, self.file, try await self.amendments())
+        let (before, file, inForce) = (self.inForce, self.file, try await self.log.askAnyPresent(InForceQuestion()))
+        // With the change, all else that this gateway's file says would be in force.
+        guard inForce.settings.map({ $0 == EngineSettings(before) }) ?? true else {
+            throw Problem(
+                .preconditionFailed,
+                "partitions decide by other settings than this gateway's: give all gateways the same file, reload one, then send this again"
+            )
+        }
+        let standing = inForce.amendments
         let current = before.json(of: entry)
         try Self.check(condition, Self.value(current, edit.part, entry))
         var amended = Amended()
@@ -142,6 +151,7 @@ extension ConfigurationReload {
             _ = try await self.log.appendToAll(.amend(Amendment(action, entry, by: source)))
         }
         if merged != before { amended.difference.orphaned = try await self.putInForce(merged, saying: file) }
+        self.state.withLock { $0.amendments = stands }
         self.logger.notice(
             "the configuration was changed by a request",
             metadata: ["entry": "\(entry)", "by": "\(source.caller)", "request": "\(source.request)"]

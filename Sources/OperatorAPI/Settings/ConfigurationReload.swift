@@ -31,14 +31,20 @@ package final class ConfigurationReload: Sendable {
         }
     }
 
-    private struct State {
+    struct State {
         var report: Report
         var isReading = false
+        /// How often something was read or changed.
+        var turns = 0
         /// What the file says, as far as it can be in force without a restart.
         var file: GatewayConfiguration
+        /// The changes by requests that are in force here, or do not go with the file; nil before they were asked for.
+        var amendments: [StandingAmendment]?
+        /// Whether partitions decide by this gateway's settings: others that share the log may have others.
+        var isDecidedBy = true
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
     package let settings: LiveSettings
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     let checkFiles: @Sendable (GatewayConfiguration) throws -> Void
@@ -76,6 +82,8 @@ package final class ConfigurationReload: Sendable {
     /// The configuration that is in force.
     package var inForce: GatewayConfiguration { self.settings.inForce }
     package var report: Report { self.state.withLock { $0.report } }
+    /// Whether partitions decide by this gateway's settings; false where gateways that share the log have different ones.
+    package var isDecidedBy: Bool { self.state.withLock { $0.isDecidedBy } }
     /// What the file says of it, without what operators have changed by requests.
     package var file: GatewayConfiguration { self.state.withLock { $0.file } }
 
@@ -92,7 +100,12 @@ package final class ConfigurationReload: Sendable {
         }
     }
 
-    func endTurn() { self.state.withLock { $0.isReading = false } }
+    func endTurn() {
+        self.state.withLock { state in
+            state.isReading = false
+            state.turns += 1
+        }
+    }
 
     /// Reads the configuration again and puts in force what can be without a restart.
     ///
@@ -123,7 +136,10 @@ package final class ConfigurationReload: Sendable {
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
         let done = report
-        self.state.withLock { $0.report = done }
+        self.state.withLock { state in
+            state.report = done
+            state.amendments = amendments
+        }
         self.tell(report)
         return report
     }
@@ -135,7 +151,9 @@ package final class ConfigurationReload: Sendable {
     func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
         let settings = EngineSettings(merged)
         var orphaned = 0
-        if settings != EngineSettings(self.inForce) {
+        // What is in force is asked for: another gateway that shares the log may have changed it.
+        let inForce = try await self.log.askAll(InForceQuestion())
+        if inForce.contains(where: { $0.settings != settings }) {
             for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
         }
         self.state.withLock { $0.file = file }

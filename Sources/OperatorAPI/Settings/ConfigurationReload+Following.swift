@@ -1,0 +1,61 @@
+import Engine
+import Logging
+import Partitions
+import Settings
+import Synchronization
+
+/// Where several gateways share the log: what its partitions decide by may be another gateway's configuration.
+extension ConfigurationReload {
+    /// Puts in force what was changed by requests to other gateways, and sees whether partitions decide by this one's settings.
+    ///
+    /// A partition that does not answer is asked again the next time. What is read or changed here meanwhile comes first.
+    package func followLog() async {
+        let turns = self.state.withLock { $0.turns }
+        guard let inForce = try? await self.log.askAnyPresent(InForceQuestion()) else { return }
+        let standing: Bool? = self.state.withLock { state in
+            guard !state.isReading, state.turns == turns else { return nil }
+            guard state.amendments == inForce.amendments else {
+                state.amendments = inForce.amendments
+                state.isReading = true
+                return false
+            }
+            return true
+        }
+        guard let isUnchanged = standing else { return }
+        if !isUnchanged {
+            self.take(inForce.amendments)
+            self.endTurn()
+        }
+        self.note(isDecidedBy: inForce.settings == EngineSettings(self.inForce))
+    }
+
+    private func take(_ amendments: [StandingAmendment]) {
+        do {
+            let merged = try self.file.amended(by: amendments)
+            guard merged != self.inForce else { return }
+            try self.checkFiles(merged)
+            self.settings.replace(merged)
+            self.logger.notice("a change by a request to another gateway is in force here")
+        } catch {
+            self.logger.error(
+                "a change by a request to another gateway does not go with this gateway's file, and is not in force here: mend the file, then reload",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+
+    private func note(isDecidedBy isOwn: Bool) {
+        let isNews = self.state.withLock { state in
+            defer { state.isDecidedBy = isOwn }
+            return state.isDecidedBy != isOwn
+        }
+        guard isNews else { return }
+        if isOwn {
+            self.logger.notice("partitions decide by this gateway's settings again")
+        } else {
+            self.logger.warning(
+                "partitions decide by other settings than this gateway's: give all gateways the same file, then reload one"
+            )
+        }
+    }
+}

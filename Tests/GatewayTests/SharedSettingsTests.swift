@@ -1,0 +1,150 @@
+import Engine
+import OperatorAPI
+import Partitions
+import Settings
+import Synchronization
+import Testing
+import Timelines
+import WidgetModel
+
+/// Two gateways that share a log, each with its own file: what is in force is the log's.
+@Suite struct SharedSettingsTests {
+    private static let text = """
+        listeners: {push: {enabled: false}, host: {enabled: false}, ops: {enabled: false}, health: {enabled: true}}
+        teams: [{id: ABCDE12345, keys: []}]
+        policies: [{name: mine, rare: 10, typical: 20, frequent: 30}]
+        apps:
+          - bundleID: com.example.scores
+            team: ABCDE12345
+            budget: mine
+            kinds: [{kind: scores, parameters: [{name: team, type: string}]}]
+        """
+    /// One more policy.
+    private static let withMine = "frequent: 30}, {name: mine, rare: 1, typical: 2, frequent: 3}"
+    private static let night = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-1")
+    private static let news = AmendedEntry.app(BundleID("com.example.news"))
+
+    /// A gateway's part in it.
+    private struct Node {
+        let reloading: ConfigurationReload
+        let file: File
+
+        init(_ scene: OwnerScene) throws {
+            let file = File(SharedSettingsTests.text)
+            self.file = file
+            self.reloading = ConfigurationReload(
+                LiveSettings(try file.read()),
+                source: { try file.read() },
+                log: scene.log,
+                clock: scene.time.makeClock(),
+                feed: OperatorFeed(epoch: 1),
+                logs: .none
+            )
+        }
+
+        /// Whether partitions decide by its settings, as it knows then.
+        func follows() async -> Bool {
+            await self.reloading.followLog()
+            return self.reloading.isDecidedBy
+        }
+
+        var bundles: [String] { self.reloading.inForce.apps.map(\.bundleID.rawValue) }
+    }
+
+    private final class File: Sendable {
+        private let text: Mutex<String>
+
+        init(_ text: String) { self.text = Mutex(text) }
+
+        func read() throws -> GatewayConfiguration {
+            try ConfigurationFile.parse(self.text.withLock { $0 }).configuration
+        }
+
+        func change(_ old: String, _ new: String) { self.text.withLock { $0 = $0.replacing(old, with: new) } }
+    }
+
+    private static func started() async throws -> (OwnerScene, Node, Node) {
+        let scene = try await OwnerScene.started(partitions: 2)
+        let nodes = (try Node(scene), try Node(scene))
+        _ = try await scene.log.appendToAll(.settings(EngineSettings(nodes.0.reloading.inForce)))
+        return (scene, nodes.0, nodes.1)
+    }
+
+    private static func typical(_ scene: OwnerScene) async throws -> [Int?] {
+        try await scene.log.askAll(InForceQuestion()).map { $0.settings?.apps.first?.kinds.first?.budget.typical }
+    }
+
+    @Test func `a gateway knows that another one has put other settings in force, until its file says them, too`()
+        async throws
+    {
+        let (scene, one, other) = try await Self.started()
+        #expect(await other.follows())
+        one.file.change("typical: 20", "typical: 25")
+        _ = try await one.reloading.reload()
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(await one.follows())
+        #expect(await !other.follows())
+        other.file.change("typical: 20", "typical: 25")
+        #expect(await !other.follows())
+        #expect(try await other.reloading.reload().faults == [])
+        #expect(await other.follows())
+        #expect(try await Self.typical(scene) == [25, 25])
+    }
+
+    @Test func `a reload puts a gateway's file in force, whatever another one did before`() async throws {
+        let (scene, one, other) = try await Self.started()
+        one.file.change("typical: 20", "typical: 25")
+        _ = try await one.reloading.reload()
+        #expect(try await other.reloading.reload().applied == [])
+        #expect(try await Self.typical(scene) == [20, 20])
+        #expect(await other.follows())
+        #expect(await !one.follows())
+    }
+
+    @Test func `a change by a request to one gateway is in force in the other one, until it is taken back`()
+        async throws
+    {
+        let (_, one, other) = try await Self.started()
+        let body = try json(#"{"team":"ABCDE12345"}"#)
+        #expect(try await one.reloading.amend(Self.news, .put(body), by: Self.night).difference.faults == [])
+        #expect(other.bundles == ["com.example.scores"])
+        #expect(await other.follows())
+        #expect(other.bundles == ["com.example.scores", "com.example.news"])
+        _ = try await other.reloading.amend(Self.news, .revert, by: Self.night)
+        #expect(await one.follows())
+        #expect(one.bundles == ["com.example.scores"])
+    }
+
+    @Test func `a change that does not go with a gateway's file leaves that as it is, until the file is mended`()
+        async throws
+    {
+        let (_, one, other) = try await Self.started()
+        let body = try json(#"{"team":"ABCDE12345","budget":"mine"}"#)
+        other.file.change("name: mine", "name: other")
+        other.file.change("budget: mine", "budget: other")
+        _ = try await other.reloading.reload()
+        one.file.change("name: mine", "name: other")
+        one.file.change("budget: mine", "budget: other")
+        one.file.change("frequent: 30}", Self.withMine)
+        _ = try await one.reloading.reload()
+        _ = try await one.reloading.amend(Self.news, .put(body), by: Self.night)
+        #expect(await !other.follows())
+        #expect(other.bundles == ["com.example.scores"])
+        other.file.change("frequent: 30}", Self.withMine)
+        #expect(try await other.reloading.reload().faults == [])
+        #expect(await other.follows())
+        #expect(other.bundles == ["com.example.scores", "com.example.news"])
+    }
+
+    @Test func `a gateway whose settings are not in force takes no change by a request`() async throws {
+        let (scene, one, other) = try await Self.started()
+        one.file.change("typical: 20", "typical: 25")
+        _ = try await one.reloading.reload()
+        let body = try json(#"{"team":"ABCDE12345"}"#)
+        await #expect(throws: Problem.self) {
+            try await other.reloading.amend(Self.news, .put(body), by: Self.night)
+        }
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(try await scene.log.askAnyPresent(InForceQuestion()).amendments == [])
+    }
+}
