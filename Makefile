@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint format check asan tsan coverage demo pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package site clean
+.PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -39,6 +39,12 @@ coverage: setup ## Which lines of Sources a test runs, by target, in .build-cove
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running, JOURNAL=jetstream has the log on a NATS broker
 	@KEEP="$(KEEP)" JOURNAL="$(JOURNAL)" deploy/demo/run.sh
 
+demo-cluster: setup ## Three gateways share a log on three NATS brokers, under the traffic of clients: an owner, a broker and another node are killed
+ifndef PROGRAM
+	swift build -c release --product freshet
+endif
+	@.venv/bin/python deploy/demo/cluster.py --program "$(or $(PROGRAM),.build/release/freshet)"
+
 # The pictures of the README and of docs/dashboard.md are some of those that `pictures` takes.
 pictures: setup ## Pictures of the dashboard (empty, quiet, a burst, WIDGETS=1000000, each incident of the drill book) in FOLDER=.build/pictures; README=1 renews the README's
 	swift build --build-tests
@@ -75,6 +81,12 @@ planted: setup ## Plant faults in the engine one at a time: its property tests m
 crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at each interesting point: it must come back whole
 	swift build --build-tests
 	FRESHET_CRASH_ROUNDS="$(or $(ROUNDS),300)" swift test --skip-build --disable-xctest --filter CrashMatrixTests
+
+chaos: setup ## Kill and stop gateways and brokers under load for ROUNDS (default 20), by SEED: nothing may be lost or done twice
+ifndef PROGRAM
+	swift build -c release --product freshet
+endif
+	@.venv/bin/python Tests/Chaos --program "$(or $(PROGRAM),.build/release/freshet)" --rounds "$(or $(ROUNDS),20)" $(if $(SEED),--seed $(SEED))
 
 soak: setup ## ROUNDS crashes, abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
 	@MINUTES="$(or $(MINUTES),60)" ROUNDS="$(or $(ROUNDS),300)" deploy/bench/soak.sh

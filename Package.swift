@@ -178,8 +178,8 @@ let package = Package(
         product(
             "OperatorAPI",
             [
-                "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
-                "Journaling", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry",
+                "APNSWire", "Clustering", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History",
+                "IntentMatching", "Journaling", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry",
                 "TimelineProviding", "Timelines", "WidgetModel", logging, metrics, nioCore, nioPosix,
             ],
             plugins: ["EmbedText"]
@@ -353,7 +353,8 @@ let package = Package(
         suite(
             "GatewayTests",
             [
-                "APNSWire", "Delivery", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "HostAPI",
+                "APNSWire", "Clustering", "Delivery", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History",
+                "HostAPI",
                 "Ingest", "IntentMatching", "Journaling", "OperatorAPI", "Ownership", "Partitions",
                 "ScriptedServer", "Serving", "Settings", "TLS", "Telemetry", "TestSupport", "TimelineProviding",
                 "Timelines", "TransportSupport", "WidgetModel", logging, metrics, nioCore, nioPosix, tracing, yams,
@@ -406,8 +407,9 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "BrokerSupport", "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport", "RulesRewriter",
-                "Scoreboard", "ScriptedServer", "Settings", "TLS", "WidgetModel", argumentParser, nioPosix, yams,
+                "APNSWire", "BrokerSupport", "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport",
+                "RulesRewriter", "Scoreboard", "ScriptedServer", "Settings", "TLS", "WidgetModel", argumentParser,
+                nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

@@ -29,7 +29,7 @@ package struct Beat: Hashable, Sendable {
         package let standing: Standing
         /// The last entry that its owner has applied.
         package let applied: LogPosition
-        /// Whom it was let go of for.
+        /// Whom it is, or was, let go of for.
         package let successor: NodeName?
 
         package init(
@@ -51,10 +51,13 @@ package struct Beat: Hashable, Sendable {
     package let phase: Phase
     /// In the partitions' order.
     package let holdings: [Holding]
+    /// The newest ``PlacementWishes/version`` that it knows.
+    package let wishes: UInt64
 
-    package init(node: ClusterNode, phase: Phase, holdings: [Holding] = []) {
+    package init(node: ClusterNode, phase: Phase, holdings: [Holding] = [], wishes: UInt64 = 0) {
         self.node = node
         self.phase = phase
         self.holdings = holdings
+        self.wishes = wishes
     }
 }

@@ -43,6 +43,14 @@ package protocol Cluster: Sendable {
     /// The cluster as this node knows it; nil before it has joined.
     var view: ClusterView? { get }
 
+    /// The brokers as they were a moment ago; nil if that is not known, or they did not answer.
+    var brokers: BrokersView? { get }
+
+    /// Has all nodes do what an operator wants. Waits for the brokers.
+    ///
+    /// - Throws: If they did not take it; then it may be ordered again.
+    func change(_ change: PlacementWishes.Change) throws
+
     /// Leaves without a word.
     func close()
 }

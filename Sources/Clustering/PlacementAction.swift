@@ -4,7 +4,7 @@ package import WidgetModel
 package enum PlacementAction: Hashable, Sendable {
     /// Tell all nodes, this one too.
     case beat(Beat)
-    /// Read the newest claim of every partition, and pass them to ``PlacementMachine/claimsRead(_:)``.
+    /// Read the newest claim of every partition and what operators want, and pass them to ``PlacementMachine/claimsRead(_:_:)``.
     case readClaims
     /// Store a claim behind one that is the newest, nil for none; then ``PlacementMachine/claimed(_:_:)``.
     case claim(PartitionID, behind: Epoch?)

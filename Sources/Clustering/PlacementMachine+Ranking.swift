@@ -1,4 +1,4 @@
-package import WidgetModel
+import WidgetModel
 
 /// Who is there, and whose each partition is.
 extension PlacementMachine {
@@ -10,20 +10,23 @@ extension PlacementMachine {
         return peer
     }
 
-    private func isAlive(_ node: ClusterNode) -> Bool {
+    func isMember(_ name: NodeName) -> Bool { name == self.own.name || self.member(name) != nil }
+
+    func isAlive(_ node: ClusterNode) -> Bool {
         if node.name == self.own.name { return node.incarnation == self.own.incarnation }
         guard let peer = self.peers[node.name], peer.node.incarnation == node.incarnation else { return false }
         return !self.isSilent(peer)
     }
 
-    /// Members that may own a partition, by how much it is theirs. Those go first that decide as the last one did; where there are
+    /// Members that may own a partition, by how much it is theirs, and as operators want it. Those go first that decide as the last one did; where there are
     /// none, those whose rules are the next.
     func ranking(for slot: Slot) -> [NodeName] {
         var nodes = self.peers.keys.compactMap { self.member($0)?.node }
         if self.phase == .member { nodes.append(self.own) }
         let floor = slot.claim?.node.rules ?? 0
         guard let rules = nodes.map(\.rules).filter({ $0 >= floor }).min() else { return [] }
-        return Rendezvous.ranking(of: nodes.filter { $0.rules == rules }.map(\.name), for: slot.partition)
+        let names = Rendezvous.ranking(of: nodes.filter { $0.rules == rules }.map(\.name), for: slot.partition)
+        return self.wishes.ranking(names, for: slot.partition)
     }
 
     func first(for slot: Slot) -> NodeName? { self.ranking(for: slot).first }
@@ -56,76 +59,11 @@ extension PlacementMachine {
 
     /// The node that a partition is to be moved to now; nil to keep it.
     func successor(of slot: Slot) -> NodeName? {
-        guard let first = self.first(for: slot), first != self.own.name, let peer = self.member(first),
-            let since = peer.memberSince, self.now - since >= self.limits.silence,
+        // Nodes that want different things would hand a partition to and fro.
+        guard !self.areWishesOld, let first = self.first(for: slot), first != self.own.name,
+            let peer = self.member(first), let since = peer.memberSince, self.now - since >= self.limits.silence,
             !peer.holdings.contains(where: { $0.standing == .starting || $0.standing == .stopping })
         else { return nil }
         return first
-    }
-}
-
-// MARK: - What there is to see
-
-/// A cluster as one of its nodes knows it.
-package struct ClusterView: Hashable, Sendable {
-    package struct Node: Hashable, Sendable {
-        package let node: ClusterNode
-        package let phase: Beat.Phase
-        /// How long it has not been heard.
-        package let silentFor: Interval
-        package let isAlive: Bool
-    }
-
-    package struct Partition: Hashable, Sendable {
-        package let partition: PartitionID
-        /// Nil if no node has claimed it yet, or its node released it.
-        package let owner: ClusterNode?
-        package let epoch: Epoch?
-        /// What its owner last said of it; nil while that is not known.
-        package let standing: Beat.Standing?
-        package let applied: LogPosition
-        /// Who has it when its owner dies.
-        package let next: NodeName?
-    }
-
-    package let own: ClusterNode
-    /// By name.
-    package let nodes: [Node]
-    package let partitions: [Partition]
-}
-
-extension PlacementMachine {
-    package var view: ClusterView {
-        let others = self.peers.values.map { peer in
-            ClusterView.Node(
-                node: peer.node,
-                phase: peer.phase,
-                silentFor: max(.zero, self.now - peer.heardAt),
-                isAlive: !self.isSilent(peer)
-            )
-        }
-        let own = ClusterView.Node(node: self.own, phase: self.toldPhase, silentFor: .zero, isAlive: true)
-        return ClusterView(
-            own: self.own,
-            nodes: (others + [own]).sorted { $0.node.name < $1.node.name },
-            partitions: self.slots.map { self.view(of: $0) }
-        )
-    }
-
-    private func view(of slot: Slot) -> ClusterView.Partition {
-        let claim = slot.claim.flatMap { $0.isReleased ? nil : $0 }
-        let told = claim.flatMap { claim -> Beat.Holding? in
-            let holdings =
-                claim.node == self.own ? self.ownHoldings : self.peers[claim.node.name]?.holdings ?? []
-            return holdings.first { $0.partition == slot.partition && $0.epoch == claim.epoch }
-        }
-        return ClusterView.Partition(
-            partition: slot.partition,
-            owner: claim?.node,
-            epoch: slot.claim?.epoch,
-            standing: told?.standing,
-            applied: told?.applied ?? .start,
-            next: self.ranking(for: slot).first { $0 != claim?.node.name }
-        )
     }
 }

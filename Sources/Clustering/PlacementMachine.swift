@@ -12,12 +12,15 @@ package import WidgetModel
 ///   next: nothing is renewed, so an election of the brokers' moves nothing.
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
 /// - A living node gives one partition at a time, to a node that has been a member for a while and is starting no other.
+/// - What operators want (``PlacementWishes``) changes the order of the nodes for a partition, and nothing else.
 package struct PlacementMachine: Sendable {
     package struct Limits: Hashable, Sendable {
         /// How often a node tells that it is there. Default 500 ms.
         package var beat = Interval.milliseconds(500)
         /// Who is not heard for so long is dead. Default 2 s, four beats.
         package var silence = Interval.seconds(2)
+        /// Who is not heard for so long is forgotten. Default 1 h.
+        package var memory = Interval.seconds(3600)
 
         package init() {}
     }
@@ -82,6 +85,10 @@ package struct PlacementMachine: Sendable {
     private var areClaimsKnown = false
     /// Beats that another node of this name has sent.
     private var rivalBeats = 0
+    private(set) var wishes = PlacementWishes()
+    /// The newest wishes that a node has told of.
+    private var newestWishes: UInt64 = 0
+    var counts = ClusterCounts()
     private var actions: [PlacementAction] = []
 
     /// A node that has just started.
@@ -118,6 +125,7 @@ package struct PlacementMachine: Sendable {
         if let due = self.readDue, self.now >= due {
             self.readDue = nil
             self.actions.append(.readClaims)
+            self.peers = self.peers.filter { self.now - $0.value.heardAt < self.limits.memory }
         }
         self.decide()
         if self.now >= self.beatDue { self.beat() }
@@ -130,13 +138,15 @@ package struct PlacementMachine: Sendable {
             return beat.node.incarnation == self.own.incarnation ? self.heardOwn() : self.heardRival(beat)
         }
         let isNews = self.take(beat)
+        self.newestWishes = max(self.newestWishes, beat.wishes)
+        if self.areWishesOld, let due = self.readDue { self.readDue = min(due, self.now) }
         for holding in beat.holdings where Int(holding.partition.rawValue) < self.slots.count {
             self.learn(
                 Claim(
                     epoch: holding.epoch,
                     node: beat.node,
                     isReleased: holding.standing == .released,
-                    successor: holding.successor
+                    successor: holding.standing == .released ? holding.successor : nil
                 ),
                 of: holding.partition
             )
@@ -144,18 +154,34 @@ package struct PlacementMachine: Sendable {
         if isNews { self.decide() }
     }
 
-    /// The newest claim of each partition, as the brokers have them; nil if they did not answer.
-    package mutating func claimsRead(_ claims: [Claim?]?) {
+    /// The newest claim of each partition and what operators want, as the brokers have them; nil if they did not answer.
+    package mutating func claimsRead(_ claims: [Claim?]?, _ wishes: PlacementWishes = PlacementWishes()) {
         guard let claims else {
             self.readDue = self.now + self.limits.silence
             return
         }
+        self.follow(wishes)
         self.areClaimsKnown = true
         // Who claims and dies before it has told of it is known to the brokers alone.
         self.readDue = self.now + self.limits.beat * Self.beatsPerRead
         for (slot, claim) in zip(self.slots, claims) { if let claim { self.learn(claim, of: slot.partition) } }
         self.decide()
     }
+
+    /// Operators want something else, as the brokers have it.
+    package mutating func wished(_ wishes: PlacementWishes) {
+        self.follow(wishes)
+        self.beat()
+        self.decide()
+    }
+
+    private mutating func follow(_ wishes: PlacementWishes) {
+        if wishes.version > self.wishes.version { self.wishes = wishes }
+        self.newestWishes = max(self.newestWishes, self.wishes.version)
+    }
+
+    /// Whether another node knows newer ones.
+    var areWishesOld: Bool { self.newestWishes > self.wishes.version }
 
     /// What became of a claim.
     package mutating func claimed(_ partition: PartitionID, _ outcome: ClaimOutcome) {
@@ -166,6 +192,7 @@ package struct PlacementMachine: Sendable {
         case .stored(let epoch):
             // Another one may have been heard of before this one's answer came.
             guard epoch > self.slots[index].claim?.epoch ?? Epoch(0) else { break }
+            if let claim = self.slots[index].claim, !claim.isReleased { self.counts.takeovers += 1 }
             self.learn(Claim(epoch: epoch, node: self.own), of: partition)
             self.slots[index].applied = .start
             self.slots[index].released = nil
@@ -186,6 +213,7 @@ package struct PlacementMachine: Sendable {
         self.slots[index].holding = .none
         switch outcome {
         case .stored(let epoch):
+            self.counts.moves += 1
             self.learn(Claim(epoch: epoch, node: self.own, isReleased: true, successor: successor), of: partition)
             self.slots[index].released = (epoch, successor, self.now + self.limits.silence)
             self.beat()
@@ -285,6 +313,10 @@ package struct PlacementMachine: Sendable {
             if !self.isSilent(known), known.phase != .leaving, beat.phase != .member { return false }
         }
         let isSame = known?.node == beat.node
+        if isSame, let known {
+            let beats = (self.now - known.heardAt).milliseconds / max(1, self.limits.beat.milliseconds)
+            self.counts.beatsMissed += max(0, Int(beats) - 1)
+        }
         // Who was silent for long has to be steady anew before it is given anything.
         let isSteady = isSame && known.map { self.now - $0.heardAt < self.limits.silence } ?? false
         let memberSince = isSteady ? known?.memberSince : nil
@@ -300,7 +332,12 @@ package struct PlacementMachine: Sendable {
 
     private mutating func beat() {
         self.beatDue = self.now + self.limits.beat
-        let beat = Beat(node: self.own, phase: self.toldPhase, holdings: self.ownHoldings)
+        let beat = Beat(
+            node: self.own,
+            phase: self.toldPhase,
+            holdings: self.ownHoldings,
+            wishes: self.wishes.version
+        )
         // Several changes at one time are told at once.
         self.actions.removeAll { if case .beat = $0 { true } else { false } }
         self.actions.append(.beat(beat))
@@ -320,12 +357,13 @@ package struct PlacementMachine: Sendable {
     var lastHeardOwn: Instant { self.ownHeardAt ?? .distantPast }
 
     private func holding(of slot: Slot) -> Beat.Holding? {
-        let (epoch, standing): (Epoch, Beat.Standing)
+        let (epoch, standing, successor): (Epoch, Beat.Standing, NodeName?)
         switch slot.holding {
-        case .starting(let own): (epoch, standing) = (own, .starting)
-        case .running(let own): (epoch, standing) = (own, .running)
-        case .handingOver(let own, _), .releasing(let own, _): (epoch, standing) = (own, .stopping)
-        case .failed(let own): (epoch, standing) = (own, .failed)
+        case .starting(let own): (epoch, standing, successor) = (own, .starting, nil)
+        case .running(let own): (epoch, standing, successor) = (own, .running, nil)
+        case .handingOver(let own, let to), .releasing(let own, let to):
+            (epoch, standing, successor) = (own, .stopping, to)
+        case .failed(let own): (epoch, standing, successor) = (own, .failed, nil)
         case .none, .claiming, .givingUp:
             guard let released = slot.released, self.now < released.until else { return nil }
             return Beat.Holding(
@@ -339,7 +377,8 @@ package struct PlacementMachine: Sendable {
             partition: slot.partition,
             epoch: epoch,
             standing: standing,
-            applied: slot.applied
+            applied: slot.applied,
+            successor: successor
         )
     }
 

@@ -58,6 +58,7 @@ package struct PageFile: Sendable {
             .script("apps.js", EmbeddedText.apps_js),
             .script("upstreams.js", EmbeddedText.upstreams_js),
             .script("forecast.js", EmbeddedText.forecast_js),
+            .script("cluster.js", EmbeddedText.cluster_js),
             .script("system.js", EmbeddedText.system_js),
         ]
     }

@@ -96,6 +96,14 @@ extension ChosenJournal {
         self.membership = Membership(place, journal.makeCluster(), startedAt: clock.now())
     }
 
+    /// The log that a configuration names, to be read and not written to.
+    static func history(of configuration: GatewayConfiguration) throws(JournalError) -> any LogHistory {
+        guard let place = configuration.journal.jetStream else {
+            return try LogDirectory(path: configuration.dataDirectory)
+        }
+        return try JetStreamJournal.openHistory(.init(place, configuration))
+    }
+
     /// What is wrong with the brokers that a configuration names; nil if it names none, or nothing is.
     static func fault(of configuration: GatewayConfiguration) -> JournalError? {
         guard let place = configuration.journal.jetStream else { return nil }
@@ -167,6 +175,12 @@ extension ChosenJournal {
         _ clock: LogClock
     ) throws(JournalError) {
         throw Self.absence
+    }
+
+    /// The log that a configuration names, to be read and not written to.
+    static func history(of configuration: GatewayConfiguration) throws(JournalError) -> any LogHistory {
+        guard configuration.journal.jetStream == nil else { throw Self.absence }
+        return try LogDirectory(path: configuration.dataDirectory)
     }
 
     /// What is wrong with the brokers that a configuration names; nil if it names none.

@@ -35,7 +35,8 @@ struct Freshet: AsyncParsableCommand {
             CommandGroup(
                 name: "Question",
                 subcommands: [
-                    Status.self, Dashboard.self, Pushes.self, Instances.self, Hosts.self, Teams.self, Apps.self,
+                    Status.self, ClusterVerb.self, Dashboard.self, Pushes.self, Instances.self, Hosts.self, Teams.self,
+                    Apps.self,
                     Kinds.self, Budget.self, Senders.self, Upstreams.self, Partitions.self, Orders.self, Audit.self,
                     Why.self, Log.self, API.self,
                 ]

@@ -17,7 +17,7 @@ struct Log: ParsableCommand {
 
             Exit codes: 0 done and good, 1 the log has faults, 64 wrong usage.
             """,
-        subcommands: [ExportLog.self, VerifyLog.self, LogStats.self]
+        subcommands: [ExportLog.self, LogOutputs.self, VerifyLog.self, LogStats.self]
     )
 }
 
@@ -55,13 +55,14 @@ struct ExportLog: ParsableCommand {
         abstract: "Write the records as NDJSON, one per line, partition after partition.",
         discussion: """
             Members have the names of the wire, and push tokens are shortened. With --bytes, each line also has the \
-            record's bytes in base 16: the whole record, tokens included.
+            record's bytes in base 16: the whole record, tokens included. With --config the log may be on NATS \
+            brokers.
 
               freshet log export --data data --kind push --kind register
             """
     )
 
-    @OptionGroup var data: DataOptions
+    @OptionGroup var log: LogOptions
     @Option(help: "Only this partition.") var partition: UInt16?
     @Option(help: "Only from this position on.") var from: UInt64 = 1
     @Option(help: "Only records of this kind, as in push or register; may be given several times.")
@@ -69,16 +70,11 @@ struct ExportLog: ParsableCommand {
     @Flag(help: "Also each record's bytes, with whole tokens.") var bytes = false
 
     func run() throws {
-        let log = try self.data.open()
-        try self.data.run {
-            for index in 0..<log.format.partitions where self.partition.map({ Int($0) == index }) ?? true {
-                try self.export(PartitionID(UInt16(index)), of: log)
-            }
-        }
+        try self.log.read(self.partition) { try self.export($0, of: $1) }
     }
 
-    private func export(_ partition: PartitionID, of log: LogDirectory) throws {
-        var next = LogPosition(max(1, self.from))
+    private func export(_ partition: PartitionID, of log: any LogHistory) throws {
+        var next = max(LogPosition(max(1, self.from)), self.log.config == nil ? .start : try log.head(partition))
         var text: [UInt8] = []
         while true {
             let entries = try log.read(partition, from: next, entriesMax: 256)

@@ -1,3 +1,4 @@
+import Clustering
 import Delivery
 import HTTPTransport
 import HostAPI
@@ -96,6 +97,7 @@ extension Gateway {
         store.storage = self.storage
         store.snapshots = { parts.snapshotter?.counters }
         store.decisions = parts.filer
+        store.cluster = self.stores.membership?.cluster
         store.forgetHistory = {
             let files = try await parts.snapshotter?.forgetHistory()
             if files != nil { try await parts.filer?.removeAll() }

@@ -1,5 +1,6 @@
 #if JetStream
 import CNATS
+import Glibc
 import JournalStreams
 import Journaling
 import WidgetModel
@@ -249,6 +250,55 @@ extension Broker {
             unsafe message = nil
         }
         return answers
+    }
+
+    /// The first answer to a question; nil if none came in time.
+    func ask(_ subject: String, _ body: [UInt8], waitMilliseconds: Int) -> [UInt8]? {
+        var message: OpaquePointer?
+        let status = unsafe body.withUnsafeBytes { buffer in
+            unsafe natsConnection_Request(
+                &message,
+                self.connection,
+                subject,
+                buffer.baseAddress,
+                Int32(buffer.count),
+                Int64(waitMilliseconds)
+            )
+        }
+        guard status == NATS_OK, let message = unsafe message else { return nil }
+        defer { unsafe natsMsg_Destroy(message) }
+        return unsafe Self.bytes(of: message)
+    }
+
+    /// The address of the broker that this is connected to; empty for none.
+    var connectedURL: String {
+        var buffer = [CChar](repeating: 0, count: 512)
+        guard unsafe natsConnection_GetConnectedUrl(self.connection, &buffer, buffer.count) == NATS_OK else {
+            return ""
+        }
+        return Self.address(String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    /// The addresses of the brokers that are known.
+    var servers: [String] {
+        var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        var count: Int32 = 0
+        guard unsafe natsConnection_GetServers(self.connection, &list, &count) == NATS_OK, let list = unsafe list else {
+            return []
+        }
+        // Sound: the library made the list and so many texts in it, and leaves freeing them to the caller.
+        defer { unsafe free(list) }
+        return (0..<Int(count)).compactMap { index in
+            guard let text = unsafe list[index] else { return nil }
+            defer { unsafe free(text) }
+            return Self.address(unsafe String(cString: text))
+        }
+    }
+
+    /// An address without the secret that it may have.
+    private static func address(_ url: String) -> String {
+        guard let at = url.lastIndex(of: "@"), let slashes = url.firstRange(of: "://") else { return url }
+        return String(url[..<slashes.upperBound] + url[url.index(after: at)...])
     }
 
     /// Publishes a message that nothing stores: who listens gets it, or not. Does not wait.

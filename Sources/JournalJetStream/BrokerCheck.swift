@@ -1,4 +1,5 @@
 #if JetStream
+import Clustering
 import FoundationEssentials
 import Journaling
 
@@ -39,6 +40,14 @@ enum BrokerCheck {
             )
         }
         for answer in answers { try Self.check(answer) }
+    }
+
+    /// The brokers that answer, by name.
+    static func brokers(_ broker: Broker, waitMilliseconds: Int) -> [BrokersView.Broker] {
+        let answers = try? broker.askAll("$SYS.REQ.SERVER.PING.JSZ", waitMilliseconds: waitMilliseconds)
+        return (answers ?? []).compactMap { try? JSONDecoder().decode(Answer.self, from: Data($0)).server }
+            .map { BrokersView.Broker(name: $0.name, version: $0.ver) }
+            .sorted { $0.name < $1.name }
     }
 
     /// Judges one broker's answer.

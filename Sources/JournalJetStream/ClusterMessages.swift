@@ -17,6 +17,7 @@ enum BeatMessage {
                 writer.write(varint: holding.applied.rawValue)
                 writer.write(holding.successor) { $0.write($1.rawValue) }
             }
+            writer.write(varint: beat.wishes)
         }
     }
 
@@ -28,7 +29,9 @@ enum BeatMessage {
                 throw MessageFault(sentence: "it is from a newer program")
             }
             let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
-            return Beat(node: node, phase: phase, holdings: holdings)
+            // Programs before them tell of no wishes.
+            let wishes = reader.isAtEnd ? 0 : try reader.readVarint()
+            return Beat(node: node, phase: phase, holdings: holdings, wishes: wishes)
         } catch let fault as MessageFault {
             throw fault
         } catch {
@@ -66,6 +69,38 @@ enum ClaimMessage {
                 node: try ClusterNode(from: &reader),
                 isReleased: try reader.readBool(),
                 successor: try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+            )
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}
+
+/// What operators want as its message has it; the sequence of that is the version.
+enum WishesMessage {
+    static func bytes(_ wishes: PlacementWishes, _ journalID: String, in subject: String) -> [UInt8] {
+        MessageFormat.message(.wishes, journalID, in: subject) { writer in
+            writer.write(each: wishes.drained.sorted()) { $0.write($1.rawValue) }
+            writer.write(each: wishes.places.sorted { $0.key < $1.key }) { writer, place in
+                writer.write(varint: UInt64(place.key.rawValue))
+                writer.write(place.value.rawValue)
+            }
+        }
+    }
+
+    static func wishes(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageFault)
+        -> PlacementWishes
+    {
+        var reader = try MessageFormat.reader(of: message.bytes, .wishes, journalID, in: subject)
+        do {
+            let drained = try reader.readEach { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+            let places = try reader.readEach { (reader) throws(ByteFault) in
+                (PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint())), try NodeName(from: &reader))
+            }
+            return PlacementWishes(
+                version: message.sequence,
+                drained: Set(drained),
+                places: Dictionary(places) { $1 }
             )
         } catch {
             throw MessageFault(sentence: "\(error)")

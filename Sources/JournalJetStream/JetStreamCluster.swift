@@ -23,6 +23,7 @@ package final class JetStreamCluster: Cluster {
     private static let publishMilliseconds = 2000
 
     private let core: OpenLog
+    private let watch: BrokerWatch
     /// By a clock that only goes forward.
     private let now: @Sendable () -> Instant
     private let joined = Mutex<Joined?>(nil)
@@ -32,10 +33,12 @@ package final class JetStreamCluster: Cluster {
 
     init(_ core: OpenLog, now: @escaping @Sendable () -> Instant) {
         self.core = core
+        self.watch = BrokerWatch(core)
         self.now = now
     }
 
     package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
+    package var brokers: BrokersView? { self.watch.latest }
 
     package func join(
         _ node: ClusterNode,
@@ -56,6 +59,8 @@ package final class JetStreamCluster: Cluster {
             while let group = self.requests.next() { for request in group { self.carryOut(request) } }
         }
         self.threads.withLock { $0.append(claiming) }
+        let watching = try WorkerThread(name: "cluster-brokers") { self.watch.run { self.isOver } }
+        self.threads.withLock { $0.append(watching) }
     }
 
     package func tell(_ news: NodeNews) {
@@ -131,8 +136,11 @@ package final class JetStreamCluster: Cluster {
         guard let own = self.joined.withLock({ $0?.machine.own }) else { return }
         switch request {
         case .readClaims:
-            let claims = self.readAll()
-            self.update { $0.claimsRead(claims) }
+            let (claims, wishes) = (self.readAll(), try? self.readWishes())
+            self.update { machine in
+                guard let claims, let wishes else { return machine.claimsRead(nil) }
+                machine.claimsRead(claims, wishes)
+            }
         case .claim(let partition, let epoch):
             let outcome = self.store(.claim, of: partition, by: own, behind: epoch)
             self.update { $0.claimed(partition, outcome) }
@@ -159,6 +167,49 @@ package final class JetStreamCluster: Cluster {
             return try ClaimMessage.claim(message, self.core.journalID, in: subject)
         } catch {
             throw JournalError(.corrupt, "the claim of partition \(partition) is damaged: \(error.sentence)")
+        }
+    }
+
+    // MARK: Wishes
+
+    package func change(_ change: PlacementWishes.Change) throws(JournalError) {
+        let wishes = try self.core.persist { () throws(JournalError) in try self.store(change) }
+        self.update { $0.wished(wishes) }
+    }
+
+    /// Stores a change behind the newest note. Where that is another one meanwhile, or it is not known whether it was stored, the
+    /// caller tries again: a change that is made twice is made once.
+    private func store(_ change: PlacementWishes.Change) throws(JournalError) -> PlacementWishes {
+        let subject = self.core.names.wishes
+        let known = try self.readWishes()
+        var wishes = known
+        wishes.apply(change)
+        guard wishes != known else { return known }
+        let bytes = WishesMessage.bytes(wishes, self.core.journalID, in: subject)
+        switch self.core.broker.publish(
+            bytes,
+            to: subject,
+            .lastOfSubject(known.version),
+            waitMilliseconds: Self.publishMilliseconds
+        ) {
+        case .stored(let sequence):
+            wishes.version = sequence
+            return wishes
+        case .refused(let error): throw error
+        case .otherEnd: throw JournalError(.unavailable, "another operator has changed something at the same time")
+        case .notTaken(let text), .unknown(let text): throw JournalError(.unavailable, "note \(subject): \(text)")
+        }
+    }
+
+    private func readWishes() throws(JournalError) -> PlacementWishes {
+        let subject = self.core.names.wishes
+        guard let message = try self.core.broker.newest(in: self.core.names.notes, of: subject) else {
+            return PlacementWishes()
+        }
+        do throws(MessageFault) {
+            return try WishesMessage.wishes(message, self.core.journalID, in: subject)
+        } catch {
+            throw JournalError(.corrupt, "the note of what operators want is damaged: \(error.sentence)")
         }
     }
 

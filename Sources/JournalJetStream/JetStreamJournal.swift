@@ -102,6 +102,25 @@ package final class JetStreamJournal: Journal {
         _ = try Broker(configuration.access).ends(of: names.notes)
     }
 
+    /// A log for threads that may wait, to be read only: no stream is made, and nothing follows. Waits for the brokers.
+    ///
+    /// - Throws: `.invalid` if there is no such log; else as ``init(configuration:clock:)``.
+    package static func openHistory(_ configuration: Configuration) throws(JournalError) -> any LogHistory {
+        let names = try StreamNames(of: configuration)
+        let broker = try Broker(configuration.access)
+        guard let format = try Streams(broker, names, configuration).format()?.format else {
+            throw JournalError(.invalid, "there is no log of cluster \(names.cluster) on these brokers")
+        }
+        let core = OpenLog(
+            broker: broker,
+            names: names,
+            format: format,
+            configuration: configuration,
+            clock: { .epoch }
+        )
+        return JetStreamHistory(core: core, readers: core.partitions.map { Reader(core, $0) })
+    }
+
     /// How full the stream is that has the least room: each has a limit of its own. Waits for the brokers, but not for any that
     /// are away.
     package func sizes() throws(JournalError) -> StorageSizes {

@@ -85,7 +85,8 @@ struct Streams {
 
     // MARK: The format
 
-    private func format() throws(JournalError) -> (format: JournalFormat, isWhole: Bool)? {
+    /// The log's format, and whether all its streams were made; nil if there is no log.
+    func format() throws(JournalError) -> (format: JournalFormat, isWhole: Bool)? {
         guard let note = try self.broker.newest(in: self.names.notes, of: self.names.format) else { return nil }
         do {
             var reader = try MessageFormat.reader(of: note.bytes, .note, "", in: self.names.format)

@@ -51,6 +51,8 @@ package struct StreamNames: Hashable, Sendable {
     package func snapshots(_ partition: PartitionID) -> String { "\(self.root).meta.snap.\(partition)" }
     /// The claim of a partition: which node owns it.
     package func claim(_ partition: PartitionID) -> String { "\(self.root).meta.own.\(partition)" }
+    /// What operators want of the nodes.
+    package var wishes: String { "\(self.root).meta.wishes" }
     /// What nodes tell each other; not stored.
     package var beats: String { "\(self.root).beat" }
     package func damaged(_ partition: PartitionID) -> String { "\(self.root).meta.damaged.\(partition)" }

@@ -20,9 +20,8 @@ import WidgetModel
     /// Every partition has one owner, the first by hashing, and the brokers' claim says so.
     static func check(_ cluster: SimulatedCluster, _ comment: Comment) throws {
         #expect(cluster.faultsFound == [], comment)
-        let names = cluster.living.map(\.name)
         for partition in Self.partitions {
-            let first = Rendezvous.ranking(of: names, for: partition).first
+            let first = cluster.first(for: partition)
             #expect(cluster.owners(of: partition).map(\.name) == [first], "partition \(partition), \(comment)")
             let claim = try #require(cluster.claims[Int(partition.rawValue)])
             #expect(claim.node.name == first && !claim.isReleased, comment)
@@ -207,6 +206,131 @@ import WidgetModel
         #expect(seen.standing == .failed && seen.owner == node.machine.own)
     }
 
+    // MARK: Operators' wishes
+
+    @Test func `a drained node hands over one partition after the other, and takes none until it is undrained`() throws
+    {
+        var cluster = Self.cluster(3)
+        let node = cluster.nodes[1]
+        let had = node.owners.count
+        #expect(had > 1)
+        cluster.order(.drain(node.name), at: cluster.nodes[0])
+        var left = had
+        while left > 0 {
+            cluster.run(milliseconds: 10)
+            let now = node.owners.count
+            #expect(left - now <= 1)
+            left = now
+        }
+        cluster.run(milliseconds: 5000)
+        try Self.check(cluster, "drained")
+        #expect(node.machine.view.nodes.first { $0.node.name == node.name }?.isDrained == true)
+        // It takes nothing, whoever dies.
+        cluster.kill(cluster.nodes[0])
+        cluster.run(milliseconds: 5000)
+        #expect(node.owners.isEmpty)
+        try Self.check(cluster, "drained, and one is dead")
+        // But where there is no other one, it does.
+        cluster.kill(cluster.nodes[2])
+        cluster.run(milliseconds: 5000)
+        #expect(node.owners.count == SimulatedCluster.partitions)
+        cluster.start(SimulatedCluster.name(0))
+        cluster.run(milliseconds: 40_000)
+        #expect(node.owners.isEmpty)
+        cluster.order(.undrain(node.name))
+        cluster.run(milliseconds: 30_000)
+        try Self.check(cluster, "undrained")
+        #expect(!node.owners.isEmpty)
+    }
+
+    @Test func `a partition goes to the node that is named, while that lives, and back`() throws {
+        var cluster = Self.cluster(3)
+        let partition = PartitionID(0)
+        let own = try #require(cluster.owners(of: partition).first)
+        let wished = try #require(cluster.nodes.first { $0 !== own })
+        cluster.order(.place(partition, wished.name))
+        cluster.run(milliseconds: 5000)
+        #expect(cluster.starts.map(\.partition) == [partition])
+        #expect(cluster.owners(of: partition).map(\.name) == [wished.name])
+        #expect(own.machine.view.partitions[0].wished == wished.name)
+        try Self.check(cluster, "moved")
+        cluster.kill(wished)
+        cluster.run(milliseconds: 5000)
+        try Self.check(cluster, "the named one is dead")
+        cluster.start(wished.name)
+        cluster.run(milliseconds: 30_000)
+        #expect(cluster.owners(of: partition).map(\.name) == [wished.name])
+        cluster.order(.place(partition, nil))
+        cluster.run(milliseconds: 5000)
+        #expect(cluster.owners(of: partition).map(\.name) == [own.name])
+        try Self.check(cluster, "back")
+    }
+
+    @Test func `an order reaches every node within a few beats, and nothing goes to and fro`() throws {
+        var cluster = Self.cluster(3)
+        let partition = PartitionID(3)
+        let own = try #require(cluster.owners(of: partition).first)
+        let wished = try #require(cluster.nodes.first { $0 !== own })
+        // Ordered at the one that is to have it: the owner has to be told.
+        cluster.order(.place(partition, wished.name), at: wished)
+        cluster.run(milliseconds: 2500)
+        #expect(cluster.starts.map(\.node) == [wished.name])
+        for node in cluster.living { #expect(node.machine.view.partitions[3].wished == wished.name) }
+    }
+
+    // MARK: What is seen
+
+    @Test func `a view tells missing nodes from those that ended, and partitions without an owner`() throws {
+        var cluster = Self.cluster(3)
+        let (seeing, dead, leaving) = (cluster.nodes[0], cluster.nodes[1], cluster.nodes[2])
+        let had = Set(dead.owners.keys)
+        #expect(seeing.machine.view.partitions.allSatisfy { $0.state == .running })
+        cluster.faults.failedRequests = 100
+        cluster.kill(dead)
+        cluster.run(milliseconds: 3000)
+        var view = seeing.machine.view
+        #expect(view.nodes.filter(\.isMissing).map(\.node.name) == [dead.name])
+        #expect(Set(view.partitions.filter { $0.state == .unowned }.map(\.partition)) == had)
+        cluster.faults.failedRequests = 0
+        cluster.run(milliseconds: 5000)
+        view = seeing.machine.view
+        #expect(view.partitions.allSatisfy { $0.state == .running })
+        #expect(view.counts.takeovers + leaving.machine.view.counts.takeovers == had.count)
+        cluster.leave(leaving)
+        cluster.run(milliseconds: 5000)
+        view = seeing.machine.view
+        #expect(view.nodes.filter(\.isMissing).map(\.node.name) == [dead.name])
+        #expect(view.nodes.count { $0.isAlive } == 1)
+        // An operator says that it is gone for good.
+        cluster.order(.drain(dead.name))
+        #expect(seeing.machine.view.nodes.filter(\.isMissing).isEmpty)
+    }
+
+    @Test func `a node that is silent for an hour is forgotten, and beats that did not come are counted`() throws {
+        let nodes = (0..<2).map { number in
+            ClusterNode(
+                name: SimulatedCluster.name(number),
+                incarnation: Incarnation(startedAt: .epoch, number: UInt64(number)),
+                address: "",
+                rules: 1
+            )
+        }
+        var machine = PlacementMachine(nodes[0], partitions: 1, now: Instant(milliseconds: 0))
+        // Every beat, one beat later than it should, and not any more.
+        for (at, missed) in [(500, 0), (1000, 0), (1999, 0), (2999, 1), (5000, 4)] as [(Int64, Int)] {
+            machine.heard(Beat(node: nodes[1], phase: .member), at: Instant(milliseconds: at))
+            #expect(machine.view.counts.beatsMissed == missed, "\(at)")
+        }
+        for (at, count) in [(3_604_999, 2), (3_606_999, 1)] as [(Int64, Int)] {
+            machine.pass(to: Instant(milliseconds: at))
+            _ = machine.takeActions()
+            machine.claimsRead(nil)
+            #expect(machine.view.nodes.count == count)
+            machine.heard(Beat(node: nodes[0], phase: .joining), at: Instant(milliseconds: at))
+            machine.pass(to: Instant(milliseconds: at))
+        }
+    }
+
     // MARK: Any order
 
     @Test(arguments: Seeds.from(1, count: 60))
@@ -242,7 +366,7 @@ import WidgetModel
         cluster.faults.failedStarts = [0, 10].randomElement(using: &cluster.random)!
         cluster.faults.delayMax = [5, 50, 400].randomElement(using: &cluster.random)!
         let node = cluster.living.randomElement(using: &cluster.random)
-        switch Int.random(in: 0..<8, using: &cluster.random) {
+        switch Int.random(in: 0..<10, using: &cluster.random) {
         case 0: if let node { cluster.kill(node) }
         case 1: if let node, !node.isPaused { cluster.leave(node) }
         case 2: if let node { cluster.pause(node) }
@@ -250,8 +374,23 @@ import WidgetModel
         case 5, 6:
             let name = SimulatedCluster.name(Int.random(in: 0..<5, using: &cluster.random))
             cluster.start(name)
+        case 7: Self.order(&cluster)
         default: break
         }
+    }
+
+    private static func order(_ cluster: inout SimulatedCluster) {
+        let name = SimulatedCluster.name(Int.random(in: 0..<5, using: &cluster.random))
+        let partition = Self.partitions.randomElement(using: &cluster.random)!
+        let change: PlacementWishes.Change =
+            switch Int.random(in: 0..<4, using: &cluster.random) {
+            case 0: .drain(name)
+            case 1: .undrain(name)
+            case 2: .place(partition, name)
+            default: .place(partition, nil)
+            }
+        let node = cluster.living.filter { !$0.isPaused }.randomElement(using: &cluster.random)
+        cluster.order(change, at: node)
     }
 
     private static func fence(_ cluster: inout SimulatedCluster) {

@@ -35,7 +35,7 @@ struct SimulatedCluster {
     enum Event {
         case tick
         case beat(Beat)
-        case read([Claim?]?)
+        case read([Claim?]?, PlacementWishes)
         case claimed(PartitionID, ClaimOutcome)
         case released(PartitionID, ClaimOutcome)
         case started(PartitionID, Epoch)
@@ -56,6 +56,8 @@ struct SimulatedCluster {
     private(set) var now: Int64 = 0
     /// As the brokers have them.
     private(set) var claims: [Claim?] = Array(repeating: nil, count: Self.partitions)
+    /// The note of what operators want.
+    private(set) var wishes = PlacementWishes()
     /// Who made each claim.
     private var makers: [Epoch: ClusterNode] = [:]
     private var epoch: UInt64 = 0
@@ -100,6 +102,22 @@ struct SimulatedCluster {
     mutating func leave(_ node: Node) {
         node.machine.leave()
         self.perform(node)
+    }
+
+    /// An operator orders something, at one of the nodes.
+    mutating func order(_ change: PlacementWishes.Change, at node: Node? = nil) {
+        self.epoch += 1
+        self.wishes.apply(change)
+        self.wishes.version = self.epoch
+        guard let node = node ?? self.living.first(where: { !$0.isPaused }) else { return }
+        node.machine.wished(self.wishes)
+        self.perform(node)
+    }
+
+    /// Who is to have a partition while all that live are there.
+    func first(for partition: PartitionID) -> NodeName? {
+        let ranking = Rendezvous.ranking(of: self.living.map(\.name), for: partition)
+        return self.wishes.ranking(ranking, for: partition).first
     }
 
     /// The outputs' fence ends one of the owners of a partition.
@@ -147,7 +165,7 @@ struct SimulatedCluster {
             node.machine.pass(to: time)
             self.put(.tick, to: node, after: 100)
         case .beat(let beat): node.machine.heard(beat, at: time)
-        case .read(let claims): node.machine.claimsRead(claims)
+        case .read(let claims, let wishes): node.machine.claimsRead(claims, wishes)
         case .claimed(let partition, let outcome): node.machine.claimed(partition, outcome)
         case .released(let partition, let outcome): node.machine.released(partition, outcome)
         case .started(let partition, let epoch):
@@ -180,7 +198,7 @@ struct SimulatedCluster {
             }
         case .readClaims:
             let isAnswered = !self.happens(self.faults.failedRequests)
-            self.put(.read(isAnswered ? self.claims : nil), to: node, after: self.delay())
+            self.put(.read(isAnswered ? self.claims : nil, self.wishes), to: node, after: self.delay())
         case .claim(let partition, let epoch):
             let outcome = self.store(partition, behind: epoch) { Claim(epoch: $0, node: node.machine.own) }
             self.put(.claimed(partition, outcome), to: node, after: self.delay())

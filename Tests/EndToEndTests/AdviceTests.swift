@@ -134,6 +134,34 @@ import Testing
         #expect(Set(known) == Set(named.split(separator: ", ").map(String.init)))
     }
 
+    @Test func `a partition without an owner, a missing node and brokers without a leader are something to do`()
+        async throws
+    {
+        let well = """
+            {"nodes": [{"name": "a", "state": "member"}, {"name": "b", "state": "ended", "drained": true}],
+             "partitions": [{"partition": 0, "state": "running"}, {"partition": 1, "state": "moving"}],
+             "brokers": {"streams": [{"stream": "s", "leader": "n1", "replicas": 3, "current": 3}]}}
+            """
+        let ill = """
+            {"nodes": [{"name": "a", "state": "member"}, {"name": "b", "state": "missing", "silentSeconds": 41}],
+             "partitions": [{"partition": 0, "state": "unowned"}, {"partition": 1, "state": "failed"}, {"partition": 2, "state": "unowned"}],
+             "brokers": {"streams": [{"stream": "s", "replicas": 3, "current": 0}, {"stream": "t", "leader": "n1", "replicas": 3, "current": 2}]}}
+            """
+        func said(_ cluster: String) async throws -> [String] {
+            try await DashboardRules.run("advice({ stats: {}, cluster: \(cluster) })", as: [Advice].self).map(\.text)
+        }
+        #expect(try await said(well) == [])
+        #expect(try await said(#"{"nodes": [], "partitions": []}"#) == [])
+        #expect(
+            try await said(ill) == [
+                "Partitions 0, 2 have no owner.", "Partition 1 cannot go on.", "The node b was not heard for 41 s.",
+                "1 stream has no leader.", "1 stream is not whole on every broker.",
+            ]
+        )
+        let away = #"{"nodes": [{"name": "a", "state": "member"}], "partitions": []}"#
+        #expect(try await said(away) == ["The brokers have not answered lately."])
+    }
+
     private struct Mark: Decodable, Equatable {
         let at: String
         let kind: String

@@ -140,11 +140,74 @@ struct ClusterGatewayTests {
         await pair.first.stop()
     }
 
+    /// How many partitions each node has, by its name, as a gateway tells it; and the states of all.
+    private static func seen(by gateway: TestGateway) async throws -> (owned: [String: Int], states: Set<String>) {
+        let json = try await gateway.curl("GET", "\(gateway.opsURL)/v1/cluster").json
+        let partitions = json["partitions"] as? [[String: Any]] ?? []
+        let owners = partitions.compactMap { $0["owner"] as? String }
+        return (
+            Dictionary(owners.map { ($0, 1) }, uniquingKeysWith: +),
+            Set(partitions.compactMap { $0["state"] as? String })
+        )
+    }
+
+    /// Gives an order at one of the gateways, and waits until it is carried out as the other one sees it.
+    private static func order(_ words: [String], _ pair: Pair, _ isDone: @escaping ([String: Int]) -> Bool) async throws
+    {
+        let ordered = try await pair.first.runVerb(["cluster"] + words + ["--yes"])
+        try #require(ordered.status == 0, "\(ordered.errors)")
+        _ = try await pair.second.eventually("\(words)") {
+            let seen = try await Self.seen(by: pair.second)
+            return seen.states == ["running"] && isDone(seen.owned) ? true : nil
+        }
+    }
+
+    @Test func `operators see who has what at any of them, drain one and move a partition`() async throws {
+        var pair = try await Self.pair()
+        let (status, before) = (
+            try await pair.second.runVerb(["cluster", "status"]), try await Self.seen(by: pair.first)
+        )
+        for word in ["gateway-a", "gateway-b", "gateway-b:443", "running"] {
+            #expect(status.output.contains(word), "\(status.output)\(status.errors)")
+        }
+        let shared = before.owned
+        #expect(shared.count == 2 && shared.values.reduce(0, +) == Self.partitions)
+        try await Self.order(["drain", "gateway-b"], pair) { $0 == ["gateway-a": Self.partitions] }
+        try await Self.order(["move", "0", "--to", "gateway-a"], pair) { $0 == ["gateway-a": Self.partitions] }
+        try await Self.pushToAll(&pair, at: [pair.first])
+        let refused = try await pair.first.runVerb(["cluster", "drain", "gateway-c", "--yes"])
+        #expect(refused.status == 2 && refused.errors.contains("there is no node"), "\(refused.errors)")
+        try await Self.order(["undrain", "gateway-b"], pair) { $0["gateway-b"] != nil }
+        let json = try await pair.second.curl("GET", "\(pair.second.opsURL)/v1/cluster").json
+        let partitions = try #require(json["partitions"] as? [[String: Any]])
+        #expect(partitions[0]["wished"] as? String == "gateway-a" && partitions[0]["owner"] as? String == "gateway-a")
+        try await Self.order(["move", "0", "--back"], pair) { $0 == shared }
+        try await Self.pushToAll(&pair, at: pair.gateways)
+        // Other views want all partitions.
+        let reports = try await DashboardTests.reports(pair.first, ["tour", "cluster"], shots: "cluster")
+        try DashboardTests.check(reports, of: ["cluster"], besides: 503)
+        #expect(await pair.first.drain() == 0)
+        try await Self.awaitAll(pair.second)
+        try await Self.checkBooks(pair.second, pair)
+        await pair.second.stop()
+    }
+
     @Test func `after a kill -9 of one the other has all, and its books close`() async throws {
         var pair = try await Self.pair()
         try await Self.pushToAll(&pair, at: pair.gateways)
+        #expect(try await Alerts.firing("FreshetNodeMissing", pair.second, afterMinutes: 5) == 0)
         await pair.first.crash()
         try await Self.awaitAll(pair.second)
+        #expect(try await Alerts.firing("FreshetNodeMissing", pair.second, afterMinutes: 5) == 1)
+        let status = try await pair.second.runVerb(["cluster", "status"])
+        #expect(status.status == 1 && status.output.contains("gateway-a was not heard for"), "\(status.output)")
+        // All have an owner by now; if they had none, the same number would say so.
+        let metrics = try await pair.second.curl("GET", "\(pair.second.opsURL)/metrics").body
+        let unowned = #"freshet_cluster_partitions{state="unowned"}"#
+        #expect(metrics.contains("\(unowned) 0\n"))
+        let lost = metrics.replacing("\(unowned) 0\n", with: "\(unowned) 1\n")
+        #expect(try await Alerts.firing("FreshetPartitionUnowned", metrics, afterMinutes: 5) == 0)
+        #expect(try await Alerts.firing("FreshetPartitionUnowned", lost, afterMinutes: 5) == 1)
         try await Self.pushToAll(&pair, at: [pair.second])
         try await Self.checkBooks(pair.second, pair)
         await pair.second.stop()

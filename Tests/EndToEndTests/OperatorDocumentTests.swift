@@ -114,7 +114,7 @@ import Testing
         let gateway = try await TestGateway.start()
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
         // What a gateway without widgets, upstreams, webhooks and timeline providers has nothing to say of.
-        let source = try ["Metrics", "Health", "Behind", "Storage", "Memory", "Shares"].map { name in
+        let source = try ["Metrics", "Health", "Behind", "Storage", "Memory", "Shares", "Cluster"].map { name in
             let file = "\(TestGateway.root)/Sources/OperatorAPI/Routes/OperatorRoutes+\(name).swift"
             return try String(contentsOfFile: file, encoding: .utf8)
         }.joined()

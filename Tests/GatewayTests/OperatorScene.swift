@@ -1,4 +1,5 @@
 import APNSWire
+import Clustering
 import Engine
 import HTTPTransport
 import Journaling
@@ -32,6 +33,7 @@ struct OperatorScene {
         storage: StorageWatch? = nil,
         registry: RegistryWatch? = nil,
         bounds: ServingBounds = ServingBounds(),
+        cluster: (any Cluster)? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
         auditLog: RecordedLog = RecordedLog(),
         apps: ServedApps = Sports.served,
@@ -70,6 +72,7 @@ struct OperatorScene {
         self.filer = decisions(self.scene.log, history, clock)
         store.decisions = self.filer
         store.storage = storage
+        store.cluster = cluster
         store.snapshots = { snapshots }
         var traffic = OperatedTraffic(
             streams: self.scene.streams,

@@ -110,6 +110,34 @@ struct ClusterTests {
         for node in nodes { node.die() }
     }
 
+    @Test func `operators' orders reach all nodes and outlive them, and the brokers are seen`() throws {
+        let harness = try Self.harness(try Brokers())
+        let nodes = try (0..<2).map { try TestNode(Self.name($0), harness.configuration) }
+        Self.settle(nodes)
+        let partition = try #require(nodes[0].running.min())
+        try nodes[0].change(.place(partition, Self.name(1)))
+        eventually { nodes[1].running.contains(partition) && !nodes[0].running.contains(partition) }
+        try nodes[1].change(.drain(Self.name(1)))
+        eventually { nodes[0].running.count == Self.partitions && nodes[1].running.isEmpty }
+        // The same again is no change.
+        try nodes[0].change(.drain(Self.name(1)))
+        eventually { nodes.allSatisfy { $0.brokers != nil } }
+        let brokers = try #require(nodes[0].brokers)
+        #expect(brokers.servers == harness.brokers.servers && brokers.connected == brokers.servers[0])
+        #expect(brokers.brokers.map(\.name) == ["n0"] && brokers.leaderless.isEmpty && brokers.lagging.isEmpty)
+        #expect(brokers.streams.count == 2 * Self.partitions + 3)
+        for node in nodes { node.die() }
+
+        let later = try TestNode(Self.name(2), harness.configuration)
+        Self.settle([later])
+        let seen = try #require(later.view?.partitions[Int(partition.rawValue)])
+        #expect(seen.wished == Self.name(1))
+        try later.change(.place(partition, nil))
+        try later.change(.undrain(Self.name(1)))
+        #expect(later.view?.partitions[Int(partition.rawValue)].wished == nil)
+        later.die()
+    }
+
     @Test func `the later of two nodes with one name is refused, and the other one keeps what it has`() throws {
         let harness = try Self.harness(try Brokers())
         let first = try TestNode(Self.name(0), harness.configuration)
@@ -196,6 +224,7 @@ private final class TestNode: Sendable {
     }
 
     var view: ClusterView? { self.cluster.view }
+    var brokers: BrokersView? { self.cluster.brokers }
     var running: Set<PartitionID> { self.state.withLock { $0.running } }
     var starts: Int { self.state.withLock { $0.starts } }
     var refusal: NodeRefusal? { self.state.withLock { $0.refusal } }
@@ -203,6 +232,7 @@ private final class TestNode: Sendable {
 
     func stop() { self.gate.isOpen.withLock { $0 = false } }
     func goOn() { self.gate.isOpen.withLock { $0 = true } }
+    func change(_ change: PlacementWishes.Change) throws { try self.cluster.change(change) }
     func leave() { self.cluster.tell(.leaving) }
 
     func die() {

@@ -55,7 +55,7 @@ enum AllowedImports {
             "Settings", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "OperatorAPI": [
-            "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
+            "APNSWire", "Clustering", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
             "Journaling", "Ownership", "Partitions", "Serving", "Settings", "TLS", "Telemetry", "TimelineProviding",
             "Timelines", "WidgetModel",
         ],

@@ -153,6 +153,39 @@ export const tryNow = (body, name, waiting) => ({
   done: ({ tried }) => (tried.length === 0 ? "Nothing had failed, so nothing was retried." : `Tried: ${tried.map((one) => `${one.target} of ${one.kind ?? one.app} (${count(one.waiting)} waiting)`).join(", ")}.`),
 });
 
+// MARK: Nodes
+
+const place = (action, more) => ["POST", "/v1/cluster/orders", { action, ...more }];
+
+export const drain = (node) => ({
+  label: `Drain ${node.name}…`, yes: "Drain", title: `Drain ${node.name}`,
+  will: () => [
+    `It hands over ${counted(node.partitions, "partition")}, one after the other, and takes none while another node is there.`,
+    "It goes on answering. This holds until an operator undoes it, also after a restart.",
+  ],
+  request: () => place("drain", { node: node.name }), done: () => `Drained: ${node.name} hands over what it has.`,
+});
+
+export const undrain = (node) => ({
+  label: `Undrain ${node.name}…`, yes: "Undrain", title: `Undrain ${node.name}`,
+  will: () => ["It gets its share of the partitions again, one after the other."],
+  request: () => place("undrain", { node: node.name }), done: () => `Undrained: ${node.name} gets its share.`,
+});
+
+/// `nodes`: the names of those that may have it.
+export function move(partition, nodes) {
+  const to = choice([...nodes.map((name) => [name, name]), ["", "By the nodes' names again"]], partition.wished ?? partition.owner ?? "");
+  return {
+    label: `Move ${partition.partition}…`, yes: "Move", title: `Move partition ${partition.partition}`, fields: [["To", to]],
+    will: () => [
+      to.value ? `${to.value} has it for as long as it is there. If it ends, another node does until it is back.` : "The nodes' names say who has it.",
+      "Decisions of this partition pause while the next owner reads its state; pushes are taken meanwhile.",
+    ],
+    request: () => place("move", { partition: partition.partition, ...(to.value ? { to: to.value } : {}) }),
+    done: () => (to.value ? `Partition ${partition.partition} moves to ${to.value}.` : `Partition ${partition.partition} moves back.`),
+  };
+}
+
 export const readConfiguration = (difference) => ({
   label: "Read the configuration again…", yes: "Read it again", title: "Read the configuration again",
   will: () => [...difference(), "If the configuration has a fault, nothing changes."],

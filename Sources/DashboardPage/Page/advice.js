@@ -119,19 +119,44 @@ export function targetsInTrouble(places, providers) {
   ].filter(([, health]) => health?.state === "inTrouble").map(([name, health]) => ({ name, since: health.troubleSince, health }));
 }
 
+/// What is wrong with the nodes that share a log, worst first: `{ level, text, act }`.
+export function clusterTroubles(cluster) {
+  const found = [];
+  const partitions = (state) => (cluster?.partitions ?? []).filter((one) => one.state === state).map((one) => one.partition);
+  const which = (numbers) => `${numbers.length === 1 ? "Partition" : "Partitions"} ${numbers.join(", ")}`;
+  const unowned = partitions("unowned");
+  if (unowned.length) found.push({ level: "bad", text: `${which(unowned)} ${unowned.length === 1 ? "has" : "have"} no owner.`, act: "Another node takes such a partition within seconds. If none does, see whether the brokers answer, and start a node." });
+  const failed = partitions("failed");
+  if (failed.length) found.push({ level: "bad", text: `${which(failed)} cannot go on.`, act: "Read the critical line in the log of the owner, then restart it." });
+  for (const node of cluster?.nodes ?? []) {
+    if (node.state !== "missing") continue;
+    found.push({ level: "bad", text: `The node ${node.name} was not heard for ${duration(Math.max(1, node.silentSeconds) * 1000)}.`, act: "Start it again. If it is gone for good, drain it." });
+  }
+  if (!cluster?.nodes?.length) return found;
+  if (!cluster.brokers) found.push({ level: "bad", text: "The brokers have not answered lately.", act: "Pushes wait until they do. See whether most of the brokers run." });
+  const streams = cluster.brokers?.streams ?? [];
+  const leaderless = streams.filter((one) => one.leader === undefined).length;
+  if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
+  const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
+  if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until then one more that dies stops the log." });
+  return found;
+}
+
 const view = {
+  cluster: ["#/cluster", "Nodes"],
   budget: ["#/apps", "Apps"], senders: ["#/senders", "Senders"], upstreams: ["#/upstreams", "Providers"],
   hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], forecast: ["#/forecast", "Forecast"],
 };
 
 /// What somebody should do now, worst first: `{ level, text, act, link }`.
-export function advice({ stats, senders, budget, providers, places, samples = [] }) {
+export function advice({ stats, senders, budget, providers, places, cluster, samples = [] }) {
   const found = [];
   const add = (level, text, act, link) => found.push({ level, text, act, link });
   const http = stats.http ?? {};
   const failed = (stats.partitions ?? []).filter((partition) => partition.failed);
   if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log, then restart the gateway. Until then its hosts get no reloads.", view.system);
   if (stats.pushes && stats.pushes.balanced === false) add("bad", "Outcomes do not add up: matched is not final + deferred + issued.", "This is a bug: please keep the log and report it.", view.system);
+  for (const { level, text, act } of clusterTroubles(cluster)) add(level, text, act, view.cluster);
   if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "Look up the cause under Readiness in the operating manual.", view.system);
   if (stats.configuration?.result === "refused") {
     add("warn", "The newest configuration was refused; the previous one stays in force.", "Run freshet config diff to see its faults.", view.system);

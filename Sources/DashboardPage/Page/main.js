@@ -9,6 +9,7 @@ import { live } from "./live.js";
 import { duration, moment, stamp } from "./numbers.js";
 import { startSearch } from "./search.js";
 import * as apps from "./apps.js";
+import * as cluster from "./cluster.js";
 import * as forecast from "./forecast.js";
 import * as hosts from "./hosts.js";
 import * as instances from "./instances.js";
@@ -18,7 +19,7 @@ import * as senders from "./senders.js";
 import * as system from "./system.js";
 import * as upstreams from "./upstreams.js";
 
-const views = { now, instances, hosts, pushes, senders, apps, upstreams, forecast, system };
+const views = { now, instances, hosts, pushes, senders, apps, upstreams, forecast, cluster, system };
 /// What a sender whose key reads is shown of its team; the others are about the gateway as a whole.
 const ofTeams = ["apps", "instances", "hosts", "pushes", "senders", "upstreams"];
 const waits = [1, 2, 4, 8, 15, 30];
@@ -196,7 +197,11 @@ function tick() {
 /// Shows what this caller may see: who it is has to be known before.
 async function enter() {
   const session = await context.session().catch(() => null);
-  for (const link of at("views").children) link.hidden = Boolean(session?.team) && !ofTeams.includes(link.getAttribute("href").slice(2));
+  const shared = session && !session.team ? await context.sometimes("/v1/cluster", undefined, 9).catch(() => null) : null;
+  for (const link of at("views").children) {
+    const name = link.getAttribute("href").slice(2);
+    link.hidden = session?.team ? !ofTeams.includes(name) : name === "cluster" && !shared?.nodes.length;
+  }
   at("team").textContent = session?.team ? `Team ${session.team}` : "";
   route();
 }

@@ -53,20 +53,20 @@ export function open(context) {
     element,
     charts: going.charts,
     async ask(signal) {
-      const [stats, senders, budget, providers, places, apps, all, drawn] = await Promise.all([
+      const [stats, senders, budget, providers, places, apps, all, cluster, drawn] = await Promise.all([
         gateway.get("/v1/stats", signal), context.sometimes("/v1/senders", signal), context.sometimes("/v1/budget", signal),
         context.sometimes("/v1/providers", signal, 9), context.sometimes("/v1/upstreams", signal, 9), context.sometimes("/v1/apps", signal, 9),
-        context.sometimes("/v1/kinds", signal, 9), going.ask(signal),
+        context.sometimes("/v1/kinds", signal, 9), context.sometimes("/v1/cluster", signal, 9), going.ask(signal),
       ]);
       return { stats, apps: apps?.apps, kinds: all?.kinds ?? [], senders: senders?.senders ?? [], budget: budget?.survey ? budget : null,
-        providers: providers?.providers, places, drawn };
+        providers: providers?.providers, places, cluster, drawn };
     },
     sample(sample) {
       lately = [...lately, sample].slice(-60);
       showRates();
       going.sample(sample);
     },
-    show({ stats, apps, kinds: allKinds, senders, budget, providers, places, drawn }) {
+    show({ stats, apps, kinds: allKinds, senders, budget, providers, places, cluster, drawn }) {
       const fresh = freshness(stats);
       const sightings = seen(stats);
       word.textContent = fresh.word;
@@ -82,7 +82,7 @@ export function open(context) {
       showSteps(stepsCard, steps, stats, apps);
       lately = drawn.seconds.slice(-60);
       showRates();
-      showTodo(todo, advice({ stats, senders, budget, providers, places, samples: lately }), stats);
+      showTodo(todo, advice({ stats, senders, budget, providers, places, cluster, samples: lately }), stats);
       showSpenders(spenders, senders, stats);
       const outcomes = stats.pushes.outcomes;
       outcome.set(outcomes, { all: true });

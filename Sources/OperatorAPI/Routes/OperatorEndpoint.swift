@@ -29,6 +29,8 @@ struct OperatorEndpoint: Sendable {
     enum Audit: Sendable {
         /// Before it is done, and how it was answered afterwards.
         case notes
+        /// The same, and no partition's owner is waited for: it may be about one that has none.
+        case durableNotes
         /// What it logs says itself who asked.
         case ownRecord
     }

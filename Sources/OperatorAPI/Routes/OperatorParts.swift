@@ -1,3 +1,4 @@
+package import Clustering
 package import Partitions
 package import Serving
 
@@ -30,6 +31,8 @@ package struct OperatedStore: Sendable {
     package var storage: StorageWatch?
     /// What became of the snapshots; nil where none are made.
     package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
+    /// The nodes that share the log; nil where it is this gateway's alone.
+    package var cluster: (any Cluster)?
     /// Lets go of what was logged, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
     package var forgetHistory: @Sendable () async throws -> Int? = { nil }
 

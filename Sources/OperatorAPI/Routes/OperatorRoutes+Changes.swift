@@ -25,7 +25,18 @@ extension OperatorRoutes {
             do throws(Problem) {
                 switch audit {
                 case .ownRecord: return .success(try await change.carryOut())
-                case .notes: return .success(try await self.audited(change, for: call))
+                case .notes:
+                    return .success(
+                        try await self.audited(change, for: call) { (record) throws(Problem) in
+                            _ = try await self.log.append(record, to: PartitionID(0))
+                        }
+                    )
+                case .durableNotes:
+                    return .success(
+                        try await self.audited(change, for: call) { (record) throws(Problem) in
+                            try await self.log.store(record, in: PartitionID(0))
+                        }
+                    )
                 }
             } catch {
                 return .failure(error)
@@ -53,7 +64,11 @@ extension OperatorRoutes {
     /// what is logged waits for no task that could be cancelled.
     ///
     /// - Throws: `unavailable` if it could not be logged; nothing was done then.
-    private func audited(_ change: Change, for call: OperatorCall) async throws(Problem) -> HTTPResponse {
+    private func audited(
+        _ change: Change,
+        for call: OperatorCall,
+        _ log: (Record) async throws(Problem) -> Void
+    ) async throws(Problem) -> HTTPResponse {
         let asked = AuditedRequest(
             number: .random(in: 0 ... .max),
             source: call.asker.source,
@@ -61,7 +76,7 @@ extension OperatorRoutes {
             path: call.request.target,
             body: call.request.body
         )
-        _ = try await self.log.append(.audit(.request(asked)), to: PartitionID(0))
+        try await log(.audit(.request(asked)))
         let result: Result<HTTPResponse, Problem>
         do throws(Problem) {
             result = .success(try await change.carryOut())
@@ -74,7 +89,7 @@ extension OperatorRoutes {
             case .failure(let problem): problem.code.status
             }
         // What cannot be logged now has been done: the request stays without its answer.
-        _ = try? await self.log.append(.audit(.answer(number: asked.number, status: status)), to: PartitionID(0))
+        try? await log(.audit(.answer(number: asked.number, status: status)))
         return try result.get()
     }
 }

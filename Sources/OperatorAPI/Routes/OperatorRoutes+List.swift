@@ -99,6 +99,13 @@ extension OperatorRoutes {
         Route(.get, "/v1/upstreams", .asks(.read, teams: .own, Self.upstreamList))
         Route(.post, "/v1/try-now", body: .ordinary, .changes(.write, Self.tryNow))
         Route(.get, "/v1/partitions", .asks(.read, Self.partitionList))
+        Route(.get, "/v1/cluster", .asks(.read, Self.cluster))
+        Route(
+            .post,
+            "/v1/cluster/orders",
+            body: .ordinary,
+            .changes(.write, audit: .durableNotes, Self.orderCluster)
+        )
         Route(.get, "/v1/orders", .asks(.read, teams: .own, Self.orderList))
         Route(.post, "/v1/orders", body: .ordinary, .changes(.write, audit: .ownRecord, Self.order))
         Route(.get, "/v1/clock", .asks(.read, Self.clockNow))

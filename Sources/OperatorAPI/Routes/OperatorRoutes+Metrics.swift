@@ -58,6 +58,7 @@ extension OperatorRoutes {
         await self.addHealth(&text)
         self.addSnapshots(&text)
         self.addStorage(&text)
+        self.addCluster(&text)
         self.addDecisions(&text)
         self.addMemory(&text)
         self.addLogs(&text)

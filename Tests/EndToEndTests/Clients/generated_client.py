@@ -183,7 +183,7 @@ drive("senders.channel", push, app, status=400, apns_channel_id=ids[0], parsed=m
 for name in [
     "session", "audit", "configuration", "configuration_difference", "log_levels", "stats", "history", "apps", "kinds",
     "budget", "forecast", "instances", "hosts", "pushes", "senders", "providers", "upstreams",
-    "partitions", "orders", "clock", "openapi", "metrics",
+    "partitions", "cluster", "orders", "clock", "openapi", "metrics",
     "reload_configuration",
 ]:
     drive(f"operators.{name}", ops)
@@ -197,6 +197,9 @@ asked = models.DryRunBody(freshet=models.Target(kind="scores"), priority=10)
 drive("operators.dry_run", ops, app, body=asked, parsed=models.DryRun)
 for action in ["pause", "resume"]:
     drive("operators.order", ops, body=models.Order(action=action, of=models.OrderOf(app=app)), parsed=models.Matched)
+# This gateway has its log alone.
+drained = models.ClusterOrder(action="drain", node="gateway-2")
+drive("operators.order_cluster", ops, status=404, body=drained, parsed=models.Problem)
 drive("operators.try_now", ops, body=models.TryNowBody(app=told.provided, kind="panel"))
 levels = models.SetLogLevelsBodyLevels.from_dict({"http": "warning"})
 drive("operators.set_log_levels", ops, body=models.SetLogLevelsBody(levels=levels), parsed=models.LogLevels)

@@ -1,0 +1,126 @@
+package import WidgetModel
+
+/// A cluster as one of its nodes knows it.
+package struct ClusterView: Hashable, Sendable {
+    package struct Node: Hashable, Sendable {
+        package let node: ClusterNode
+        package let phase: Beat.Phase
+        /// How long it has not been heard.
+        package let silentFor: Interval
+        package let isAlive: Bool
+        /// Whether operators want it to have nothing.
+        package let isDrained: Bool
+
+        /// Whether it is missed: it has not said that it ends, and is not drained.
+        package var isMissing: Bool { !self.isAlive && self.phase != .leaving && !self.isDrained }
+    }
+
+    /// How a partition is.
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        /// Its owner reads the state and the log.
+        case starting
+        case running
+        /// It is on its way to another node.
+        case moving
+        /// Its owner cannot go on.
+        case failed
+        /// No living node has it.
+        case unowned
+    }
+
+    package struct Partition: Hashable, Sendable {
+        package let partition: PartitionID
+        /// Nil if no node has claimed it yet, or its node released it.
+        package let owner: ClusterNode?
+        package let epoch: Epoch?
+        /// What its owner last said of it; nil while that is not known.
+        package let standing: Beat.Standing?
+        package let applied: LogPosition
+        /// The node that it is handed over to; nil if it is not, or to no one node.
+        package let successor: NodeName?
+        /// Who has it when its owner dies.
+        package let next: NodeName?
+        /// The node that operators want to have it.
+        package let wished: NodeName?
+        package let state: State
+    }
+
+    package let own: ClusterNode
+    /// By name.
+    package let nodes: [Node]
+    package let partitions: [Partition]
+    package let counts: ClusterCounts
+}
+
+/// What a node has counted since its start.
+package struct ClusterCounts: Hashable, Sendable {
+    /// Partitions that it has let go of, for another node or because it ends.
+    package internal(set) var moves = 0
+    /// Partitions that it has claimed from a node that had not let go of them.
+    package internal(set) var takeovers = 0
+    /// Beats of other nodes that it should have heard, and did not.
+    package internal(set) var beatsMissed = 0
+
+    package init() {}
+}
+
+extension PlacementMachine {
+    package var view: ClusterView {
+        let others = self.peers.values.map { peer in
+            ClusterView.Node(
+                node: peer.node,
+                phase: peer.phase,
+                silentFor: max(.zero, self.now - peer.heardAt),
+                isAlive: !self.isSilent(peer),
+                isDrained: self.wishes.drained.contains(peer.node.name)
+            )
+        }
+        let own = ClusterView.Node(
+            node: self.own,
+            phase: self.toldPhase,
+            silentFor: .zero,
+            isAlive: true,
+            isDrained: self.wishes.drained.contains(self.own.name)
+        )
+        return ClusterView(
+            own: self.own,
+            nodes: (others + [own]).sorted { $0.node.name < $1.node.name },
+            partitions: self.slots.map { self.view(of: $0) },
+            counts: self.counts
+        )
+    }
+
+    private func view(of slot: Slot) -> ClusterView.Partition {
+        let claim = slot.claim.flatMap { $0.isReleased ? nil : $0 }
+        let told = claim.flatMap { claim -> Beat.Holding? in
+            let holdings =
+                claim.node == self.own ? self.ownHoldings : self.peers[claim.node.name]?.holdings ?? []
+            return holdings.first { $0.partition == slot.partition && $0.epoch == claim.epoch }
+        }
+        let released = slot.claim.flatMap { $0.isReleased ? $0.successor : nil }
+        return ClusterView.Partition(
+            partition: slot.partition,
+            owner: claim?.node,
+            epoch: slot.claim?.epoch,
+            standing: told?.standing,
+            applied: told?.applied ?? .start,
+            successor: released ?? told?.successor,
+            next: self.ranking(for: slot).first { $0 != claim?.node.name },
+            wished: self.wishes.places[slot.partition],
+            state: self.state(of: slot, told?.standing)
+        )
+    }
+
+    private func state(of slot: Slot, _ standing: Beat.Standing?) -> ClusterView.State {
+        guard let claim = slot.claim else { return .unowned }
+        if claim.isReleased { return claim.successor.map(self.isMember) ?? false ? .moving : .unowned }
+        guard self.isAlive(claim.node) else { return .unowned }
+        return switch standing {
+        case .running: .running
+        case .stopping, .released: .moving
+        case .failed: .failed
+        // A claim that its node has not told of yet.
+        case .starting, nil: .starting
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package import WidgetModel
+
+/// What operators want of placement. The brokers have it as one note, which every node reads.
+package struct PlacementWishes: Hashable, Sendable {
+    /// One change of it.
+    package enum Change: Hashable, Sendable {
+        /// The node is to have nothing while another one is there.
+        case drain(NodeName)
+        case undrain(NodeName)
+        /// The partition is to be the node's while that lives; nil to go by the names again.
+        case place(PartitionID, NodeName?)
+    }
+
+    /// The number of the note: later ones are higher. 0 for none.
+    package var version: UInt64
+    package private(set) var drained: Set<NodeName>
+    /// Partitions that are to be a certain node's.
+    package private(set) var places: [PartitionID: NodeName]
+
+    package init(version: UInt64 = 0, drained: Set<NodeName> = [], places: [PartitionID: NodeName] = [:]) {
+        self.version = version
+        self.drained = drained
+        self.places = places
+    }
+
+    /// Doing so twice changes nothing more.
+    package mutating func apply(_ change: Change) {
+        switch change {
+        case .drain(let node): self.drained.insert(node)
+        case .undrain(let node): self.drained.remove(node)
+        case .place(let partition, let node): self.places[partition] = node
+        }
+    }
+
+    /// Nodes by how much a partition is theirs, as operators want it: first the one that they have named, last those that are
+    /// drained. Where all are drained, it is as if none were.
+    ///
+    /// - Parameter ranking: By their names alone.
+    package func ranking(_ ranking: [NodeName], for partition: PartitionID) -> [NodeName] {
+        let (drained, others) = (
+            ranking.filter { self.drained.contains($0) }, ranking.filter { !self.drained.contains($0) }
+        )
+        let group = others.isEmpty ? drained : others
+        let wished = self.places[partition]
+        return group.filter { $0 == wished } + group.filter { $0 != wished } + (others.isEmpty ? [] : drained)
+    }
+}

@@ -1,0 +1,247 @@
+import ArgumentParser
+import Settings
+import WidgetModel
+
+/// `freshet cluster`
+struct ClusterVerb: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cluster",
+        abstract: "Show the gateways that share a log, and say which of them has what.",
+        discussion: """
+            Ask any of them. docs/jetstream.md explains nodes and partitions.
+
+              freshet cluster status
+              freshet cluster drain gateway-2
+
+            Exit codes: 0 done, 1 the gateway does not answer, 2 it refused.
+            """,
+        subcommands: [Status.self, Drain.self, Undrain.self, Move.self]
+    )
+
+    /// `freshet cluster status`
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show nodes, partitions and brokers, and what is wrong with them.",
+            discussion: """
+                  freshet cluster status --json
+
+                Exit codes: 0 all is well, 1 something is wrong or the gateway does not answer, 2 it refused.
+                """
+        )
+
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+
+        func run() async throws {
+            let found = try await self.gateway.ask { try await $0.ask("GET", "/v1/cluster") }
+            let reading = ClusterReading(json: found.json)
+            if self.answer.json {
+                Output.line(found.text)
+            } else {
+                for line in reading.lines(on: Screen.current) { Output.line(line) }
+            }
+            if !reading.troubles.isEmpty { throw ExitCode(1) }
+        }
+    }
+
+    /// `freshet cluster drain`
+    struct Drain: GatewayChange {
+        static let configuration = CommandConfiguration(
+            abstract: "Have a node hand over its partitions, one after the other, and take none.",
+            discussion: """
+                It goes on answering. A node that is gone for good is no longer missed once it is drained. It holds until \
+                freshet cluster undrain, also over restarts.
+
+                  freshet cluster drain gateway-2 --yes
+
+                Exit codes: 0 ordered, 1 the gateway does not answer, 2 it refused.
+                """
+        )
+
+        @Argument(help: "The node's name.") var node: String
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+        @OptionGroup var confirmation: ConfirmationOptions
+
+        var intent: String { "drain the node \(self.node)" }
+        var request: (method: String, path: String, body: JSONValue?) {
+            ClusterVerb.request("drain", [("node", .string(self.node))])
+        }
+
+        func line(_ answer: JSONValue) -> String {
+            let node = answer["nodes"]?.elements.first { $0["name"]?.text == self.node }
+            let count = node?["partitions"]?.whole ?? 0
+            return "Drained \(self.node): it has \(count) partition\(count == 1 ? "" : "s") to hand over."
+        }
+    }
+
+    /// `freshet cluster undrain`
+    struct Undrain: GatewayChange {
+        static let configuration = CommandConfiguration(
+            abstract: "Let a drained node have its share of the partitions again.",
+            discussion: """
+                  freshet cluster undrain gateway-2 --yes
+
+                Exit codes: 0 ordered, 1 the gateway does not answer, 2 it refused.
+                """
+        )
+
+        @Argument(help: "The node's name.") var node: String
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+        @OptionGroup var confirmation: ConfirmationOptions
+
+        var intent: String { "let the node \(self.node) have partitions" }
+        var request: (method: String, path: String, body: JSONValue?) {
+            ClusterVerb.request("undrain", [("node", .string(self.node))])
+        }
+
+        func line(_ answer: JSONValue) -> String { "\(self.node) gets its share of the partitions." }
+    }
+
+    /// `freshet cluster move`
+    struct Move: GatewayChange {
+        static let configuration = CommandConfiguration(
+            abstract: "Move a partition to a node, for as long as that node is there; or back to its own.",
+            discussion: """
+                Which node has a partition follows from the nodes' names. This says otherwise for one of them. If the \
+                node ends, others have the partition; if it comes back, so does the partition.
+
+                  freshet cluster move 3 --to gateway-2 --yes
+                  freshet cluster move 3 --back --yes
+
+                Exit codes: 0 ordered, 1 the gateway does not answer, 2 it refused.
+                """
+        )
+
+        @Argument(help: "The partition's number.") var partition: UInt16
+        @Option(help: "The name of the node that is to have it.") var to: String?
+        @Flag(help: "Go by the nodes' names again.") var back = false
+        @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
+        @OptionGroup var confirmation: ConfirmationOptions
+
+        func validate() throws {
+            if (self.to == nil) != self.back { throw ValidationError("give either --to NODE or --back") }
+        }
+
+        private var place: String { self.to.map { "to \($0)" } ?? "back to its own node" }
+        var intent: String { "move partition \(self.partition) \(self.place)" }
+        var request: (method: String, path: String, body: JSONValue?) {
+            ClusterVerb.request(
+                "move",
+                [("partition", .int(Int64(self.partition))), ("to", self.to.map { .string($0) })]
+            )
+        }
+
+        func line(_ answer: JSONValue) -> String { "Partition \(self.partition) moves \(self.place)." }
+    }
+
+    private static func request(_ action: String, _ members: [(String, JSONValue?)])
+        -> (method: String, path: String, body: JSONValue?)
+    {
+        ("POST", "/v1/cluster/orders", .object(of: [("action", .string(action))] + members))
+    }
+}
+
+/// What a gateway says of the cluster that it is one of.
+struct ClusterReading {
+    let json: JSONValue
+
+    private var nodes: [JSONValue] { self.json["nodes"]?.elements ?? [] }
+    private var partitions: [JSONValue] { self.json["partitions"]?.elements ?? [] }
+    private var streams: [JSONValue] { self.json.at("brokers.streams")?.elements ?? [] }
+
+    /// What is wrong, a sentence each.
+    var troubles: [Cell] {
+        var found: [Cell] = []
+        for node in self.nodes where node["state"]?.text == "missing" {
+            let what = "\(node["name"]?.words ?? "–") was not heard for \(Self.seconds(node))"
+            found.append(Cell("\(what); start it, or drain it if it is gone", .bad))
+        }
+        for (state, words) in [
+            ("unowned", "no node has it"), ("failed", "its owner cannot go on; look at that gateway's log"),
+        ] {
+            let numbers = self.partitions.filter { $0["state"]?.text == state }.compactMap { $0["partition"]?.words }
+            guard !numbers.isEmpty else { continue }
+            let which = numbers.count == 1 ? "partition" : "partitions"
+            found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))
+        }
+        if !self.nodes.isEmpty, self.json.at("brokers") == nil {
+            found.append(Cell("the brokers have not answered lately", .bad))
+        }
+        let leaderless = self.streams.filter { $0.at("leader") == nil }
+        if !leaderless.isEmpty { found.append(Cell("\(leaderless.count) streams have no leader", .bad)) }
+        let lagging = self.streams.filter { $0.at("leader") != nil && $0["current"] != $0["replicas"] }
+        if !lagging.isEmpty { found.append(Cell("\(lagging.count) streams are not whole on every broker", .warning)) }
+        return found
+    }
+
+    /// For people.
+    func lines(on screen: Screen) -> [String] {
+        guard !self.nodes.isEmpty else {
+            return ["This gateway has its log alone. docs/jetstream.md says how several share one."]
+        }
+        let now = Moment.now(of: self.json)
+        var card = TextCard()
+        card.add("asked", self.json["node"]?.words)
+        card.add("brokers", self.brokers)
+        let counts = self.json["counts"]
+        card.add(
+            "since its start",
+            "\(counts?["moves"]?.words ?? "0") handed over, \(counts?["takeovers"]?.words ?? "0") taken over, "
+                + "\(counts?["beatsMissed"]?.words ?? "0") beats missed"
+        )
+        for trouble in self.troubles { card.add("trouble", trouble) }
+        var nodes = TextTable(Self.nodeColumns)
+        var partitions = TextTable(Self.partitionColumns)
+        return card.lines(on: screen) + [""] + nodes.lines(self.nodes, now: now, on: screen) + [""]
+            + partitions.lines(self.partitions, now: now, on: screen)
+    }
+
+    private var brokers: Cell {
+        let all = self.json.at("brokers.brokers")?.elements ?? []
+        guard !all.isEmpty else { return Cell("none has answered lately", .bad) }
+        let words = all.map { broker in
+            let (name, version) = (broker["name"]?.words ?? "–", broker["version"]?.words ?? "–")
+            return "\(name) \(version) leads \(broker["leads"]?.words ?? "0")"
+        }
+        return Cell(words.joined(separator: ", "))
+    }
+
+    private static func seconds(_ node: JSONValue) -> String {
+        "\(NumberText.grouped(node["silentSeconds"]?.whole ?? 0)) s"
+    }
+
+    private static let nodeColumns: [TextTable.Column] = [
+        .text("NODE", "name", isElastic: true),
+        TextTable.Column(title: "STATE") { row, _ in
+            let state = row["state"]?.text ?? "–"
+            if state == "missing" { return Cell(state, .bad) }
+            return row["drained"]?.isTrue == true
+                ? Cell("drained", .warning) : Cell(state, state == "member" ? .good : .plain)
+        },
+        .count("PARTITIONS", "partitions"),
+        TextTable.Column(title: "HEARD", isNumber: true) { row, _ in Cell("\(Self.seconds(row)) ago") },
+        .text("ADDRESS", "address", isElastic: true),
+    ]
+
+    private static let partitionColumns: [TextTable.Column] = [
+        .count("PARTITION", "partition"), .text("OWNER", "owner", isElastic: true),
+        TextTable.Column(title: "STATE") { row, _ in
+            switch row["state"]?.text ?? "–" {
+            case "running": Cell("running", .good)
+            case let state where ["unowned", "failed"].contains(state): Cell(state, .bad)
+            case let state: Cell(state, .warning)
+            }
+        },
+        .count("EPOCH", "epoch"), .count("APPLIED", "applied"),
+        // Of one that moves, the node that it moves to.
+        TextTable.Column(title: "NEXT", isElastic: true) { row, _ in
+            row.at("successor").map { Cell($0.words, .warning) } ?? Cell(row.at("next")?.words ?? "–")
+        },
+        TextTable.Column(title: "SNAPSHOT", isNumber: true) { row, _ in
+            Cell(row.at("snapshotAgeSeconds")?.whole.map { "\(NumberText.grouped($0)) s" } ?? "–")
+        },
+    ]
+}

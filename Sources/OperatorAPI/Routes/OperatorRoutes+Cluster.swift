@@ -1,0 +1,190 @@
+import Clustering
+import HTTPTransport
+import Journaling
+import NIOPosix
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+/// The nodes that share the log, and what operators want of them.
+extension OperatorRoutes {
+    /// What is answered where no other gateway has the log.
+    private static let alone = Problem(
+        .notFound,
+        "this gateway has its log alone: journal.jetstream in the configuration lets several share one (docs/jetstream.md)"
+    )
+
+    /// `GET /v1/cluster`: nodes, partitions and brokers as this node knows them; empty lists where it is alone.
+    func cluster(_: OperatorCall) async throws(Problem) -> HTTPResponse {
+        guard let cluster = self.store.cluster, let view = cluster.view else {
+            return HTTPResponse(ofNow: [
+                ("asOf", .instant(self.clock.now())), ("nodes", .array([])), ("partitions", .array([])),
+            ])
+        }
+        return HTTPResponse(ofNow: self.members(of: view, cluster.brokers))
+    }
+
+    /// `POST /v1/cluster/orders`: drains a node, lets it have partitions again, or moves a partition.
+    func orderCluster(_ call: OperatorCall) throws(Problem) -> Change {
+        guard let cluster = self.store.cluster, let view = cluster.view else { throw Self.alone }
+        let change = try ClusterOrderBody.change(try call.json(), in: view)
+        return Change { () async throws(Problem) in
+            do {
+                try await NIOThreadPool.singleton.runIfActive { try cluster.change(change) }
+            } catch {
+                throw Problem(.unavailable, "the brokers did not take the order (\(error)); send it again")
+            }
+            return try await self.cluster(call)
+        }
+    }
+
+    private func members(of view: ClusterView, _ brokers: BrokersView?) -> [(String, JSONValue?)] {
+        let now = self.clock.now()
+        let snapshots = self.store.snapshots()?.newest ?? []
+        return [
+            ("asOf", .instant(now)),
+            ("node", .string(view.own.name.rawValue)),
+            ("nodes", .array(view.nodes.map { Self.node($0, in: view, now: now) })),
+            (
+                "partitions",
+                .array(
+                    view.partitions.map { seen in
+                        let newest = snapshots.first { $0.partition == seen.partition }
+                        return Self.partition(seen, newest, now: now)
+                    }
+                )
+            ),
+            ("brokers", brokers.map { Self.brokers($0) }),
+            (
+                "counts",
+                JSONValue.object(of: [
+                    ("moves", .count(view.counts.moves)), ("takeovers", .count(view.counts.takeovers)),
+                    ("beatsMissed", .count(view.counts.beatsMissed)),
+                ])
+            ),
+        ]
+    }
+
+    private static func node(_ seen: ClusterView.Node, in view: ClusterView, now: Instant) -> JSONValue {
+        let state = seen.isMissing ? "missing" : !seen.isAlive ? "ended" : "\(seen.phase)"
+        return JSONValue.object(of: [
+            ("name", .string(seen.node.name.rawValue)),
+            ("address", .string(seen.node.address)),
+            ("startedAt", .instant(seen.node.incarnation.startedAt)),
+            ("rules", .count(Int(seen.node.rules))),
+            ("state", .string(state)),
+            ("drained", .bool(seen.isDrained)),
+            ("partitions", .count(view.partitions.count { $0.owner == seen.node })),
+            ("lastHeard", .instant(now - seen.silentFor)),
+            ("silentSeconds", .int(seen.silentFor.milliseconds / 1000)),
+        ])
+    }
+
+    private static func partition(_ seen: ClusterView.Partition, _ snapshot: SnapshotID?, now: Instant) -> JSONValue {
+        JSONValue.object(of: [
+            ("partition", .count(Int(seen.partition.rawValue))),
+            ("state", .string(seen.state.rawValue)),
+            ("owner", seen.owner.map { .string($0.name.rawValue) }),
+            ("epoch", seen.epoch.map { .unsigned($0.rawValue) }),
+            ("applied", .unsigned(seen.applied.rawValue)),
+            ("successor", seen.successor.map { .string($0.rawValue) }),
+            ("next", seen.next.map { .string($0.rawValue) }),
+            ("wished", seen.wished.map { .string($0.rawValue) }),
+            ("snapshotAgeSeconds", snapshot.map { .int(max(.zero, now - $0.logTime).milliseconds / 1000) }),
+        ])
+    }
+
+    private static func brokers(_ seen: BrokersView) -> JSONValue {
+        JSONValue.object(of: [
+            ("connected", .string(seen.connected)),
+            ("servers", .strings(seen.servers)),
+            (
+                "brokers",
+                .array(
+                    seen.brokers.map { broker in
+                        JSONValue.object(of: [
+                            ("name", .string(broker.name)), ("version", .string(broker.version)),
+                            ("leads", .count(seen.streams.count { $0.leader == broker.name })),
+                        ])
+                    }
+                )
+            ),
+            (
+                "streams",
+                .array(
+                    seen.streams.map { stream in
+                        JSONValue.object(of: [
+                            ("stream", .string(stream.name)), ("leader", stream.leader.map { .string($0) }),
+                            ("replicas", .count(stream.replicas)), ("current", .count(stream.current)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+
+    // MARK: Metrics
+
+    func addCluster(_ text: inout PrometheusText) {
+        guard let cluster = self.store.cluster, let view = cluster.view else { return }
+        text.add(
+            "freshet_cluster_nodes",
+            .gauge,
+            "Nodes that share the log: alive, and missing since they were not heard and had not said that they end.",
+            by: "state",
+            [("alive", view.nodes.count(where: \.isAlive)), ("missing", view.nodes.count(where: \.isMissing))]
+        )
+        text.add(
+            "freshet_cluster_nodes_drained",
+            .gauge,
+            "Living nodes that operators have drained.",
+            view.nodes.count { $0.isAlive && $0.isDrained }
+        )
+        text.add(
+            "freshet_cluster_partitions",
+            .gauge,
+            "Partitions of the log, by their state.",
+            by: "state",
+            ClusterView.State.allCases.map { state in
+                (state.rawValue, view.partitions.count { $0.state == state })
+            }
+        )
+        text.add(
+            "freshet_cluster_partitions_owned",
+            .gauge,
+            "Partitions that this node owns.",
+            view.partitions.count { $0.owner == view.own }
+        )
+        text.add(
+            "freshet_cluster_moves_total",
+            .counter,
+            "Partitions that this node has handed over.",
+            view.counts.moves
+        )
+        text.add(
+            "freshet_cluster_takeovers_total",
+            .counter,
+            "Partitions that this node has taken from one that had not let go of them.",
+            view.counts.takeovers
+        )
+        text.add(
+            "freshet_cluster_beats_missed_total",
+            .counter,
+            "Beats of other nodes that did not come.",
+            view.counts.beatsMissed
+        )
+        guard let brokers = cluster.brokers else { return }
+        text.add("freshet_cluster_brokers", .gauge, "Brokers that answer.", brokers.brokers.count)
+        text.add(
+            "freshet_cluster_streams",
+            .gauge,
+            "Streams of the log: all, those without a leader, and those of which a broker lacks something.",
+            by: "which",
+            [
+                ("all", brokers.streams.count), ("leaderless", brokers.leaderless.count),
+                ("lagging", brokers.lagging.count),
+            ]
+        )
+    }
+}

@@ -1,0 +1,233 @@
+"""Kills and stops gateways that share a log, and their brokers, under load, and then asks whether anything was lost or done twice.
+
+    python Tests/Chaos --program .build/release/freshet --rounds 100 --seed 1
+
+Three brokers and three gateways on loopback. In each round one or two of them, chosen by the seed, are killed with -9 or stopped for a
+while, under pushes and registrations of clients that are not ours (httpx). At the end the gateways are ended, their logs are read from
+the brokers by `freshet log export` and `freshet log outputs`, and compared with every answer (checker.py). Then faults are planted in
+what was read, which the checker has to find.
+
+It fails if something accepted is not in the log, if a known host's push is refused, if a cause has two reloads or two charges, if the
+partitions are not shared out again within minutes, or if the checker misses a planted fault. Times are printed, and fail nothing.
+"""
+
+import argparse
+import asyncio
+import json
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy" / "demo"))
+
+import checker  # noqa: E402
+from machines import APP, Cluster, Gateway, Machine  # noqa: E402
+from traffic import Traffic  # noqa: E402
+
+PARTITIONS = 8
+#: What happens in a round, and how often of 14.
+ROUNDS = {
+    "a gateway is killed": 4, "a gateway is stopped": 2, "a gateway is stopped for a moment": 1, "a broker is killed": 3,
+    "a broker is stopped": 1, "a gateway and a broker are killed": 2, "two brokers are stopped": 1,
+}
+
+
+def say(text: str = "") -> None:
+    print(text, flush=True)
+
+
+class Chaos:
+    def __init__(self, cluster: Cluster, traffic: Traffic, seed: int) -> None:
+        self.cluster = cluster
+        self.traffic = traffic
+        self.random = random.Random(seed)
+        self.takeovers: list[float] = []
+        self.gaps: list[tuple[float, str]] = []
+
+    async def rounds(self, count: int) -> None:
+        for number in range(count):
+            kind = self.random.choices(list(ROUNDS), ROUNDS.values())[0]
+            gateway = self.random.choice(self.cluster.gateways)
+            brokers = self.random.sample(self.cluster.brokers, 2)
+            begun, first = time.monotonic(), len(self.traffic.accepted_at)
+            took = await self.play(kind, gateway, brokers)
+            settled = await asyncio.to_thread(self.cluster.wait_settled, 300)
+            await asyncio.sleep(self.random.uniform(0.2, 1.0))
+            gap = self.longest_gap(begun, first)
+            self.gaps.append((gap, kind))
+            accepted = len(self.traffic.accepted_at) - first
+            words = [f"round {number + 1} of {count}: {kind}"]
+            if took is not None:
+                words.append(f"taken over in {took:.1f} s")
+            words += [f"shared out {settled:.1f} s later", f"{accepted} accepted, the longest pause {gap:.1f} s"]
+            say(", ".join(words))
+
+    def longest_gap(self, begun: float, first: int) -> float:
+        """The longest time in which nothing was accepted."""
+        times = [begun, *self.traffic.accepted_at[first:], time.monotonic()]
+        return max(later - earlier for earlier, later in zip(times, times[1:]))
+
+    async def play(self, kind: str, gateway: Gateway, brokers: list[Machine]) -> float | None:
+        wait = self.random.uniform
+        match kind:
+            case "a gateway is killed":
+                return await self.lose(gateway, gateway.kill, gateway.start)
+            case "a gateway is stopped":
+                return await self.lose(gateway, gateway.pause, gateway.resume)
+            case "a gateway is stopped for a moment":
+                await self.out([gateway], wait(0.2, 3.0))
+            case "a broker is killed":
+                brokers[0].kill()
+                await asyncio.sleep(wait(0.1, 8))
+                brokers[0].start()
+            case "a broker is stopped":
+                await self.out(brokers[:1], wait(0.5, 8))
+            case "a gateway and a broker are killed":
+                brokers[0].kill()
+                took = await self.lose(gateway, gateway.kill, gateway.start)
+                brokers[0].start()
+                return took
+            case "two brokers are stopped":
+                await self.out(brokers, wait(0.5, 5))
+        return None
+
+    async def out(self, machines: list[Machine], seconds: float) -> None:
+        for machine in machines:
+            machine.pause()
+        await asyncio.sleep(seconds)
+        for machine in machines:
+            machine.resume()
+
+    async def lose(self, gateway: Gateway, lose, give_back) -> float | None:
+        """How long it took until all that the gateway had was others'; nil if it had nothing."""
+        view = await asyncio.to_thread(self.cluster.view)
+        had = [one["partition"] for one in (view or {}).get("partitions", []) if one.get("owner") == gateway.name]
+        lose()
+        begun = time.monotonic()
+        end = begun + 300
+        took = None
+        while had and time.monotonic() < end:
+            view = await asyncio.to_thread(self.cluster.view, gateway)
+            partitions = (view or {}).get("partitions", [])
+            if partitions and all(partitions[one].get("owner") != gateway.name and partitions[one]["state"] == "running" for one in had):
+                took = time.monotonic() - begun
+                self.takeovers.append(took)
+                break
+            await asyncio.sleep(0.05)
+        else:
+            if had:
+                raise RuntimeError(f"what {gateway.name} had was not taken over within 300 s: {json.dumps(view)}")
+        await asyncio.sleep(self.random.uniform(0, 2))
+        give_back()
+        return took
+
+    async def supervise(self) -> None:
+        """Starts a gateway again that has ended by itself, as a supervisor does."""
+        while True:
+            for gateway in self.cluster.gateways:
+                if gateway.process and gateway.process.poll() not in (None, -9):
+                    say(f"  {gateway.name} ended with {gateway.process.returncode} and is started again: {gateway.last_words(2).strip()}")
+                    gateway.start()
+            await asyncio.sleep(1)
+
+
+def quantiles(values: list[float]) -> str:
+    if not values:
+        return "none"
+    ordered = sorted(values)
+    return f"{len(ordered)}, half within {ordered[len(ordered) // 2]:.1f} s, the longest {ordered[-1]:.1f} s"
+
+
+def dump(cluster: Cluster, *words: str) -> list[dict]:
+    """What a verb that reads the log on the brokers prints."""
+    command = [cluster.program, "log", *words, "--config", str(cluster.gateways[0].config)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
+    (cluster.folder / f"{words[0]}.ndjson").write_text(done.stdout)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+async def play(told: argparse.Namespace, cluster: Cluster, answers: pathlib.Path) -> Chaos:
+    traffic = Traffic(cluster, APP, answers, told.seed)
+    chaos = Chaos(cluster, traffic, told.seed)
+    running = asyncio.create_task(traffic.run())
+    watching = asyncio.create_task(chaos.supervise())
+    try:
+        while len(traffic.hosts) < 20:
+            await asyncio.sleep(0.1)
+            if running.done():
+                running.result()
+        await chaos.rounds(told.rounds)
+    finally:
+        for machine in cluster.machines:
+            if machine.is_paused:
+                machine.resume()
+        watching.cancel()
+        traffic.is_over = True
+        await running
+        await traffic.close()
+    return chaos
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, required=True, help="the program freshet")
+    parser.add_argument("--nats", type=pathlib.Path, default=ROOT / ".venv/bin/nats-server", help="the program nats-server")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--folder", type=pathlib.Path, help="where logs and answers are kept; by default they go if all is well")
+    told = parser.parse_args()
+    folder = told.folder or pathlib.Path(tempfile.mkdtemp(prefix="freshet-chaos-"))
+    say(f"seed {told.seed}, {told.rounds} rounds, in {folder}")
+    cluster = Cluster(folder, str(told.program.resolve()), str(told.nats), PARTITIONS, "    budget: unlimited\n")
+    answers = folder / "answers.ndjson"
+    begun = time.monotonic()
+    try:
+        cluster.start()
+        say(f"three gateways share {PARTITIONS} partitions on three brokers")
+        chaos = asyncio.run(play(told, cluster, answers))
+        cluster.wait_settled()
+        statuses = [gateway.end(120) for gateway in cluster.gateways]
+        entries, outputs = dump(cluster, "export"), dump(cluster, "outputs")
+    except BaseException:
+        say(f"it did not come to an end; the logs are in {folder}, and the same again is --seed {told.seed}")
+        raise
+    finally:
+        for machine in cluster.machines:
+            machine.end()
+    lines = checker.read(answers)
+    wrong = checker.check(lines, entries, outputs, PARTITIONS)
+    missed = checker.check_the_checker(lines, entries, outputs, PARTITIONS) if checker.is_good(wrong) else []
+    counts, found = chaos.traffic.counts, checker.reloads(outputs)
+    say()
+    say(f"{told.rounds} rounds in {time.monotonic() - begun:.0f} s, seed {told.seed}")
+    say(f"accepted: {counts['push']} pushes to a device, {counts['targeted']} to many, {counts['repeat']} repeats, "
+        f"{counts['registration']} registrations; {counts['acknowledgement']} reloads acknowledged")
+    say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}; 409 to a registration sent again: {counts['stale']}")
+    say(f"in the log: {len(entries)} records, {len(found)} reloads, {sum(one['charged'] for one in found)} of them charged")
+    say(f"takeovers: {quantiles(chaos.takeovers)}; pauses of what is accepted: {quantiles([gap for gap, _ in chaos.gaps])}")
+    if any(statuses):
+        say(f"the gateways ended with {statuses}")
+    for kind, all_of in wrong.items():
+        say(f"{kind}: {len(all_of)}")
+        for sentence in all_of[:20]:
+            say(f"  {sentence}")
+    say(f"planted faults that the checker missed: {len(missed)}")
+    for sentence in missed:
+        say(f"  {sentence}")
+    is_good = checker.is_good(wrong) and not missed
+    if is_good and not told.folder:
+        shutil.rmtree(folder)
+    elif not is_good:
+        say(f"what was answered and logged is in {folder}")
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+import APNSWire
+import Foundation
+import Testing
+import WidgetModel
+
+@testable import FreshetCLI
+
+/// What `freshet cluster status` prints.
+@Suite struct ClusterReadingTests {
+    private static func reading(_ json: String) throws -> ClusterReading {
+        ClusterReading(json: try JSONReader().parse(Array(json.utf8)))
+    }
+
+    private static func node(_ name: String, _ state: String, _ more: String = "") -> String {
+        """
+        {"name": "\(name)", "address": "https://\(name).example.com:8443", "startedAt": "2026-11-27T10:00:00Z", "rules": 1,
+         "state": "\(state)", "drained": false, "partitions": 8, "lastHeard": "2026-11-27T10:00:00Z", "silentSeconds": 41\(more)}
+        """
+    }
+
+    private static func partition(_ number: Int, _ state: String, _ more: String = "") -> String {
+        """
+        {"partition": \(number), "state": "\(state)", "owner": "gateway-1", "epoch": 123, "applied": 1234567, "next": "gateway-2",
+         "snapshotAgeSeconds": 590\(more)}
+        """
+    }
+
+    private static let streams = #"{"stream": "s", "leader": "nats-1", "replicas": 3, "current": 3}"#
+
+    private static func cluster(_ nodes: [String], _ partitions: [String], streams: String = Self.streams) -> String {
+        """
+        {"asOf": "2026-11-27T10:00:41Z", "node": "gateway-1", "nodes": [\(nodes.joined(separator: ","))],
+         "partitions": [\(partitions.joined(separator: ","))], "counts": {"moves": 4, "takeovers": 5, "beatsMissed": 0},
+         "brokers": {"connected": "nats://nats-1:4222", "servers": [], "streams": [\(streams)],
+           "brokers": [{"name": "nats-1", "version": "2.12.1", "leads": 1}]}}
+        """
+    }
+
+    @Test func `a cluster that is well has no trouble, and fits 80 columns`() throws {
+        let json = Self.cluster(
+            [Self.node("gateway-1", "member"), Self.node("gateway-2", "leaving"), Self.node("gateway-3", "ended")],
+            [Self.partition(0, "running"), Self.partition(1, "moving", #","successor": "gateway-3""#)]
+        )
+        let reading = try Self.reading(json)
+        #expect(reading.troubles == [])
+        let lines = reading.lines(on: Screen(columns: 80))
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("NODE ") } && lines.contains { $0.hasPrefix("PARTITION ") })
+        #expect(lines.contains { $0.hasPrefix("brokers") && $0.hasSuffix("nats-1 2.12.1 leads 1") })
+        #expect(lines.contains { $0.contains("moving") && $0.contains("gateway-3") && !$0.contains("gateway-2") })
+    }
+
+    @Test func `what is wrong is said and marked`() throws {
+        let leaderless = #"{"stream": "s", "replicas": 3, "current": 0}"#
+        let lagging = #"{"stream": "t", "leader": "nats-1", "replicas": 3, "current": 2}"#
+        let json = Self.cluster(
+            [Self.node("gateway-1", "member"), Self.node("gateway-3", "missing")],
+            [Self.partition(0, "unowned"), Self.partition(1, "failed"), Self.partition(2, "unowned")],
+            streams: "\(leaderless),\(lagging)"
+        )
+        let reading = try Self.reading(json)
+        #expect(
+            reading.troubles.map(\.text) == [
+                "gateway-3 was not heard for 41 s; start it, or drain it if it is gone",
+                "partitions 0, 2: no node has it", "partition 1: its owner cannot go on; look at that gateway's log",
+                "1 streams have no leader", "1 streams are not whole on every broker",
+            ]
+        )
+        let lines = reading.lines(on: Screen(columns: 100, isStyled: true))
+        #expect(lines.contains { $0.contains("\u{1B}[31;1mmissing\u{1B}[0m") })
+        #expect(lines.contains { $0.contains("\u{1B}[31;1munowned\u{1B}[0m") })
+    }
+
+    @Test func `a gateway that has its log alone says so`() throws {
+        let reading = try Self.reading(#"{"asOf": "2026-11-27T10:00:41Z", "nodes": [], "partitions": []}"#)
+        #expect(reading.troubles == [])
+        #expect(
+            reading.lines(on: Screen()) == [
+                "This gateway has its log alone. docs/jetstream.md says how several share one."
+            ]
+        )
+    }
+}

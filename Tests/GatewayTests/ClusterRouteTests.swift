@@ -1,0 +1,181 @@
+import Clustering
+import Engine
+import HTTPTransport
+import OperatorAPI
+import Partitions
+import Synchronization
+import TestSupport
+import Testing
+import WidgetModel
+
+/// What operators see of the nodes that share a log, and how they order them about.
+@Suite struct ClusterRouteTests {
+    /// A node of a cluster that hears what the test says, and has no brokers.
+    private final class FakeCluster: Cluster {
+        private let machine: Mutex<PlacementMachine>
+        private let version = Mutex<UInt64>(0)
+        private let orders = Mutex<[PlacementWishes.Change]>([])
+        let brokers: BrokersView?
+
+        init(brokers: BrokersView? = nil) {
+            self.brokers = brokers
+            let node = ClusterRouteTests.node("gateway-1")
+            self.machine = Mutex(PlacementMachine(node, partitions: 2, now: Instant(milliseconds: 0)))
+        }
+
+        var view: ClusterView? { self.machine.withLock { $0.view } }
+        var ordered: [PlacementWishes.Change] { self.orders.withLock { $0 } }
+
+        func join(_: ClusterNode, limits: PlacementMachine.Limits, follow: @escaping @Sendable (NodeOrder) -> Void) {}
+        func tell(_: NodeNews) {}
+        func close() {}
+
+        func change(_ change: PlacementWishes.Change) {
+            self.orders.withLock { $0.append(change) }
+            let version = self.version.withLock { version in
+                version += 1
+                return version
+            }
+            var wishes = PlacementWishes()
+            for order in self.ordered { wishes.apply(order) }
+            wishes.version = version
+            self.machine.withLock { [wishes] in $0.wished(wishes) }
+        }
+
+        func hear(_ beat: Beat, at milliseconds: Int64) {
+            self.machine.withLock { $0.heard(beat, at: Instant(milliseconds: milliseconds)) }
+        }
+    }
+
+    private static func node(_ name: String) -> ClusterNode {
+        ClusterNode(
+            name: NodeName(name)!,
+            incarnation: Incarnation(startedAt: Instant(milliseconds: 7000), number: 1),
+            address: "https://\(name).example.com",
+            rules: 1
+        )
+    }
+
+    private static let partition = PartitionID(1)
+
+    /// The other node has one partition and hands it over to this one; a third one was there once.
+    private static func cluster(_ brokers: BrokersView? = nil) -> FakeCluster {
+        let cluster = FakeCluster(brokers: brokers)
+        let own = Self.node("gateway-1")
+        cluster.hear(Beat(node: own, phase: .joining), at: 1)
+        cluster.hear(Beat(node: Self.node("gateway-3"), phase: .member), at: 2)
+        let holding = Beat.Holding(
+            partition: Self.partition,
+            epoch: Epoch(12),
+            standing: .stopping,
+            applied: LogPosition(34),
+            successor: own.name
+        )
+        cluster.hear(Beat(node: own, phase: .joining), at: 4000)
+        cluster.hear(Beat(node: Self.node("gateway-2"), phase: .member, holdings: [holding]), at: 4000)
+        return cluster
+    }
+
+    private static func row(_ json: JSONValue, _ list: String, _ index: Int) -> JSONValue? {
+        guard case .array(let rows)? = json[list], rows.indices.contains(index) else { return nil }
+        return rows[index]
+    }
+
+    @Test func `a gateway that has its log alone has no nodes, and says how it could`() async throws {
+        let scene = try await OperatorScene()
+        let answer = try await scene.send("GET", "/v1/cluster")
+        #expect(answer.status == 200 && answer.json["nodes"] == .array([]) && answer.json["partitions"] == .array([]))
+        let order = try await scene.send("POST", "/v1/cluster/orders", #"{"action": "drain", "node": "gateway-2"}"#)
+        #expect(order.status == 404)
+        guard case .string(let detail)? = order.json["detail"] else {
+            Issue.record("no detail")
+            return
+        }
+        #expect(detail.contains("journal.jetstream"))
+    }
+
+    @Test func `nodes, partitions and brokers are told as they are known`() async throws {
+        let stream = BrokersView.Stream(name: "freshet-c-in-0", leader: "n1", replicas: 3, current: 2)
+        let brokers = BrokersView(
+            brokers: [BrokersView.Broker(name: "n1", version: "2.12.1")],
+            connected: "nats://127.0.0.1:4222",
+            servers: ["nats://127.0.0.1:4222"],
+            streams: [stream, BrokersView.Stream(name: "freshet-c-in-1", leader: nil, replicas: 3, current: 0)]
+        )
+        let scene = try await OperatorScene(cluster: Self.cluster(brokers))
+        let json = try await scene.send("GET", "/v1/cluster").json
+        #expect(json["node"] == .string("gateway-1"))
+        let states = (0..<3).map { Self.row(json, "nodes", $0)?["state"] }
+        #expect(states == [.string("joining"), .string("member"), .string("missing")])
+        #expect(Self.row(json, "nodes", 1)?["partitions"] == .int(1))
+        #expect(Self.row(json, "nodes", 2)?["silentSeconds"] == .int(3))
+        #expect(Self.row(json, "partitions", 0)?["state"] == .string("unowned"))
+        let moving = Self.row(json, "partitions", 1)
+        #expect(moving?["state"] == .string("moving") && moving?["owner"] == .string("gateway-2"))
+        #expect(moving?["successor"] == .string("gateway-1") && moving?["epoch"] == .int(12))
+        #expect(moving?["applied"] == .int(34))
+        let told = try #require(json["brokers"])
+        #expect(Self.row(told, "brokers", 0)?["leads"] == .int(1))
+        #expect(Self.row(told, "streams", 1)?["leader"] == nil)
+
+        let metrics = await scene.routes.respond(to: OperatorScene.request("GET", "/metrics"))
+        guard case .bytes(let bytes) = metrics.body else {
+            Issue.record("no metrics")
+            return
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        for line in [
+            #"freshet_cluster_nodes{state="alive"} 2"#, #"freshet_cluster_nodes{state="missing"} 1"#,
+            #"freshet_cluster_partitions{state="unowned"} 1"#, #"freshet_cluster_partitions{state="moving"} 1"#,
+            "freshet_cluster_partitions_owned 0", #"freshet_cluster_streams{which="leaderless"} 1"#,
+            #"freshet_cluster_streams{which="lagging"} 2"#, "freshet_cluster_brokers 1",
+        ] { #expect(text.contains("\(line)\n"), "\(line)") }
+    }
+
+    @Test func `orders reach the cluster, and are answered with what it is then; the audit has them`() async throws {
+        let cluster = Self.cluster()
+        let scene = try await OperatorScene(cluster: cluster)
+        let path = "/v1/cluster/orders"
+        let drained = try await scene.send("POST", path, #"{"action": "drain", "node": "gateway-3"}"#)
+        #expect(drained.status == 200)
+        // It is not missed any more.
+        #expect(Self.row(drained.json, "nodes", 2)?["state"] == .string("ended"))
+        #expect(Self.row(drained.json, "nodes", 2)?["drained"] == .bool(true))
+        let moved = try await scene.send("POST", path, #"{"action": "move", "partition": 1, "to": "gateway-2"}"#)
+        #expect(Self.row(moved.json, "partitions", 1)?["wished"] == .string("gateway-2"))
+        _ = try await scene.send("POST", path, #"{"action": "move", "partition": 1}"#)
+        let undrained = try await scene.send("POST", path, #"{"action": "undrain", "node": "gateway-3"}"#)
+        #expect(Self.row(undrained.json, "nodes", 2)?["state"] == .string("missing"))
+        let (third, second) = (Self.node("gateway-3").name, Self.node("gateway-2").name)
+        #expect(
+            cluster.ordered == [
+                .drain(third), .place(Self.partition, second), .place(Self.partition, nil), .undrain(third),
+            ]
+        )
+        // What comes behind it in the same partition is applied, and so is that.
+        _ = try await scene.scene.log.append(.tick, to: PartitionID(0))
+        let audit = try await scene.send("GET", "/v1/audit").json
+        guard case .array(let requests)? = audit["requests"] else {
+            Issue.record("no requests")
+            return
+        }
+        #expect(requests.count == 4 && requests.allSatisfy { $0["path"] == .string(path) })
+    }
+
+    @Test(
+        arguments: [
+            (#"{"action": "drain", "node": "gateway-9"}"#, 404), (#"{"action": "drain"}"#, 400),
+            (#"{"action": "undrain", "node": "a b"}"#, 404), (#"{"action": "move", "partition": 2}"#, 400),
+            (#"{"action": "move", "partition": 0, "to": "gateway-9"}"#, 404), (#"{"action": "move"}"#, 400),
+            (#"{"action": "move", "partition": 0, "to": "gateway-3"}"#, 400), (#"{"action": "halt"}"#, 400),
+            (#"{"action": "drain", "node": "gateway-2", "partition": 1}"#, 400), ("[]", 400),
+        ]
+    )
+    func `an order that cannot be is refused, and changes nothing`(body: String, status: Int) async throws {
+        let cluster = Self.cluster()
+        cluster.change(.drain(Self.node("gateway-3").name))
+        let scene = try await OperatorScene(cluster: cluster)
+        #expect(try await scene.send("POST", "/v1/cluster/orders", body).status == status)
+        #expect(cluster.ordered.count == 1)
+    }
+}
