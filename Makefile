@@ -4,7 +4,7 @@ PICTURES := $(or $(FOLDER),.build/pictures)
 .PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package site clean
 
 help: ## Show the verbs
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: ## Install Debian packages and the Python clients (once)
 	@deploy/setup.sh
