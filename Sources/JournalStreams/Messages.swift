@@ -31,6 +31,8 @@ package enum MessageFormat {
         case note = 5
         case beat = 6
         case claim = 7
+        case question = 8
+        case answer = 9
     }
 
     package static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)
