@@ -139,6 +139,7 @@ extension ConfigurationReload {
         try Self.check(stands, standing, before.limits)
         // The same again is no news; what is in force is, if it was not yet.
         if !Self.says(standing[entry], action) {
+            try self.log.checkPresence(of: self.log.partitionIDs)
             _ = try await self.log.appendToAll(.amend(Amendment(action, entry, by: source)))
         }
         if merged != before { amended.difference.orphaned = try await self.putInForce(merged, saying: file) }

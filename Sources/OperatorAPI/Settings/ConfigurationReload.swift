@@ -136,6 +136,8 @@ package final class ConfigurationReload: Sendable {
         let settings = EngineSettings(merged)
         var orphaned = 0
         if settings != EngineSettings(self.inForce) {
+            // Other nodes have settings of their own, which they would put in force again.
+            try self.log.checkPresence(of: self.log.partitionIDs)
             for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
         }
         self.state.withLock { $0.file = file }
