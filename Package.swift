@@ -147,8 +147,9 @@ let package = Package(
         product(
             "Partitions",
             [
-                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",
-                "Settings", "TLS", "Telemetry", "WidgetModel", logging, metrics, nioCore, nioPosix, system, tracing,
+                "APNSWire", "Clustering", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
+                "Ownership", "Settings", "TLS", "Telemetry", "WidgetModel", logging, metrics, nioCore, nioPosix,
+                system, tracing,
             ],
             settings: lending
         ),
@@ -354,8 +355,7 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Clustering", "Delivery", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History",
-                "HostAPI",
-                "Ingest", "IntentMatching", "Journaling", "OperatorAPI", "Ownership", "Partitions",
+                "HostAPI", "Ingest", "IntentMatching", "Journaling", "OperatorAPI", "Ownership", "Partitions",
                 "ScriptedServer", "Serving", "Settings", "TLS", "Telemetry", "TestSupport", "TimelineProviding",
                 "Timelines", "TransportSupport", "WidgetModel", logging, metrics, nioCore, nioPosix, tracing, yams,
             ]

@@ -51,6 +51,9 @@ package protocol Cluster: Sendable {
     /// - Throws: If they did not take it; then it may be ordered again.
     func change(_ change: PlacementWishes.Change) throws
 
+    /// The node that has a partition, as far as this node knows; nil if none has.
+    func owner(of partition: PartitionID) -> ClusterNode?
+
     /// Leaves without a word.
     func close()
 }
@@ -58,19 +61,21 @@ package protocol Cluster: Sendable {
 /// A node, and the cluster that it is to be one of.
 package struct Membership: Sendable {
     package let cluster: any Cluster
+    /// How nodes ask each other.
+    package let exchange: any NodeExchange
     package let node: ClusterNode
     package var limits = PlacementMachine.Limits()
 
-    package init(_ cluster: any Cluster, as node: ClusterNode) {
+    package init(_ cluster: any Cluster, _ exchange: any NodeExchange, as node: ClusterNode) {
         self.cluster = cluster
+        self.exchange = exchange
         self.node = node
     }
 
     /// Where another node has a partition, as a person is told; nil if none has.
     package var elsewhere: @Sendable (PartitionID) -> String? {
         { [cluster = self.cluster, own = self.node] partition in
-            let owner = cluster.view?.partitions[Int(partition.rawValue)].owner
-            return owner.flatMap { $0 == own ? nil : "node \($0.name), \($0.address)" }
+            cluster.owner(of: partition).flatMap { $0 == own ? nil : "node \($0.name), \($0.address)" }
         }
     }
 }

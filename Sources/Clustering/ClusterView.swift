@@ -90,6 +90,11 @@ extension PlacementMachine {
         )
     }
 
+    /// The node that claimed a partition last, and has not let go of it.
+    package func owner(of partition: PartitionID) -> ClusterNode? {
+        self.slots[Int(partition.rawValue)].claim.flatMap { $0.isReleased ? nil : $0.node }
+    }
+
     private func view(of slot: Slot) -> ClusterView.Partition {
         let claim = slot.claim.flatMap { $0.isReleased ? nil : $0 }
         let told = claim.flatMap { claim -> Beat.Holding? in

@@ -35,6 +35,17 @@ extension Engine {
         if !changes.isEmpty { body(changes) }
     }
 
+    /// What a token stands for, as the last change that said it; nil for one that is unknown.
+    func standing(of token: DeviceToken) -> DirectoryChange? {
+        if let binding = self.registry.binding(of: token) {
+            let instance = binding.instance.isNone ? nil : self.registry.id(of: binding.instance)
+            return .bound(token, host: self.hostKey(of: binding.host), instance: instance)
+        }
+        return self.registry.removal(of: token).map { removal in
+            .removed(token, app: self.catalogue[removal.app].id, removal.reason, at: removal.at)
+        }
+    }
+
     /// Gives controls' own tokens to `body`. O(instances).
     ///
     /// - Parameter instances: Those among which the controls are.

@@ -93,7 +93,7 @@ extension ChosenJournal {
             try withExtendedLifetime(folder) { () throws(JournalError) in try journal.sizes() }
         }
         self.history = nil
-        self.membership = Membership(place, journal.makeCluster(), startedAt: clock.now())
+        self.membership = Membership(place, journal.makeCluster(), journal.makeExchange(), startedAt: clock.now())
     }
 
     /// The log that a configuration names, to be read and not written to.
@@ -117,7 +117,12 @@ extension ChosenJournal {
 }
 
 extension Membership {
-    fileprivate init(_ place: GatewayConfiguration.JetStream, _ cluster: any Cluster, startedAt: Instant) {
+    fileprivate init(
+        _ place: GatewayConfiguration.JetStream,
+        _ cluster: any Cluster,
+        _ exchange: any NodeExchange,
+        startedAt: Instant
+    ) {
         let machine = ProcessInfo.processInfo.hostName
         let node = ClusterNode(
             name: NodeName(place.node.name ?? machine) ?? NodeName("node")!,
@@ -125,7 +130,7 @@ extension Membership {
             address: place.node.address ?? machine,
             rules: UInt32(Engine.version)
         )
-        self.init(cluster, as: node)
+        self.init(cluster, exchange, as: node)
         self.limits.beat = place.beat
         self.limits.silence = place.beat * 4
     }

@@ -25,8 +25,9 @@ extension Gateway {
         }
     }
 
-    /// Joins the cluster, and waits until this node has what is its own.
+    /// Joins the cluster, and waits until this node has what is its own. From here on it answers what other nodes ask of that.
     func settle(_ placed: PlacedOwners) async throws {
+        try placed.answerOthers()
         Task { await placed.run() }
         let settling = Task { try await placed.settle() }
         try await withTaskCancellationOrGracefulShutdownHandler {

@@ -237,7 +237,11 @@ package final class Gateway: Service {
         self.owners = owners
         self.departing = departing
         self.placed = Self.placement(stores, owners, watched, readiness, logs.logger(.partitions))
-        self.log = CommandLog(journal: watched, owners: owners)
+        self.log = CommandLog(
+            journal: watched,
+            owners: owners,
+            nodes: membership.map { OtherNodes($0, limits: .init(configuration)) }
+        )
         self.settings = LiveSettings(configuration)
         self.reloading = ConfigurationReload(
             self.settings,

@@ -44,6 +44,12 @@ actor PlacedOwners {
 
     nonisolated var cluster: any Cluster { self.membership.cluster }
 
+    /// Answers what other nodes ask of the partitions that are here.
+    nonisolated func answerOthers() throws {
+        let answers = OwnerAnswers(of: self.owners)
+        try self.membership.exchange.answer(as: self.membership.node) { await answers.answer($0) }
+    }
+
     /// Joins the cluster, and does what it orders until the node has left.
     func run() async {
         do {
@@ -126,6 +132,7 @@ actor PlacedOwners {
     /// Ends without a word.
     nonisolated func close() {
         self.cluster.close()
+        self.membership.exchange.close()
         self.continuation.finish()
     }
 

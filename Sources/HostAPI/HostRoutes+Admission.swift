@@ -47,7 +47,8 @@ extension HostRoutes {
         for (index, registration) in registrations.enumerated() where additions[index].hosts > 0 {
             // Who takes another host its last token takes its place.
             let token = registration.token
-            guard case .bound(let entry) = self.directory.lookup(token), entry.host != registration.host,
+            guard case .bound(let entry) = try await self.log.lookup(token, in: self.directory),
+                entry.host != registration.host,
                 let other = try await self.log.ask(HostQuestion(entry.host)), other.tokens == [token]
             else { continue }
             additions[index].hosts -= 1

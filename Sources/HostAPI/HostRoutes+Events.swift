@@ -13,7 +13,7 @@ extension HostRoutes {
 
     /// `GET /v1/hosts/<token>/events`
     func hostEvents(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let (host, asker) = (try self.entry(call.asker).host, call.asker)
+        let (host, asker) = (try await self.entry(call.asker).host, call.asker)
         return try await self.events(.host(host), by: asker.caller, asker.token, lastEventID: call.lastEventID)
     }
 
@@ -39,6 +39,11 @@ extension HostRoutes {
         _ token: DeviceToken? = nil,
         lastEventID: String?
     ) async throws(Problem) -> HTTPResponse {
+        // What another node decides is not heard here.
+        switch scope {
+        case .host(let host): try self.log.checkPresence(of: [self.log.partition(of: host)])
+        case .app: try self.log.checkPresence(of: self.log.partitionIDs)
+        }
         let right = HostStreams.Right(token: token) { [authorizer = self.authorizer] in
             authorizer.stillHolds(caller, actingFor: scope.bundle)
         }
@@ -54,7 +59,7 @@ extension HostRoutes {
         do throws(Problem) {
             // The token may have been removed, and the streams that it opened ended, before this one was among them.
             if let token, case .host(let host) = scope,
-                try self.entry(HostAsker(token: token, caller: caller)).host != host
+                try await self.entry(HostAsker(token: token, caller: caller)).host != host
             {
                 throw Problem(.unknownHost, "no host with this push token is registered")
             }
@@ -221,7 +226,7 @@ extension HostRoutes {
 
     /// `GET /v1/hosts/<token>/state`: what a host needs after a gap.
     func state(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         guard let state = try await self.log.ask(HostStateQuestion(entry.host)) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }

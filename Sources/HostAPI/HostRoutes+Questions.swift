@@ -77,7 +77,7 @@ extension HostRoutes {
 extension HostRoutes {
     /// `GET /v1/hosts/<token>/stack`: the host's widgets in the order of a Smart Stack, at the log's time or at `at`.
     func stack(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         let question = StackQuestion(entry.host, at: try call.instant("at"))
         guard let answer = try await self.log.ask(question) else {
             throw Problem(.unknownHost, "no host with this push token is registered")

@@ -11,14 +11,14 @@ extension HostRoutes {
     /// `PUT /v1/hosts/<token>/widgets`
     func register(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         var object = try call.object()
-        let registration = try self.registration(&object, call.asker.token, call.asker.caller)
+        let registration = try await self.registration(&object, call.asker.token, call.asker.caller)
         let answers = try await self.append([registration], by: call.asker.caller)
         return HTTPResponse(json: try self.registered(try answers[0].get(), registration.host))
     }
 
     /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
     func widgets(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         guard let host = try await self.log.ask(HostQuestion(entry.host)) else {
             throw Problem(.unknownHost, "no host with this push token is registered")
         }
@@ -27,7 +27,7 @@ extension HostRoutes {
 
     /// `DELETE /v1/hosts/<token>/widgets`
     func unregister(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         let answer = try await self.log.append(.unregister(HostRemoval(host: entry.host)), for: entry.host)
         guard case .unregistered = answer else {
             throw Problem(.unknownHost, "no host with this push token is registered")
@@ -40,7 +40,7 @@ extension HostRoutes {
         _ object: inout RequestObject,
         _ token: DeviceToken,
         _ caller: Caller
-    ) throws(Problem) -> HostRegistration {
+    ) async throws(Problem) -> HostRegistration {
         // Before anything of the app is told, such as the names of its kinds.
         try self.checkApp(&object, caller)
         let bounds = self.bounds
@@ -56,8 +56,8 @@ extension HostRoutes {
                 "the credential is not for this push token of \(body.app); \(self.asked(by: caller))"
             )
         }
-        let (host, registrant) = try self.host(of: token, body, caller)
-        try self.checkControlTokens(of: host, body, registrant)
+        let (host, registrant) = try await self.host(of: token, body, caller)
+        try await self.checkControlTokens(of: host, body, registrant)
         let registration = HostRegistration(
             host: host,
             token: token,
@@ -98,9 +98,10 @@ extension HostRoutes {
         of token: DeviceToken,
         _ body: RegistrationBody,
         _ caller: Caller
-    ) throws(Problem) -> (HostKey, Registrant) {
-        let bound = try self.boundHost(of: token, body)
-        let replaced = try body.replacedToken.flatMap { (token) throws(Problem) in try self.boundHost(of: token, body) }
+    ) async throws(Problem) -> (HostKey, Registrant) {
+        let bound = try await self.boundHost(of: token, body)
+        let replaced =
+            if let token = body.replacedToken { try await self.boundHost(of: token, body) } else { HostKey?.none }
         let derived = HostKey(app: body.app, id: HostID(derivedFrom: token))
         let host = body.host.map { HostKey(app: body.app, id: $0) } ?? bound ?? replaced ?? derived
         guard case .host(let credential) = caller else {
@@ -133,11 +134,11 @@ extension HostRoutes {
         of host: HostKey,
         _ body: RegistrationBody,
         _ registrant: Registrant
-    ) throws(Problem) {
+    ) async throws(Problem) {
         for (index, instance) in body.instances.enumerated() {
-            guard let token = instance.controlToken, case .bound(let entry) = self.directory.lookup(token) else {
-                continue
-            }
+            guard let token = instance.controlToken,
+                case .bound(let entry) = try await self.log.lookup(token, in: self.directory)
+            else { continue }
             guard entry.app == body.app, entry.instance != nil, !registrant.isHost || entry.host == host else {
                 throw Problem(
                     .tokenBound,
@@ -149,8 +150,8 @@ extension HostRoutes {
     }
 
     /// The host that a push token stands for; nil if it stands for none.
-    private func boundHost(of token: DeviceToken, _ body: RegistrationBody) throws(Problem) -> HostKey? {
-        guard case .bound(let entry) = self.directory.lookup(token) else { return nil }
+    private func boundHost(of token: DeviceToken, _ body: RegistrationBody) async throws(Problem) -> HostKey? {
+        guard case .bound(let entry) = try await self.log.lookup(token, in: self.directory) else { return nil }
         guard entry.app == body.app else { throw Problem(.tokenBound, "the push token belongs to another app") }
         return entry.instance == nil ? entry.host : nil
     }
@@ -179,17 +180,18 @@ extension HostRoutes {
     private func freeTokens(of registration: HostRegistration) async throws(Problem) {
         let controls = registration.registrant.isHost ? [] : registration.instances.compactMap(\.controlToken)
         let home = self.log.partition(of: registration.host)
-        let elsewhere = ([registration.token] + controls).compactMap { token -> (DeviceToken, HostKey)? in
-            guard case .bound(let entry) = self.directory.lookup(token), entry.app == registration.app,
-                entry.partition != home
-            else { return nil }
-            return (token, entry.host)
+        var elsewhere: [(token: DeviceToken, host: HostKey)] = []
+        for token in [registration.token] + controls {
+            guard case .bound(let entry) = try await self.log.lookup(token, in: self.directory),
+                entry.app == registration.app, entry.partition != home
+            else { continue }
+            elsewhere.append((token, entry.host))
         }
         guard !elsewhere.isEmpty,
             try await self.log.ask(home, RegistrationsQuestion([registration]))[0] != nil
         else { return }
         _ = try await self.log.append(
-            elsewhere.map { (.unregister(HostRemoval(host: $0.1, token: $0.0)), $0.1) }
+            elsewhere.map { (.unregister(HostRemoval(host: $0.host, token: $0.token)), $0.host) }
         )
     }
 
@@ -273,7 +275,7 @@ extension HostRoutes {
         let reader = JSONReader()
         for (index, line) in lines.enumerated() {
             do throws(Problem) {
-                registrations.append((index, try self.registration(line: Array(line), reader, caller, app)))
+                registrations.append((index, try await self.registration(line: Array(line), reader, caller, app)))
             } catch {
                 answers[index] = Self.line(index, .failure(error))
             }
@@ -295,11 +297,11 @@ extension HostRoutes {
         _ reader: JSONReader,
         _ caller: Caller,
         _ app: ServedApps.App
-    ) throws(Problem) -> HostRegistration {
+    ) async throws(Problem) -> HostRegistration {
         var object = try RequestObject(try reader.value(of: line, bytesMax: self.limits.bodyBytesMax))
         let hex = try object.requiredString("token")
         guard let token = DeviceToken(hex: hex) else { throw object.problem("token", "is not a push token in hex") }
-        let registration = try self.registration(&object, token, caller)
+        let registration = try await self.registration(&object, token, caller)
         guard registration.app == app.bundle else {
             throw object.problem("app", "is \(registration.app), but the path says \(app.bundle)")
         }

@@ -11,7 +11,7 @@ extension HostRoutes {
     /// `PUT /v1/hosts/<token>/widgets/<id>/timeline`
     func timeline(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         let instance = InstanceID(call["instance"])
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         var object = try call.object()
         let body = try TimelineBody(&object, limits: self.limits.timelines)
         if let reload = body.reload { try await self.refuseFetched([(reload, entry.host)]) }
@@ -50,7 +50,7 @@ extension HostRoutes {
 
     /// `POST /v1/hosts/<token>/signals`: one signal, or `{"signals": [...]}`.
     func signals(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         let value = try call.json()
         var records: [Record] = []
         if case .array(let elements)? = value["signals"] {

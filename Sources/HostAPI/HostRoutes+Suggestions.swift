@@ -17,7 +17,7 @@ extension HostRoutes {
 
     /// `GET /v1/hosts/<token>/suggestions`: configurations that are relevant, now or at `at`, and not placed on the host.
     func suggestions(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
-        let entry = try self.entry(call.asker)
+        let entry = try await self.entry(call.asker)
         let at = try call.instant("at")
         let limit = try self.pageLimit(call)
         let host = entry.host

@@ -139,9 +139,9 @@ package struct HostRoutes: Sendable {
     }
 
     /// The host behind a token, if the caller may act for it.
-    func entry(_ asker: HostAsker) throws(Problem) -> TokenBinding {
+    func entry(_ asker: HostAsker) async throws(Problem) -> TokenBinding {
         let (token, caller) = (asker.token, asker.caller)
-        switch self.directory.lookup(token) {
+        switch try await self.log.lookup(token, in: self.directory) {
         case .bound(let entry):
             // Whose token it is must not be told to untrusted peers: not theirs looks like not there.
             guard caller.mayAct(for: token, of: entry.app) else { throw self.noHost(of: caller) }
@@ -149,12 +149,6 @@ package struct HostRoutes: Sendable {
                 throw Problem(.unknownHost, "this is the push token of a control; use the host's own")
             }
             return entry
-        case .removed where !self.directory.isWhole, .unknown where !self.directory.isWhole:
-            throw Problem(
-                .partitionAway,
-                "no host of this node has this push token, and some partitions are other nodes'; ask there, or again later",
-                retryAfter: 1
-            )
         case .removed(let app, let reason, let at):
             guard caller.mayAct(for: token, of: app) else { throw self.noHost(of: caller) }
             let what = reason == .leaseEnded ? "the lease ended" : "the push token was removed"

@@ -308,6 +308,32 @@ extension Broker {
         }
     }
 
+    /// Publishes a message that nothing stores, with the subject for answers to it. Does not wait.
+    ///
+    /// - Returns: Whether it may get there.
+    func ask(_ bytes: [UInt8], of subject: String, answerTo answer: String) -> Bool {
+        let status = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe natsConnection_PublishRequest(
+                self.connection,
+                subject,
+                answer,
+                buffer.baseAddress,
+                Int32(buffer.count)
+            )
+        }
+        return status == NATS_OK
+    }
+
+    /// A message that nothing stores.
+    struct Told {
+        let bytes: [UInt8]
+        let subject: String
+        /// Where an answer is waited for.
+        let reply: String?
+        /// Whether it says that none listens where something was asked.
+        let isUnheard: Bool
+    }
+
     /// What is published to a subject from now on, also by this connection.
     func listen(to subject: String) throws(JournalError) -> Following {
         var subscription: OpaquePointer?
@@ -343,12 +369,18 @@ extension Broker {
         deinit { unsafe self.broker.end(self.subscription) }
 
         /// The next message that nothing stores; nil if none came in time.
-        func nextTold(waitMilliseconds: Int) -> [UInt8]? {
+        func nextTold(waitMilliseconds: Int) -> Told? {
             var message: OpaquePointer?
             let status = unsafe natsSubscription_NextMsg(&message, self.subscription, Int64(waitMilliseconds))
             guard status == NATS_OK, let message = unsafe message else { return nil }
+            // Sound: the library made it, its strings live as long as it, and they are copied.
             defer { unsafe natsMsg_Destroy(message) }
-            return unsafe Broker.bytes(of: message)
+            return unsafe Told(
+                bytes: Broker.bytes(of: message),
+                subject: natsMsg_GetSubject(message).map { unsafe String(cString: $0) } ?? "",
+                reply: natsMsg_GetReply(message).map { unsafe String(cString: $0) },
+                isUnheard: natsMsg_IsNoResponders(message)
+            )
         }
 
         func next(waitMilliseconds: Int) -> Next {

@@ -37,6 +37,10 @@ package final class JetStreamCluster: Cluster {
         self.now = now
     }
 
+    package func owner(of partition: PartitionID) -> ClusterNode? {
+        self.joined.withLock { $0?.machine.owner(of: partition) }
+    }
+
     package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
     package var brokers: BrokersView? { self.watch.latest }
 
@@ -96,7 +100,7 @@ package final class JetStreamCluster: Cluster {
             let told = listening?.nextTold(waitMilliseconds: waitMilliseconds)
             if listening == nil { Patience(milliseconds: 0).pause() }
             // Another log's, or a newer program's, is none of this node's.
-            if let told, let beat = try? BeatMessage.beat(told, self.core.journalID, in: subject) {
+            if let told, let beat = try? BeatMessage.beat(told.bytes, self.core.journalID, in: subject) {
                 let now = self.now()
                 self.update { $0.heard(beat, at: now) }
             }

@@ -32,6 +32,8 @@ package enum MessageFormat {
         case beat = 6
         case claim = 7
         case wishes = 8
+        case question = 9
+        case answer = 10
     }
 
     package static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)

@@ -55,5 +55,12 @@ package struct StreamNames: Hashable, Sendable {
     package var wishes: String { "\(self.root).meta.wishes" }
     /// What nodes tell each other; not stored.
     package var beats: String { "\(self.root).beat" }
+    /// What a start of a node is asked by others; not stored.
+    package func questions(to start: UInt64) -> String { "\(self.root).ask.\(String(start, radix: 16))" }
+    /// The answers to what a start of a node has asked; not stored.
+    package func answers(to start: UInt64) -> String { "\(self.root).answer.\(String(start, radix: 16)).*" }
+    package func answer(to start: UInt64, _ question: UInt64) -> String {
+        "\(self.root).answer.\(String(start, radix: 16)).\(String(question, radix: 16))"
+    }
     package func damaged(_ partition: PartitionID) -> String { "\(self.root).meta.damaged.\(partition)" }
 }

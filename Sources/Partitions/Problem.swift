@@ -96,6 +96,8 @@ package struct Problem: Error, Hashable, Sendable {
     package let retryAfter: Int?
     /// The methods that the route takes, where another was sent: `allow`.
     package let allowed: String?
+    /// Whether it may have been done all the same.
+    package internal(set) var isOutcomeUnknown = false
 
     package init(
         _ code: Code,
@@ -159,6 +161,7 @@ package struct Problem: Error, Hashable, Sendable {
             ("units", self.work.map { .int(Int64($0.units)) }),
             ("unitsMax", self.work.map { .int(Int64($0.unitsMax)) }),
             ("retryAfter", self.retryAfter.map { .int(Int64($0)) }),
+            ("outcome", self.isOutcomeUnknown ? .string("unknown") : nil),
         ])
     }
 }

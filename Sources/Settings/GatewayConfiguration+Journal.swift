@@ -27,6 +27,9 @@ extension GatewayConfiguration {
         package var node = ClusterNodeNames()
         /// How often a gateway tells the others that it is there; who is silent for four beats is taken for dead. Default 500 ms.
         package var beat = Interval.milliseconds(500)
+        /// How long a gateway that has a partition is looked for when something is asked of it. Default 3 s, in which partitions of a
+        /// gateway that died are another's.
+        package var questionPatience = Interval.seconds(3)
         /// As whom the log is written and read.
         package var credentials = BrokerCredentials()
         /// As whom brokers are asked how they are configured: a user of their system account.
@@ -102,6 +105,7 @@ extension GatewayConfiguration.JetStream {
             node.optional("address", &self.node.address, .nodeAddress)
         }
         visitor.scalar("beat", &self.beat, .duration(.milliseconds(100) ... .seconds(10)))
+        visitor.scalar("questionPatience", &self.questionPatience, .duration(.milliseconds(100) ... .minutes(5)))
         visitor.section("credentials") { self.credentials.visit(&$0) }
         visitor.section("systemCredentials") { self.systemCredentials.visit(&$0) }
         visitor.optionalSection("tls", &self.tls, empty: GatewayConfiguration.BrokerTLS()) { tls, visitor in

@@ -83,13 +83,7 @@ extension Timeline {
 extension Timeline {
     /// Dates are written as differences, since entries are near each other.
     package func encode(into writer: inout ByteWriter) {
-        switch self.policy {
-        case .atEnd: writer.write(byte: 0)
-        case .after(let date):
-            writer.write(byte: 1)
-            writer.write(date)
-        case .never: writer.write(byte: 2)
-        }
+        self.policy.encode(into: &writer)
         writer.write(self.digest) { $0.write($1) }
         var previous: Int64 = 0
         writer.write(each: self.entries) { writer, entry in
@@ -103,13 +97,7 @@ extension Timeline {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        let start = reader.offset
-        switch try reader.readByte() {
-        case 0: self.policy = .atEnd
-        case 1: self.policy = .after(try reader.readInstant())
-        case 2: self.policy = .never
-        default: throw .invalid(offset: start)
-        }
+        self.policy = try ReloadPolicy(from: &reader)
         self.digest = try reader.readOptional { (reader) throws(ByteFault) in try reader.readBytes() }
         var previous: Int64 = 0
         self.entries = try reader.readEach { (reader) throws(ByteFault) in
@@ -121,6 +109,26 @@ extension Timeline {
                 )
             }
             return TimelineEntry(date: Instant(milliseconds: previous), relevance: relevance)
+        }
+    }
+}
+
+extension ReloadPolicy: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .atEnd: writer.write(byte: 0)
+        case .after(let date): writer.write(tag: 1, date)
+        case .never: writer.write(byte: 2)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .atEnd
+        case 1: self = .after(try reader.readInstant())
+        case 2: self = .never
+        default: throw .invalid(offset: start)
         }
     }
 }

@@ -84,6 +84,16 @@ extension UInt8: ByteCoded {
     package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readByte() }
 }
 
+extension UInt16: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(varint: UInt64(self)) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readNumber() }
+}
+
+extension UInt32: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(varint: UInt64(self)) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readNumber() }
+}
+
 extension UInt64: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(varint: self) }
     package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readVarint() }
@@ -92,6 +102,23 @@ extension UInt64: ByteCoded {
 extension String: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }
     package init(from reader: inout ByteReader) throws(ByteFault) { self = try reader.readString() }
+}
+
+extension ByteReader {
+    /// A number that fits its type.
+    fileprivate mutating func readNumber<Value: FixedWidthInteger>() throws(ByteFault) -> Value {
+        let start = self.offset
+        guard let value = Value(exactly: try self.readVarint()) else { throw .invalid(offset: start) }
+        return value
+    }
+}
+
+extension ByteWriter {
+    /// A case's tag, and its value.
+    package mutating func write(tag: UInt8, _ value: some ByteCoded) {
+        self.write(byte: tag)
+        value.encode(into: &self)
+    }
 }
 
 extension Optional: ByteCoded where Wrapped: ByteCoded {
@@ -142,6 +169,11 @@ extension Number: ByteCoded {
     }
 }
 
+extension PartitionID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { self.rawValue.encode(into: &writer) }
+    package init(from reader: inout ByteReader) throws(ByteFault) { self.init(try UInt16(from: &reader)) }
+}
+
 extension PushID: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         writer.write(fixed64: self.high)
@@ -179,7 +211,21 @@ extension ChannelID: CodedName {}
 extension HostKey: ByteCoded {}
 extension InstanceAddress: ByteCoded {}
 
+extension Configuration: ByteCoded {}
+
 extension Exemption: ByteCoded {}
 extension Priority: ByteCoded {}
 extension PushEnvironment: ByteCoded {}
 extension PushOutcome: ByteCoded {}
+extension ReloadCause: ByteCoded {}
+extension ReloadCauses: ByteCoded {}
+extension WidgetFamily: ByteCoded {}
+
+extension CollapseID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(self.bytes) }
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        guard let id = CollapseID(bytes: try reader.readBytes()) else { throw .invalid(offset: start) }
+        self = id
+    }
+}

@@ -8,12 +8,12 @@ import WidgetModel
 
 /// What an engine can be asked: each question's answer on a small engine, and the bytes that questions are sent as.
 @Suite struct QuestionTests {
-    private static let phone = HostKey("phone", of: Scene.sports)
+    static let phone = HostKey("phone", of: Scene.sports)
     private static let first = InstanceAddress(host: phone, instance: InstanceID("w1"))
     private static let channel = Channel(id: ChannelID("c1"), storagePolicy: .mostRecent, pushType: .widgets)
 
     /// Two hosts with three widgets. One of the phone's has a reload out, and a push waits for it.
-    private static func scene() -> Scene {
+    static func scene() -> Scene {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         scene.settle("tablet", app: Scene.game, [Scene.character("c1", "panda")])
@@ -25,7 +25,7 @@ import WidgetModel
     }
 
     /// One of each kind, and of those that leave something out another.
-    private static func samples(_ scene: Scene) -> [any EngineQuestion] {
+    static func samples(_ scene: Scene) -> [any EngineQuestion] {
         let reloads = scene.reloads.map(\.id)
         let completed = CompletedPushesQuestion(for: Scene.sports, after: nil, limit: 9).answer(in: scene)
         let pattern = Scene.pattern(team: "seahawks")
@@ -44,6 +44,7 @@ import WidgetModel
             StackQuestion(Self.phone, at: nil),
             StackQuestion(Self.phone, at: scene.now), RegistrationsQuestion([registration]),
             InstanceQuestion(Self.first), InstanceQuestion(Self.first, decisions: 1, pending: 0),
+            TokensQuestion([Scene.token("phone"), Scene.token("tablet"), Scene.token("nobody")]),
         ]
         let waiting = InstanceFilter(app: Scene.sports, kind: WidgetKind("scores"), state: .waiting)
         let team = PushFilter(team: Scene.team, isComplete: false, outcome: .deferred)
@@ -82,7 +83,7 @@ import WidgetModel
         return ofHosts + lists + ofReloads + others + existence
     }
 
-    private static let searches = [
+    static let searches = [
         MatchQuestion(Scene.question), MatchQuestion(Scene.question, decidedMax: 0),
         MatchQuestion(Scene.question, decidedMax: 10),
     ]

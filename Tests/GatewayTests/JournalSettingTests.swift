@@ -99,7 +99,8 @@ import WidgetModel
             ("patience", "999ms", false), ("patience", "1s", true), ("patience", "5m", true),
             ("patience", "301s", false), ("cluster", "a", true), ("cluster", "", false), ("cluster", "a_b", false),
             ("cluster", "a.b", false), ("beat", "99ms", false), ("beat", "100ms", true), ("beat", "10s", true),
-            ("beat", "10001ms", false),
+            ("beat", "10001ms", false), ("questionPatience", "99ms", false), ("questionPatience", "100ms", true),
+            ("questionPatience", "5m", true), ("questionPatience", "300001ms", false),
             ("cluster", String(repeating: "c", count: 32), true), ("cluster", String(repeating: "c", count: 33), false),
         ]
     )

@@ -29,8 +29,9 @@ import WidgetModel
             guard let owner = self.owner.withLock({ $0 }), self.asking.withLock({ $0.insert(place).inserted }) else {
                 return
             }
-            let expected = owner.loop.makePromise(of: RecordAnswer.self)
-            owner.expectAnswer(at: LogPosition(1 << 40), index: self.asking.withLock(\.count), expected)
+            let expected = owner.loop.makePromise(of: RecordAnswer.Result.self)
+            let record = RecordPlace(position: LogPosition(1 << 40), index: self.asking.withLock(\.count))
+            owner.expectAnswer(at: record, expected)
             expected.futureResult.whenComplete { [weak self] _ in self?.ask(from: "an answer that fails") }
             owner.setOutputBytesPerCommit(JournalLimits().outputBytesPerCommit)
             // Runs here and now up to where it waits for the loop.
@@ -99,13 +100,14 @@ import WidgetModel
         // The log expects the answers to what it appends itself.
         var builder = SubmissionBuilder(partitions: 1)
         _ = builder.append(.register(Sports.registration("b", [Sports.instance("a")])), for: HostKey("b"))
-        let answer = owner.loop.makePromise(of: RecordAnswer.self)
+        let answer = owner.loop.makePromise(of: RecordAnswer.Result.self)
         answer.futureResult.whenComplete { _ in caller.ask(from: "an answer") }
         journal.append(builder.take()[0]) { result in
             guard case .success(let receipt) = result else {
                 return answer.fail(JournalError(.failing, "not appended"))
             }
-            owner.expectAnswer(at: receipt.position, index: receipt.firstRecordIndex, answer)
+            let place = RecordPlace(position: receipt.position, index: receipt.firstRecordIndex)
+            owner.expectAnswer(at: place, answer)
         }
         let request = AuditedRequest(
             number: 1,

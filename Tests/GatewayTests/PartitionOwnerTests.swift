@@ -85,8 +85,8 @@ import WidgetModel
     @Test func `a fenced output stops the partition and whoever waits is told`() async throws {
         let scene = try await OwnerScene.started()
         let owner = scene.owners[0]
-        let waiter = owner.loop.makePromise(of: RecordAnswer.self)
-        owner.expectAnswer(at: LogPosition(99), index: 0, waiter)
+        let waiter = owner.loop.makePromise(of: RecordAnswer.Result.self)
+        owner.expectAnswer(at: RecordPlace(position: LogPosition(99), index: 0), waiter)
         scene.journal.commitOutput(
             Self.partition,
             expected: nil,
@@ -231,8 +231,8 @@ import WidgetModel
         let before = try await owner.progress().applied
         let isTold = DispatchSemaphore(value: 0)
         owner.loop.execute { isTold.wait() }
-        let waiter = owner.loop.makePromise(of: RecordAnswer.self)
-        owner.expectAnswer(at: before.next, index: 0, waiter)
+        let waiter = owner.loop.makePromise(of: RecordAnswer.Result.self)
+        owner.expectAnswer(at: RecordPlace(position: before.next, index: 0), waiter)
         for host in ["b", "c"] {
             var builder = SubmissionBuilder(partitions: 1)
             _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))

@@ -39,8 +39,8 @@ enum AllowedImports {
             "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "Partitions": [
-            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",
-            "Settings", "TLS", "Telemetry", "WidgetModel",
+            "APNSWire", "Clustering", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
+            "Ownership", "Settings", "TLS", "Telemetry", "WidgetModel",
         ],
         "Serving": [
             "APNSWire", "Engine", "HTTPTransport", "History", "IntentMatching", "Journaling", "Ownership",

@@ -45,6 +45,7 @@ async function send(method, where, body, signal, accept = "application/json") {
 async function problem(response, text) {
   let value = {};
   try { value = text ? JSON.parse(text) : {}; } catch { /* Something else than JSON stands for an empty answer. */ }
+  if (value.partial) gateway.partial = value.partial;
   if (response.ok) return value;
   if (response.status >= 502 && response.status !== 503) throw new Away("A proxy answers, but does not reach the gateway.");
   throw new Refused(response.status, value);

@@ -96,6 +96,7 @@ async function look() {
   if (!view || state.isLocked) return;
   const asking = new AbortController();
   state.asking = asking;
+  gateway.partial = null;
   try {
     const [data, orders] = await Promise.all([view.ask(asking.signal), context.sometimes("/v1/orders", asking.signal, 9)]);
     if (asking.signal.aborted) return;
@@ -123,7 +124,9 @@ function answered(view, data) {
 
 function sawAt(instant) {
   state.seen = { at: Date.now(), asOf: instant ?? state.seen?.asOf };
-  at("asof").textContent = state.seen.asOf ? stamp(state.seen.asOf) : "";
+  const partial = gateway.partial;
+  const lack = partial ? `Only ${partial.answered} of ${partial.of} partitions answered.` : "";
+  at("asof").textContent = [state.seen.asOf ? stamp(state.seen.asOf) : "", lack].filter(Boolean).join(" – ");
 }
 
 /// Follows what happens, as far as this operator may know it.

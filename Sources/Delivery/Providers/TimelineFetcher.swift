@@ -208,7 +208,7 @@ package actor TimelineFetcher {
 
     /// Looks for the kind's reloads that are out: at the start, and after more came than there was room for.
     package func refill() async {
-        for partition in self.services.log.partitionIDs {
+        for partition in self.services.log.partitionIDs where self.services.log.isPresent(partition) {
             var cursor: InstanceNumber? = InstanceNumber(0)
             var through: LogPosition?
             while let from = cursor, !self.isClosed {

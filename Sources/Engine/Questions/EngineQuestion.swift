@@ -6,7 +6,7 @@ package import WidgetModel
 /// at ``Engine/rowsPerAnswer`` of them, and its answer says where to continue. A longer question is a search:
 /// ``MatchQuestion``.
 package protocol EngineQuestion: FieldCoded, Hashable, Sendable {
-    associatedtype Answer: Sendable
+    associatedtype Answer: ByteCoded & Sendable
 
     /// When it may be answered; by default at any time.
     var moment: QuestionMoment { get }
@@ -53,7 +53,7 @@ package enum ReceivedQuestion: Sendable {
         ReloadQuestion<ShownDigest>.self, ReloadsQuestion.self, TotalsQuestion.self, ProgressQuestion.self,
         InForceQuestion.self, ExistenceQuestion.self, SendersQuestion.self, BehindQuestion.self,
         ChannelsQuestion.self, SurveyQuestion.self, OrphansQuestion.self, HostSummaryQuestion.self,
-        FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self,
+        FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self, TokensQuestion.self,
     ]
     private static let searchTag = UInt8.max
 
@@ -71,6 +71,9 @@ package enum ReceivedQuestion: Sendable {
         }
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }
+
+    /// Whether these bytes are a search's.
+    package static func isSearch(_ bytes: [UInt8]) -> Bool { bytes.first == Self.searchTag }
 
     fileprivate static func bytes(of question: some ByteCoded, tag: UInt8 = Self.searchTag) -> [UInt8] {
         [tag] + question.encoded

@@ -56,6 +56,19 @@ package struct StackView: Hashable, Sendable {
     package let at: Instant
 }
 
+/// What is known of push tokens here: which hosts and controls have them, and which were removed lately. Of a token that is unknown
+/// nothing is said.
+package struct TokensQuestion: EngineQuestion {
+    package static let coding = Fields(Self.init, \.tokens)
+    package let tokens: [DeviceToken]
+
+    package init(_ tokens: [DeviceToken]) { self.tokens = tokens }
+
+    package func answer(from engine: borrowing Engine) -> [DirectoryChange] {
+        self.tokens.compactMap { engine.standing(of: $0) }
+    }
+}
+
 /// What registrations would add to the registry if they were applied now; nil for one that would be refused.
 package struct RegistrationsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.registrations)

@@ -3,7 +3,7 @@ package import WidgetModel
 /// A list that is read in parts, so that no question stops a partition for long. A row that exists all the time is
 /// listed once.
 package protocol EngineList: FieldCoded, Hashable, Sendable {
-    associatedtype Row: Sendable
+    associatedtype Row: ByteCoded & Sendable
 
     /// A part of the list. O(`scanMax`), and what the rows take that are listed.
     ///

@@ -2,7 +2,7 @@ import Storage
 package import WidgetModel
 
 /// A detail of a reload by its id.
-package protocol ReloadDetail: Sendable {
+package protocol ReloadDetail: ByteCoded, Sendable {
     /// What is so of a reload; nil if nothing is.
     static func find(_ reload: ReloadID, in engine: borrowing Engine) -> Self?
 }

@@ -11,6 +11,9 @@ extension Registry {
     /// What a token stands for; nil for one that was removed, or never known.
     func binding(of token: DeviceToken) -> TokenBinding? { self.tokens.binding(of: token) }
 
+    /// The removal of a token that stands for nothing any more; nil for any other.
+    func removal(of token: DeviceToken) -> RemovedToken? { self.tokens.removal(of: token) }
+
     /// The push tokens of a host, the oldest first. O(tokens).
     func tokens(of host: HostNumber) -> [BoundToken] { self.tokens.tokens(from: self[host].firstToken) }
 

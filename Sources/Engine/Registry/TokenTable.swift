@@ -198,6 +198,17 @@ struct TokenTable: ~Copyable, Sendable {
         return self.rows[slot].at
     }
 
+    /// The removal of a token that stands for nothing any more; nil for any other. O(log removals), and those of the same moment.
+    func removal(of token: DeviceToken) -> Removal? {
+        guard let at = self.removedAt(token) else { return nil }
+        var (low, high) = (self.firstRemoval, self.removals.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.removals[middle].at < at.instant { low = middle + 1 } else { high = middle }
+        }
+        return self.removals[low...].prefix { ShortInstant($0.at) == at }.last { $0.token == token }
+    }
+
     /// Leaves nothing of removed tokens. O(removals), however many tokens.
     mutating func erase(_ tokens: [DeviceToken]) {
         let removed = tokens.filter { self.removedAt($0) != nil }

@@ -31,6 +31,12 @@ package enum DirectoryChange: Hashable, Sendable {
     case removed(DeviceToken, app: BundleID, TokenRemoval, at: Instant)
     /// The token's removal need not be remembered any longer.
     case forgotten(DeviceToken)
+
+    package var token: DeviceToken {
+        switch self {
+        case .bound(let token, _, _), .removed(let token, _, _, _), .forgotten(let token): token
+        }
+    }
 }
 
 /// Why a push token no longer belongs to a host: it decides between APNs' two reasons for a 410.

@@ -44,3 +44,21 @@ package struct PushWaiting: Hashable, Sendable {
         if let earliest = right.earliest, let latest = right.latest { left.extend(earliest, latest) }
     }
 }
+
+extension PushWaiting: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        self.counts.encode(into: &writer)
+        self.earliest.encode(into: &writer)
+        self.latest.encode(into: &writer)
+        self.expiring.encode(into: &writer)
+        writer.write(self.isSampled)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.counts = try reader.readRow(of: DecisionReason.allCases.count)
+        self.earliest = try Instant?(from: &reader)
+        self.latest = try Instant?(from: &reader)
+        self.expiring = try Int(from: &reader)
+        self.isSampled = try reader.readBool()
+    }
+}

@@ -21,6 +21,8 @@ package struct JudgedPush: ~Copyable, Sendable {
         case host(HostPlace)
         /// An unregistered token, of an app that takes those.
         case unknownHost(HostKey)
+        /// A token that no host here has: partitions of other nodes may have it.
+        case sought(DeviceToken)
         /// Every host of the app.
         case app
         /// The app's upstream: a push of a type that is not handled here.
@@ -58,6 +60,14 @@ package struct JudgedPush: ~Copyable, Sendable {
         }
     }
 
+    /// The token that no host here has.
+    var sought: DeviceToken? {
+        switch self.destination {
+        case .sought(let token): token
+        default: nil
+        }
+    }
+
     /// Whether it goes to the log, if its sender is within its limits: neither what is relayed nor what is only asked does.
     var isLogged: Bool {
         if self.isRelayed { return false }
@@ -74,6 +84,8 @@ struct AdmittedPush: ~Copyable {
         /// The partitions are asked whom it would reach, before it is logged or, for a dry run, instead. That is charged until
         /// they have answered.
         case asked(matchedMax: Int?, WorkCharges)
+        /// It is asked whose the token is, before it is logged.
+        case sought(DeviceToken)
         case relayed
         /// It is more work than one push may be.
         case refused(Problem)

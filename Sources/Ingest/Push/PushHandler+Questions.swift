@@ -44,7 +44,7 @@ extension PushHandler {
             switch try self.intake.log(question, matching: matched, pending) {
             case .full: self.submit()
             case .refused(let problem, _): self.refuse(problem, pending)
-            case .taken, .question, .relay: break
+            case .taken, .question, .sought, .relay: break
             }
         } catch {
             self.respond(error, pending)

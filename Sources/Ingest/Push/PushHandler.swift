@@ -32,6 +32,8 @@ package final class PushHandler: RequestBatchHandler {
     private var flights: [UInt64: PushFlight] = [:]
     private var flightNumber: UInt64 = 0
     private let landings = PushLandings()
+    /// Pushes to tokens that no host here has.
+    var tokenSearch = TokenSearch()
     /// Those that are being taken.
     var bulks: [BulkKey: BulkExchange] = [:]
     private var isFlushScheduled = false
@@ -69,6 +71,7 @@ package final class PushHandler: RequestBatchHandler {
             }
         }
         self.endRound(of: connection, state, hasBodies: true)
+        self.seekTokens()
         self.scheduleFlush()
     }
 
@@ -80,6 +83,7 @@ package final class PushHandler: RequestBatchHandler {
             case .taken: break
             case .full: self.submit()
             case .question(let question, let answer): self.ask(question, answer)
+            case .sought(let sought, let answer): self.tokenSearch.add(sought, answer)
             case .relay(let relayed, let answer): self.relay(relayed, push, answer)
             case .refused(let problem, let answer): self.refuse(problem, answer)
             }

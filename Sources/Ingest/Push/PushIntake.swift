@@ -22,6 +22,8 @@ struct PushIntake: ~Copyable {
         case full
         /// The partitions are to be asked whom it would reach, before it is logged or instead.
         case question(Question, PendingAnswer)
+        /// It is asked whose its token is, before it is logged.
+        case sought(Sought, PendingAnswer)
         /// It is of a type that is not handled here, and goes to the app's upstream.
         case relay(Relayed, PendingAnswer)
         /// It is more work than one push may be.
@@ -31,6 +33,15 @@ struct PushIntake: ~Copyable {
     /// A push for an app's upstream.
     struct Relayed {
         let sender: Sender
+        let app: ServedApps.App
+    }
+
+    /// A push to a token that no host here has.
+    struct Sought: Sendable {
+        let token: DeviceToken
+        let type: PushType
+        /// To be for the host that has the token.
+        var record: PushRecord
         let app: ServedApps.App
     }
 
@@ -160,6 +171,14 @@ struct PushIntake: ~Copyable {
                 charges: charges
             )
             return .question(question, PendingAnswer(push, admitted.answerID))
+        case .sought(let token):
+            let sought = Sought(
+                token: token,
+                type: admitted.judged.push.type,
+                record: self.record(admitted, push),
+                app: admitted.judged.app
+            )
+            return .sought(sought, PendingAnswer(push, admitted.answerID))
         case .relayed:
             let relayed = Relayed(sender: admitted.judged.sender, app: admitted.judged.app)
             return .relay(relayed, PendingAnswer(push, admitted.answerID))
@@ -191,6 +210,34 @@ struct PushIntake: ~Copyable {
         self.taken += 1
         self.loads[load].flight.note(question.record.kind, of: question.app.number)
         self.loads[load].flight.append(pending, isInDevelopment: question.app.isInDevelopment)
+        return self.builder.isFull ? .full : .taken
+    }
+
+    /// Adds a push whose token was asked about.
+    ///
+    /// - Throws: What is answered instead.
+    mutating func log(
+        _ sought: Sought,
+        found lookup: TokenLookup,
+        _ pending: PendingAnswer
+    ) throws(RejectionAnswer) -> Outcome {
+        let isOfControl = if case .bound(let binding) = lookup { binding.instance != nil } else { false }
+        try PushJudge.check(lookup.standing(for: sought.app.bundle), isOfControl: isOfControl, sought.type, sought.app)
+        var record = sought.record
+        var partition = PartitionID(
+            of: HostKey(app: sought.app.bundle, id: HostID(derivedFrom: sought.token)),
+            among: self.partitions
+        )
+        if case .bound(let binding) = lookup {
+            record.target = .host(binding.host, binding.instance)
+            partition = binding.partition
+        }
+        try self.charge(sought.app, partition)
+        let load = self.load(for: partition)
+        self.append(record, pending.trace)
+        self.taken += 1
+        self.loads[load].flight.note(record.kind, of: sought.app.number)
+        self.loads[load].flight.append(pending, isInDevelopment: sought.app.isInDevelopment)
         return self.builder.isFull ? .full : .taken
     }
 
@@ -235,6 +282,7 @@ struct PushIntake: ~Copyable {
         )
         push.state.isSlowed = false
         if judged.isRelayed { return .relayed }
+        if let token = judged.sought { return .sought(token) }
         guard case .targeted(_, let isDryRun) = judged.push.target else {
             let partition = self.partition(of: judged.destination)
             try self.charge(judged.app, partition)
@@ -390,7 +438,19 @@ struct PushIntake: ~Copyable {
         switch judged.destination {
         case .host(let place): .host(HostKey(app: judged.app.bundle, id: place.hostID), place.instanceID)
         case .unknownHost(let host): .host(host, nil)
+        case .sought(let token): .host(HostKey(app: judged.app.bundle, id: HostID(derivedFrom: token)), nil)
         default: .app(judged.app.bundle)
+        }
+    }
+}
+
+extension TokenLookup {
+    /// What it is to a push for an app.
+    fileprivate func standing(for app: BundleID) -> TokenStanding {
+        switch self {
+        case .bound(let binding): .bound(isOfApp: binding.app == app)
+        case .removed(let other, let reason, let at): .removed(isOfApp: other == app, reason, at: at)
+        case .unknown: .unknown
         }
     }
 }

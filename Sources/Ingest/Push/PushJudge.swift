@@ -384,25 +384,37 @@ extension PushJudge {
         _ bytes: Span<UInt8>
     ) throws(RejectionAnswer) -> JudgedPush.Destination {
         guard case .device(let range) = push.target, let token else { return .app }
-        switch self.deviceTokens.find(token, of: app.number, in: self.directory, into: &self.room) {
+        let standing = self.deviceTokens.find(token, of: app.number, in: self.directory, into: &self.room)
+        if case .bound = standing {
+        } else if !self.directory.isWhole {
+            return .sought(DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? []))
+        }
+        try Self.check(standing, isOfControl: self.room.instance != nil, push.type, app)
+        if case .bound = standing { return .host(exchange(&self.room, with: HostPlace())) }
+        // Logged like any push, and matches nothing.
+        let unknown = DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? [])
+        return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: unknown)))
+    }
+
+    /// Refuses a push to a token that is not of its app and type, or is nobody's.
+    ///
+    /// - Parameter isOfControl: Whether a token that is bound is a control's.
+    static func check(
+        _ standing: TokenStanding,
+        isOfControl: Bool,
+        _ type: PushType,
+        _ app: ServedApps.App
+    ) throws(RejectionAnswer) {
+        switch standing {
         case .bound(let isOfApp):
             guard isOfApp else { throw Self.ofAnotherApp }
-            guard (push.type == .controls) == (self.room.instance != nil) else {
+            guard (type == .controls) == isOfControl else {
                 let whose =
-                    push.type == .controls
+                    type == .controls
                     ? "a host's, and takes no pushes of type controls"
                     : "a control's, and takes only pushes of type controls"
                 throw RejectionAnswer(.deviceTokenNotForTopic, detail: "the push token is \(whose)")
             }
-            return .host(exchange(&self.room, with: HostPlace()))
-        case .removed where !self.directory.isWhole, .unknown where !self.directory.isWhole:
-            // Another node may know it better.
-            throw RejectionAnswer(
-                .serviceUnavailable,
-                detail:
-                    "no host here has this push token, and some partitions are other nodes'; send it there, or again",
-                retryAfter: 1
-            )
         case .removed(let isOfApp, let reason, let at):
             guard isOfApp else { throw Self.ofAnotherApp }
             throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
@@ -410,9 +422,6 @@ extension PushJudge {
             guard app.acceptsUnknownTokens else {
                 throw RejectionAnswer(.badDeviceToken, detail: "no host is registered with this push token")
             }
-            // Logged like any push, and matches nothing.
-            let token = DeviceToken(bytes: DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? [])
-            return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: token)))
         }
     }
 

@@ -3,7 +3,7 @@ package import WidgetModel
 
 /// How the index answers a query for one kind; for operators who ask why a push is slow.
 package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
-    package enum Path: Hashable, Sendable {
+    package enum Path: UInt8, ByteCoded, Hashable, Sendable {
         /// No row can match.
         case nothing
         /// Every row matches.
@@ -119,6 +119,34 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
             return "\(self.kind): lists by \(lists)\(more) through \(self.filters) filters; \(rows)"
         }
     }
+}
+
+extension QueryPlan: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.kind,
+        \.path,
+        \.drivers,
+        \.candidates,
+        \.filters,
+        \.rows,
+        \.isConditional,
+        \.touched
+    )
+}
+
+extension QueryPlan.Driver: FieldCoded {
+    package static let coding = Fields(Self.init, \.field, \.length)
+}
+
+extension QueryPlan.Touched: FieldCoded {
+    package static let coding = Fields(
+        Self.init(listed:filtered:scanned:matched:),
+        \.listed,
+        \.filtered,
+        \.scanned,
+        \.matched
+    )
 }
 
 extension KindSegment {

@@ -14,7 +14,7 @@ extension OperatorRoutes {
     /// `GET /v1/apps`.
     func appList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
-        let settings = try await self.log.ask(PartitionID(0), InForceQuestion()).settings
+        let settings = try await self.log.askAnyPresent(InForceQuestion()).settings
         let usages = self.traffic.registry?.view.apps ?? []
         let orders = try await self.standingOrders()
         let board = try await self.behind()
@@ -57,7 +57,7 @@ extension OperatorRoutes {
     /// `GET /v1/kinds`: every kind of every app.
     func kindList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
-        let settings = try await self.log.ask(PartitionID(0), InForceQuestion()).settings
+        let settings = try await self.log.askAnyPresent(InForceQuestion()).settings
         let orders = try await self.standingOrders()
         let board = try await self.behind()
         var kinds: [JSONValue] = []
@@ -159,15 +159,18 @@ extension OperatorRoutes {
 
     /// `GET /v1/partitions`: how far each is, and what it holds.
     func partitionList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let progress = await self.log.progress()
-        let views = try await self.log.askAll(ProgressQuestion())
+        let progress = Dictionary(
+            await self.log.progressOfAll().map { ($0.partition, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let views = try await self.log.askEach(ProgressQuestion())
         return try await self.answer([
             (
                 "partitions",
                 .array(
-                    progress.map { progress in
-                        let number = Int(progress.partition.rawValue)
-                        let view = views[number]
+                    views.compactMap { partition, view in
+                        guard let progress = progress[partition] else { return nil }
+                        let number = Int(partition.rawValue)
                         let stats = view.totals
                         return JSONValue.object(of: [
                             ("partition", .count(number)),

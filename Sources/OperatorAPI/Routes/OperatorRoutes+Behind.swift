@@ -17,12 +17,11 @@ extension OperatorRoutes {
         let now = self.clock.now()
         let question = BehindQuestion(longerThan: goal.within, now: now)
         let partitions =
-            isPresentOnly
-            ? try await self.log.askPresent(question).map(\.answer) : try await self.log.askAll(question)
+            isPresentOnly ? try await self.log.askPresent(question) : try await self.log.askEach(question)
         let troubles = await self.troubles()
         let survey = await self.watch.surveys.latest
         let apps = self.traffic.streams.apps
-        return BehindBoard(partitions, goal: goal, at: now, troubles) { key in
+        return BehindBoard(partitions.map(\.answer), goal: goal, at: now, troubles) { key in
             // Of an app without any stream all hosts are away; which of another's are, the survey counts.
             guard apps.contains(key.app) else { return .max }
             return survey?.sum.kinds.first { $0.app == key.app && $0.kind == key.kind }?.away ?? 0

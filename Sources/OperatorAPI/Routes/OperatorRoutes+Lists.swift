@@ -11,9 +11,10 @@ import WidgetModel
 extension OperatorRoutes {
     /// An answer's first members: the log's time, and how far each partition was; that is everybody's, and told to operators.
     func head() async throws(Problem) -> [(String, JSONValue?)] {
-        let all = self.reach.isEverything ? await self.log.progress() : []
+        let all = self.reach.isEverything ? await self.log.progressOfAll() : []
         return [
             ("asOf", .instant(self.clock.now())),
+            ("partial", self.coverage?.json),
             (
                 "positions",
                 .array(
@@ -78,7 +79,7 @@ extension OperatorRoutes {
         let list = try ListRequest(call, below: self.log.rowBounds(lists: hosts.count))
         let isConnected = try call.flag("connected")
         var page: (rows: [HostSummary], next: String?) = ([], nil)
-        if let keys = try self.namedHosts(call, app) {
+        if let keys = try await self.namedHosts(call, app) {
             for key in keys {
                 if let row = try await self.log.ask(HostSummaryQuestion(key)) { page.rows.append(row) }
             }
@@ -97,12 +98,13 @@ extension OperatorRoutes {
     }
 
     /// The hosts that a token or an id may be of; nil where neither is asked for.
-    private func namedHosts(_ call: OperatorCall, _ app: BundleID?) throws(Problem) -> [HostKey]? {
+    private func namedHosts(_ call: OperatorCall, _ app: BundleID?) async throws(Problem) -> [HostKey]? {
         if let text = call.query("token") {
             guard let token = DeviceToken(hex: text) else {
                 throw Problem(.badRequest, "expected a whole device token in hex", path: "token")
             }
-            guard case .bound(let entry) = self.traffic.directory.lookup(token), self.reach.includes(entry.app)
+            guard case .bound(let entry) = try await self.log.lookup(token, in: self.traffic.directory),
+                self.reach.includes(entry.app)
             else { return [] }
             let id = call.query("host") ?? entry.host.id.rawValue
             return entry.host.id.rawValue == id && (app ?? entry.app) == entry.app ? [entry.host] : []

@@ -111,6 +111,18 @@ extension OperatorRoutes {
             limited.backlogFull
         )
         text.add(
+            "freshet_push_tokens_sought_total",
+            .counter,
+            "Pushes to tokens that no host here has, and that other gateways were asked about.",
+            self.traffic.counters.tokensSought
+        )
+        text.add(
+            "freshet_push_tokens_unanswered_total",
+            .counter,
+            "Of these, those refused since a partition did not say whether it has the token.",
+            self.traffic.counters.tokensUnanswered
+        )
+        text.add(
             "freshet_provider_tokens_verified_total",
             .counter,
             "Signatures of provider tokens that were checked.",
@@ -255,8 +267,8 @@ extension OperatorRoutes {
 
     private func addBudgets(_ text: inout PrometheusText) async {
         guard let survey = await self.watch.surveys.latest else { return }
-        self.addDueTimelines(&text, survey.sum)
-        let kinds = survey.sum.kinds.filter { $0.instances > 0 }
+        self.addDueTimelines(&text, survey.own)
+        let kinds = survey.own.kinds.filter { $0.instances > 0 }
         func rows(_ member: KeyPath<BudgetSurvey.KindRow, Int>) -> [(labels: [(String, String)], value: Double)] {
             kinds.map {
                 (labels: [("app", $0.app.rawValue), ("kind", $0.kind.rawValue)], value: Double($0[keyPath: member]))

@@ -46,7 +46,7 @@ extension OperatorRoutes {
         let question = ExistenceQuestion(of: scope)
         let isKnown =
             switch scope {
-            case .app, .kind: try? await self.log.ask(PartitionID(0), question)
+            case .app, .kind: try? await self.log.askAnyPresent(question)
             case .host(let host): try? await self.log.ask(self.log.partition(of: host), question)
             case .instance(let address): try? await self.log.ask(self.log.partition(of: address.host), question)
             case .sender, .push: try? await self.log.askAll(question).contains(true)

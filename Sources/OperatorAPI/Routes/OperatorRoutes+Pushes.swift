@@ -67,7 +67,8 @@ extension OperatorRoutes {
         var budget = SearchBudget()
         let id = PartitionID(UInt16(partition))
         while place > 0, rows.count < limit, budget.takeStep() {
-            let page = try await self.log.ask(id, PageQuestion(filter, from: place, limit: limit - rows.count))
+            let found = await self.log.result(of: id, PageQuestion(filter, from: place, limit: limit - rows.count))
+            guard let page = try self.log.noted(found, of: id) else { return (rows, 0) }
             let listed = page.rows.filter { self.reach.includes($0.push) }
             let records = await self.log.records(of: listed.map { PlacedPush(partition: id, view: $0.push) })
             for (row, record) in zip(listed, records) where kind == nil || record?.kind == kind {
@@ -85,10 +86,10 @@ extension OperatorRoutes {
     ) async throws(Problem) -> [(views: [PushView], record: PushRecord?)] {
         // Several pushes may have one id: each is asked about once.
         let ids = Set(pushes.lazy.filter(\.view.isForApp).map(\.view.id))
-        let others = ids.isEmpty ? [] : try await self.log.askAll(PushesQuestion(Array(ids)))
+        let others = ids.isEmpty ? [] : try await self.log.askEach(PushesQuestion(Array(ids))).flatMap(\.answer)
         return pushes.compactMap { push in
             guard push.view.isForApp else { return ([push.view], push.record) }
-            let same = others.joined().filter {
+            let same = others.filter {
                 $0.id == push.view.id && $0.team == push.view.team && $0.contentHash == push.view.contentHash
             }
             if let outcome = filter.outcome, !same.contains(where: { $0.counts[outcome] > 0 }) { return nil }

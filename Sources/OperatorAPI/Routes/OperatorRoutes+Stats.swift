@@ -10,12 +10,14 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
     func stats(_: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let sum = EngineStats(sumOf: try await self.log.askAll(TotalsQuestion()))
+        let sum = EngineStats(sumOf: try await self.log.askEach(TotalsQuestion()).map(\.answer))
         let (matched, outcomes) = (sum.matched, sum.outcomes)
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
-        let progress = await self.log.progress()
+        let progress = await self.log.progressOfAll()
+        let freshness = Views.freshness(try await self.behind())
         return HTTPResponse(ofNow: [
             ("asOf", .instant(self.clock.now())),
+            ("partial", self.coverage?.json),
             ("startedAt", .instant(self.watch.startedAt)),
             ("ready", .bool(self.readiness.isReady)),
             ("missing", .strings(self.readiness.missing.map(\.description))),
@@ -34,7 +36,7 @@ extension OperatorRoutes {
                     }
                 )
             ),
-            ("freshness", Views.freshness(try await self.behind())),
+            ("freshness", freshness),
             ("registry", JSONValue.object(of: sum.members(of: .registry))),
             (
                 "pushes",

@@ -11,6 +11,7 @@ extension OperatorRoutes {
     /// When the instances were walked over, and how old that is; null until they have been for the first time since the start.
     func survey(_ survey: BudgetSurveys.Survey?) -> (String, JSONValue?) {
         guard let survey else { return ("survey", .null) }
+        for partition in survey.missing { self.coverage?.noteSilence(of: partition) }
         let age = max(.zero, self.clock.now() - survey.until)
         let value = JSONValue.object(of: [
             ("from", .instant(survey.from)),

@@ -18,10 +18,12 @@ package struct OperatorRoutes: Sendable {
     let readiness: Readiness
     /// What of all that they tell.
     private(set) var reach = Reach.everything
+    /// Which partitions the answer under way lacks; nil where it has to have all.
+    private(set) var coverage: Coverage?
     /// Those of these routes.
     package let ownProblems = ProblemCounters()
 
-    var log: CommandLog { self.store.log }
+    var log: CommandLog { self.coverage.map { self.store.log.noting($0) } ?? self.store.log }
     var clock: LogClock { self.store.clock }
     /// Those within reach.
     var apps: ServedApps { self.reach.apps(of: self.settings.apps.apps) }
@@ -68,7 +70,7 @@ package struct OperatorRoutes: Sendable {
             if let file = self.doors.dashboard?.respond(to: request) { return file }
             let (route, call) = try self.admit(request, &visit)
             switch route.endpoint.handler {
-            case .question(let answer): return try await answer(self.within(call.asker.reach))(call)
+            case .question(let answer): return try await answer(self.asking(within: call.asker.reach))(call)
             case .change(let prepare, let audit):
                 return try await self.carryOut(try prepare(self)(call), for: call, audit)
             }
@@ -116,10 +118,12 @@ package struct OperatorRoutes: Sendable {
         return (route, call)
     }
 
-    /// The same routes for who may know so much.
-    private func within(_ reach: Reach) -> OperatorRoutes {
-        guard !reach.isEverything else { return self }
+    /// The same routes for one question of who may know so much: what is merged of all partitions is told without those that do not
+    /// answer, and says so.
+    private func asking(within reach: Reach) -> OperatorRoutes {
         var routes = self
+        routes.coverage = Coverage(of: self.store.log.partitions)
+        guard !reach.isEverything else { return routes }
         routes.reach = reach
         // The configuration, and who has changed it, is operators' own.
         routes.settings.reloading = nil
@@ -169,7 +173,8 @@ extension OperatorRoutes {
     /// `GET /v1/senders`: what each sender's pushes have cost and brought.
     func senders(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
-        for view in try await self.log.askAll(SendersQuestion()).joined() where self.reach.includes(view.team) {
+        for view in try await self.log.askEach(SendersQuestion()).flatMap(\.answer) where self.reach.includes(view.team)
+        {
             if let index = sums.firstIndex(where: { $0.team == view.team }) {
                 sums[index] += view
             } else {

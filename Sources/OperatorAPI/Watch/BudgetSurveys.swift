@@ -13,6 +13,10 @@ package actor BudgetSurveys {
     /// One walk's result.
     package struct Survey: Sendable {
         package let sum: BudgetSurvey
+        /// Of that, what this node's partitions have.
+        package let own: BudgetSurvey
+        /// The partitions that are not in it: other nodes' while nobody asks, and those that did not answer.
+        package let missing: [PartitionID]
         /// When the walk began, and when it was through.
         package let from: Instant
         package let until: Instant
@@ -79,9 +83,10 @@ package actor BudgetSurveys {
     private func isDue(_ now: NIODeadline) -> Bool {
         guard self.last != nil else { return true }
         let rest = max(self.ageMin, .nanoseconds(self.length.nanoseconds * Self.restFactor))
-        let isWanted = self.askedAt.map { now - $0 < Self.interest } ?? false
-        return now - self.walkedAt >= (isWanted ? rest : max(rest, self.idle))
+        return now - self.walkedAt >= (self.isWanted(now) ? rest : max(rest, self.idle))
     }
+
+    private func isWanted(_ now: NIODeadline) -> Bool { self.askedAt.map { now - $0 < Self.interest } ?? false }
 
     /// Walks now, or waits for the walk that is under way.
     ///
@@ -102,10 +107,26 @@ package actor BudgetSurveys {
         let started = NIODeadline.now()
         // A whole second, so that the seconds of all surveys are the same.
         let from = Instant(seconds: self.clock.now().seconds)
-        var sum = BudgetSurvey(from: from)
+        var (sum, own) = (BudgetSurvey(from: from), BudgetSurvey(from: from))
+        var missing: [PartitionID] = []
         let connected = self.streams?.connected ?? ([], [])
-        for partition in self.log.partitionIDs { sum += try await self.walk(partition, from, connected) }
-        let survey = Survey(sum: sum, from: from, until: self.clock.now())
+        for partition in self.log.partitionIDs {
+            let isOwn = self.log.isPresent(partition)
+            // Each node walks over its own all the time; over others' only for those who ask.
+            guard isOwn || self.isWanted(started) else {
+                missing.append(partition)
+                continue
+            }
+            do throws(Problem) {
+                let part = try await self.walk(partition, from, connected)
+                sum += part
+                if isOwn { own += part }
+            } catch {
+                guard error.code == .partitionAway else { throw error }
+                missing.append(partition)
+            }
+        }
+        let survey = Survey(sum: sum, own: own, missing: missing, from: from, until: self.clock.now())
         self.last = survey
         self.walkedAt = NIODeadline.now()
         self.length = self.walkedAt - started

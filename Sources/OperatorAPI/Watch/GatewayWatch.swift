@@ -50,7 +50,7 @@ package final class GatewayWatch: Sendable {
 
     /// Counts the timelines that have asked since the last time.
     package func countDueTimelines() async {
-        guard let survey = await self.surveys.latest?.sum else { return }
+        guard let survey = await self.surveys.latest?.own else { return }
         let now = self.clock.now()
         self.due.withLock { $0.count(until: now, by: (survey.from, survey.asked, survey.planned)) }
     }

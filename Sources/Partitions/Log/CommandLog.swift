@@ -1,13 +1,17 @@
 package import Engine
 package import Journaling
 import NIOCore
-package import Ownership
+import Ownership
 package import WidgetModel
 
 /// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
 package struct CommandLog: Sendable {
     package let journal: any Journal
-    private let owners: [PartitionOwner]
+    let owners: [PartitionOwner]
+    /// Where the partitions are that are not here; nil where all are.
+    let nodes: OtherNodes?
+    /// Notes the partitions that did not answer, where what all answer is merged without them; nil where all have to.
+    private(set) var coverage: Coverage?
     private let submissionBytesMax: Int
     /// Asked before anything is logged; nil where whatever comes is logged.
     private var storage: StorageWatch?
@@ -28,15 +32,18 @@ package struct CommandLog: Sendable {
     /// - Parameters:
     ///   - journal: The log.
     ///   - owners: The owner of every partition, in the partitions' order.
+    ///   - nodes: The nodes with which this one shares the log; nil for none.
     ///   - submissionBytesMax: The most bytes that are appended at once over all partitions; not more than the journal takes
     ///     for one. Default 900,000, a ninth of what it lets wait, so that a large import leaves room for pushes.
     package init(
         journal: any Journal,
         owners: [PartitionOwner],
+        nodes: OtherNodes? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax
     ) {
         self.journal = journal
         self.owners = owners
+        self.nodes = nodes
         self.submissionBytesMax = submissionBytesMax
     }
 
@@ -49,6 +56,13 @@ package struct CommandLog: Sendable {
     package func admitted(by storage: StorageWatch?) -> CommandLog {
         var log = self
         log.storage = storage
+        return log
+    }
+
+    /// The same log, whose merged answers lack what partitions say that do not answer: ``askEach(_:)`` and lists.
+    package func noting(_ coverage: Coverage) -> CommandLog {
+        var log = self
+        log.coverage = coverage
         return log
     }
 
@@ -99,7 +113,7 @@ package struct CommandLog: Sendable {
     private func append(
         _ records: [(record: Record, partition: PartitionID)]
     ) async throws(Problem) -> [RecordAnswer.Result] {
-        try self.checkPresence(of: records.map(\.partition))
+        try self.checkReach(of: records.map(\.partition))
         try self.admit(records.map(\.record.demand))
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
@@ -156,7 +170,7 @@ package struct CommandLog: Sendable {
     ///
     /// - Throws: `too-large` if the record is more than the journal takes, `storage-full` if the disk has no room for it.
     package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
-        try self.checkPresence(of: self.partitionIDs)
+        try self.checkReach(of: self.partitionIDs)
         try self.admit([record.demand])
         _ = try self.packedBytes(of: record)
         var records = PackedRecords()
@@ -213,10 +227,9 @@ package struct CommandLog: Sendable {
         return try fairness.work.admit(units, of: team, pushMax: record.chargedApp.flatMap { apps[$0]?.pushMax })
     }
 
-    /// Whether somebody here can answer. Asked before anything is logged, so that what is refused was not done.
-    private func checkPresence(of partitions: [PartitionID]) throws(Problem) {
-        guard let away = partitions.first(where: { self.owners[Int($0.rawValue)].isAway }) else { return }
-        throw Problem(self.owners[Int(away.rawValue)].absence)
+    /// Whether there is somebody to ask what came of it. Asked before anything is logged, so that what is refused was not done.
+    private func checkReach(of partitions: [PartitionID]) throws(Problem) {
+        if self.nodes == nil { try self.checkPresence(of: partitions) }
     }
 
     private func admit(_ demands: [StorageBudget.Demand]) throws(Problem) {
@@ -236,18 +249,30 @@ package struct CommandLog: Sendable {
         )
     }
 
+    /// What is known of a record.
+    private enum Outcome: Sendable {
+        case applied(RecordAnswer.Result)
+        /// It is in the log, and its partition is not this node's: the owner is to be asked.
+        case logged(RecordPlace)
+    }
+
     /// Somebody waits until a record is applied.
     private struct Wait {
         let owner: PartitionOwner
         let ticket: SubmissionBuilder.Ticket
-        let promise: EventLoopPromise<RecordAnswer>
+        let promise: EventLoopPromise<Outcome>
 
         func expect(at receipt: AppendReceipt) {
-            self.owner.expectAnswer(
-                at: receipt.position,
-                index: receipt.firstRecordIndex + self.ticket.index,
-                self.promise
+            let place = RecordPlace(
+                position: receipt.position,
+                index: receipt.firstRecordIndex + self.ticket.index
             )
+            let answer = self.owner.loop.makePromise(of: RecordAnswer.Result.self)
+            answer.futureResult.map { .applied($0) }.flatMapErrorThrowing { error in
+                guard OwnerError.isAbsence(error) else { throw error }
+                return .logged(place)
+            }.cascade(to: self.promise)
+            self.owner.expectAnswer(at: place, answer)
         }
     }
 
@@ -281,157 +306,52 @@ package struct CommandLog: Sendable {
 
     /// Waits until all records are applied.
     private func answers(to waits: [Wait]) async throws(Problem) -> [RecordAnswer.Result] {
-        var answers: [RecordAnswer.Result] = []
-        answers.reserveCapacity(waits.count)
+        var answers = [RecordAnswer.Result?](repeating: nil, count: waits.count)
+        var logged: [PartitionID: [(wait: Int, place: RecordPlace)]] = [:]
         var failure: (any Error)?
-        for wait in waits {
+        for (index, wait) in waits.enumerated() {
             do {
-                answers.append(try await wait.promise.futureResult.get().result)
+                switch try await wait.promise.futureResult.get() {
+                case .applied(let answer): answers[index] = answer
+                case .logged(let place): logged[wait.ticket.partition, default: []].append((index, place))
+                }
             } catch {
                 failure = error
             }
         }
-        if let failure { throw Self.problem(failure) }
+        if let failure { throw Problem(of: failure) }
+        for (index, answer) in try await self.answers(to: logged) { answers[index] = answer }
+        return answers.compactMap(\.self)
+    }
+
+    /// Asks the owners, wherever they are, what came of records that are in the log.
+    private func answers(
+        to logged: [PartitionID: [(wait: Int, place: RecordPlace)]]
+    ) async throws(Problem) -> [(wait: Int, answer: RecordAnswer.Result)] {
+        let found = await self.each(of: Array(logged.keys)) { partition async throws(Problem) in
+            try await self.answers(at: logged[partition, default: []].map(\.place), of: partition)
+        }
+        var answers: [(wait: Int, answer: RecordAnswer.Result)] = []
+        for (partition, result) in found {
+            for (item, answer) in zip(logged[partition, default: []], try result.get()) {
+                guard let answer else { throw .unknownOutcome(of: partition) }
+                answers.append((item.wait, answer))
+            }
+        }
         return answers
     }
 
-    /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
-    private static func problem(_ error: any Error) -> Problem {
-        if let absence = error as? OwnerError, case .away = absence { return Problem(absence) }
-        guard let error = error as? JournalError else {
-            return Problem(.unavailable, "the partition of this request has stopped; send it again later")
-        }
-        return Problem(.unavailable, "the log is not available (\(error.code.rawValue)); send it again")
-    }
-}
-
-// MARK: - Asking
-
-extension CommandLog {
-    /// Asks the partition that owns a host.
-    package func ask<Question: HostBoundQuestion>(_ question: Question) async throws(Problem) -> Question.Answer {
-        try await self.ask(self.partition(of: question.host), question)
-    }
-
-    /// Asks a partition.
-    package func ask<Question: EngineQuestion>(
-        _ partition: PartitionID,
-        _ question: Question
-    ) async throws(Problem) -> Question.Answer {
-        do {
-            return try await self.owners[Int(partition.rawValue)].ask(question)
+    private func answers(
+        at places: [RecordPlace],
+        of partition: PartitionID
+    ) async throws(Problem) -> [RecordAnswer.Result?] {
+        do throws(Problem) {
+            return try await self.ask(partition, .answers(places)) { owner, limits in
+                try await owner.answers(at: places, within: limits?.answer ?? .zero)
+            }
         } catch {
-            throw Self.problem(error)
+            guard error.code == .partitionAway else { throw error }
+            throw .unknownOutcome(of: partition)
         }
-    }
-
-    /// Asks every partition; the answers are in the partitions' order.
-    package func askAll<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> [Question.Answer] {
-        var answers: [Question.Answer] = []
-        for partition in self.partitionIDs { answers.append(try await self.ask(partition, question)) }
-        return answers
-    }
-
-    /// Whether a partition is this node's.
-    package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
-
-    /// Asks any partition that is this node's, for what all of them have.
-    package func askAnyPresent<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer
-    {
-        try await self.ask(self.partitionIDs.first(where: self.isPresent) ?? PartitionID(0), question)
-    }
-
-    /// Asks the partitions that are this node's, in their order.
-    package func askPresent<Question: EngineQuestion>(
-        _ question: Question
-    ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
-        var answers: [(partition: PartitionID, answer: Question.Answer)] = []
-        for owner in self.owners where !owner.isAway {
-            do throws(Problem) {
-                answers.append((owner.partition, try await self.ask(owner.partition, question)))
-            } catch {
-                // It has left meanwhile.
-                guard error.code == .partitionAway else { throw error }
-            }
-        }
-        return answers
-    }
-
-    /// Finds in every partition what a push would match; the answers are in the partitions' order.
-    ///
-    /// - Parameter decidedMax: How many matches of a partition are decided at most; nil if they are only counted.
-    package func askAll(_ push: PushRecord, decidedMax: (PartitionID) -> Int?) async throws(Problem) -> [DryRunView] {
-        var answers: [DryRunView] = []
-        for owner in self.owners {
-            do {
-                answers.append(try await owner.ask(MatchQuestion(push, decidedMax: decidedMax(owner.partition))))
-            } catch {
-                throw Self.problem(error)
-            }
-        }
-        return answers
-    }
-
-    /// Details of reloads, of those that have any.
-    ///
-    /// - Parameter toleratesSilence: Whether a partition that does not answer is taken to have none.
-    package func find<Detail: ReloadDetail>(
-        _: Detail.Type,
-        of reloads: some Sequence<ReloadID>,
-        toleratesSilence: Bool = false
-    ) async throws(Problem) -> [ReloadID: Detail] {
-        var found: [ReloadID: Detail] = [:]
-        for (partition, ids) in Dictionary(grouping: reloads, by: \.partition)
-        where partition.rawValue < self.partitions {
-            do throws(Problem) {
-                let details = try await self.ask(partition, ReloadQuestion<Detail>(ids))
-                for (id, detail) in zip(ids, details) { found[id] = detail }
-            } catch {
-                guard toleratesSilence else { throw error }
-            }
-        }
-        return found
-    }
-
-    /// The committed reloads of a partition that are out and not delivered by a stream, in the order in which they were issued, and
-    /// where to go on; nil if the partition has stopped.
-    ///
-    /// - Parameters:
-    ///   - first: Instances with lower numbers are left out.
-    ///   - limit: How many there may be; a last instance's are not torn apart.
-    package func undeliveredReloads(
-        of partition: PartitionID,
-        from first: InstanceNumber,
-        limit: Int
-    ) async -> ReloadsPage? {
-        let owner = self.owners[Int(partition.rawValue)]
-        // What is decided and not committed yet is published when it is.
-        guard let through = try? await owner.checkpoint().through else { return nil }
-        var found: [ReloadEffect] = []
-        var next: InstanceNumber? = first
-        while let from = next, found.count < limit {
-            let question = ReloadsQuestion(.undelivered, from: from, through: through, limit: limit - found.count)
-            guard let page = try? await owner.ask(question) else { return nil }
-            found += page.reloads
-            next = page.next
-        }
-        return ReloadsPage(reloads: found.sorted { $0.id.position < $1.id.position }, next: next, through: through)
-    }
-
-    /// How far each owner is.
-    package func progress() async -> [OwnerProgress] {
-        var all: [OwnerProgress] = []
-        for owner in self.owners { if let progress = try? await owner.progress() { all.append(progress) } }
-        return all
-    }
-}
-
-extension Problem {
-    /// After how many seconds a partition that is on its way is likely to be somewhere.
-    private static let awaySeconds = 1
-
-    /// What needs a partition that is not this node's.
-    package init(_ absence: OwnerError) {
-        self.init(.partitionAway, "\(absence); ask there, or send it again later", retryAfter: Self.awaySeconds)
     }
 }

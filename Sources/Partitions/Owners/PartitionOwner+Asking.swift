@@ -1,7 +1,7 @@
 package import Engine
 package import NIOCore
 import Ownership
-package import WidgetModel
+import WidgetModel
 
 extension PartitionOwner {
     /// The answer to a record that was just appended.
@@ -9,21 +9,46 @@ extension PartitionOwner {
     /// Call it from the journal's receipt callback, before that returns: the entry is announced after it.
     ///
     /// - Parameters:
-    ///   - position: The entry the record is in.
-    ///   - index: The record's place in that entry.
+    ///   - place: Where the record is.
     ///   - promise: Succeeded once the record is applied; failed if the partition stops.
     package func expectAnswer(
-        at position: LogPosition,
-        index: Int,
-        _ promise: EventLoopPromise<RecordAnswer>
+        at place: RecordPlace,
+        _ promise: EventLoopPromise<RecordAnswer.Result>
     ) {
-        self.loop.execute {
-            if self.isAway || self.state.value.hasFailed {
-                promise.fail(self.absence)
-            } else {
-                self.state.value.expected[AnswerKey(position: position, index: index)] = promise
+        self.loop.execute { self.expect(place, promise) }
+    }
+
+    private func expect(_ place: RecordPlace, _ promise: EventLoopPromise<RecordAnswer.Result>) {
+        if self.isAway || self.state.value.hasFailed {
+            promise.fail(self.absence)
+        } else if let other = self.state.value.expected[place] {
+            other.futureResult.cascade(to: promise)
+        } else {
+            self.state.value.expected[place] = promise
+        }
+    }
+
+    /// What came of records that are in the log, whichever node appended them; nil for one that is not known any more. Waits until
+    /// they are applied, and no longer than it may.
+    func answers(at places: [RecordPlace], within time: Interval) async throws -> [RecordAnswer.Result?] {
+        let futures = places.map { place in
+            self.loop.flatSubmit { () -> EventLoopFuture<RecordAnswer.Result?> in
+                guard !self.isAway else { return self.loop.makeFailedFuture(self.absence) }
+                if let known = self.state.value.recentAnswers[place] { return self.loop.makeSucceededFuture(known) }
+                guard self.state.value.machine.applied < place.position else {
+                    return self.loop.makeSucceededFuture(nil)
+                }
+                let answer = self.loop.makePromise(of: RecordAnswer.Result.self)
+                let inTime = self.loop.makePromise(of: RecordAnswer.Result?.self)
+                let end = self.loop.scheduleTask(in: .milliseconds(time.milliseconds)) { inTime.fail(self.absence) }
+                self.expect(place, answer)
+                answer.futureResult.map { $0 }.cascade(to: inTime)
+                return inTime.futureResult.always { _ in end.cancel() }
             }
         }
+        var answers: [RecordAnswer.Result?] = []
+        for future in futures { answers.append(try await future.get()) }
+        return answers
     }
 
     /// Asks the engine something.

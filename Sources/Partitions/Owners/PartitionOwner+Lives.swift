@@ -5,6 +5,13 @@ package import Ownership
 import Synchronization
 import WidgetModel
 
+extension OwnerError {
+    /// Whether an owner did not answer since its partition is another node's.
+    static func isAbsence(_ error: any Error) -> Bool {
+        if let error = error as? OwnerError, case .away = error { true } else { false }
+    }
+}
+
 /// The lives of an owner whose log several nodes share.
 extension PartitionOwner {
     /// Whether the partition is another node's, or its state is not read yet. Any thread.

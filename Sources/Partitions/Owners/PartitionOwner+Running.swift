@@ -218,11 +218,19 @@ extension PartitionOwner {
         self.tellUsage()
         // No sender waits for what became of a push, so most of the time none of these is expected.
         for answer in output.answers where !self.state.value.expected.isEmpty {
-            let key = AnswerKey(position: entry.position, index: answer.recordIndex)
-            self.state.value.expected.removeValue(forKey: key)?.succeed(answer)
+            let place = RecordPlace(position: entry.position, index: answer.recordIndex)
+            self.state.value.expected.removeValue(forKey: place)?.succeed(answer.result)
         }
+        if self.services.elsewhere != nil { self.keepAnswers(output.answers, at: entry.position) }
         self.countWork(run)
         self.answerWaitingQuestions()
+    }
+
+    private func keepAnswers(_ answers: [RecordAnswer], at position: LogPosition) {
+        for answer in answers where answer.result.isAwaited {
+            let place = RecordPlace(position: position, index: answer.recordIndex)
+            self.state.value.recentAnswers.keep(answer.result, at: place)
+        }
     }
 
     /// Tells what each app has of the registry, if that has changed.

@@ -104,7 +104,9 @@ package final class PartitionOwner: Sendable {
         var readFailure: (any Error)?
         /// The replay, until it is over.
         var replay: Replay?
-        var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
+        var expected: [RecordPlace: EventLoopPromise<RecordAnswer.Result>] = [:]
+        /// What came of records lately, for other nodes whose clients wait.
+        var recentAnswers = RecentAnswers()
         var tick: Scheduled<Void>?
         /// Whether what is due has to wait for the next start.
         var hasEndedTicks = false
@@ -130,11 +132,6 @@ package final class PartitionOwner: Sendable {
         var machine: OwnerMachine
 
         init(_ machine: consuming OwnerMachine) { self.machine = machine }
-    }
-
-    struct AnswerKey: Hashable {
-        let position: LogPosition
-        let index: Int
     }
 
     /// - Parameters:

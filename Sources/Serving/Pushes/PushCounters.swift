@@ -8,6 +8,8 @@ package final class PushCounters: Sendable {
     private let unavailableCount = Atomic<Int>(0)
     private let tooManyMatchedCount = Atomic<Int>(0)
     private let verifiedCount = Atomic<Int>(0)
+    private let tokensSoughtCount = Atomic<Int>(0)
+    private let tokensUnansweredCount = Atomic<Int>(0)
     private let rejectedCounts = Mutex<[Rejection: Int]>([:])
     private let badCredentialCounts = Mutex(BadCredentials())
 
@@ -17,6 +19,8 @@ package final class PushCounters: Sendable {
     package func add(unavailable count: Int) { self.unavailableCount.wrappingAdd(count, ordering: .relaxed) }
     package func add(tooManyMatched count: Int) { self.tooManyMatchedCount.wrappingAdd(count, ordering: .relaxed) }
     package func add(verified count: Int) { self.verifiedCount.wrappingAdd(count, ordering: .relaxed) }
+    package func add(tokensSought count: Int) { self.tokensSoughtCount.wrappingAdd(count, ordering: .relaxed) }
+    package func add(tokensUnanswered count: Int) { self.tokensUnansweredCount.wrappingAdd(count, ordering: .relaxed) }
     package func add(rejected rejection: Rejection) {
         self.rejectedCounts.withLock { $0[rejection, default: 0] += 1 }
     }
@@ -47,6 +51,10 @@ package final class PushCounters: Sendable {
     package var tooManyMatched: Int { self.tooManyMatchedCount.load(ordering: .relaxed) }
     /// Signatures of provider tokens that were checked; a remembered token costs none.
     package var verified: Int { self.verifiedCount.load(ordering: .relaxed) }
+    /// Pushes to tokens that no host here has, which other gateways were asked about.
+    package var tokensSought: Int { self.tokensSoughtCount.load(ordering: .relaxed) }
+    /// Of these, those that were answered 503, since a partition did not say whether it has the token.
+    package var tokensUnanswered: Int { self.tokensUnansweredCount.load(ordering: .relaxed) }
     /// Pushes rejected, by reason, in the order of the reasons.
     package var rejected: [(Rejection, Int)] {
         let counts = self.rejectedCounts.withLock { $0 }

@@ -68,7 +68,14 @@ extension CommandLog {
                 return (rows, SearchBudget.cursor([UInt64(part), place ?? 0]))
             }
             let (list, partition) = part.quotientAndRemainder(dividingBy: self.partitions)
-            let found = try await page(list, PartitionID(UInt16(partition)), place, limit - rows.count)
+            let id = PartitionID(UInt16(partition))
+            let result: Result<ListPage<Row>, Problem>
+            do throws(Problem) {
+                result = .success(try await page(list, id, place, limit - rows.count))
+            } catch {
+                result = .failure(error)
+            }
+            let found = try self.noted(result, of: id) ?? ListPage()
             rows += found.rows
             place = found.next
             if place == nil { part += 1 }

@@ -168,6 +168,7 @@ extension JudgedPush {
             if let instance = place.instanceID { words.append("/ \(instance)") }
         case .unknownHost(let host):
             words.append(self.app.acceptsUnknownTokens ? "a derived host" : host.id.rawValue)
+        case .sought: words.append("sought")
         case .app: words.append("everywhere")
         case .upstream: words.append("upstream")
         }

@@ -1,0 +1,48 @@
+package import WidgetModel
+
+/// Asks other nodes about partitions that are theirs, and answers what they ask: bytes, whatever they are about.
+///
+/// Only questions go from node to node, never what changes something: that goes through the log, whichever node appends it. So
+/// whatever happens to a question, it may be asked again.
+package protocol NodeExchange: Sendable {
+    /// Asks a node, and comes back with what it says, or when it is known that it says nothing, or when the time is over.
+    func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer
+
+    /// Answers what other nodes ask this one, from now on. Called once.
+    ///
+    /// - Throws: If there is no thread to be had for it.
+    func answer(
+        as node: ClusterNode,
+        _ body: @escaping @Sendable (NodeQuestion) async -> NodeAnswer
+    ) throws
+
+    /// Answers nothing more, and has no answers any more.
+    func close()
+}
+
+/// What a node is asked.
+package struct NodeQuestion: Hashable, Sendable {
+    package let partition: PartitionID
+    package let bytes: [UInt8]
+    /// How long an answer is waited for.
+    package let time: Interval
+
+    package init(about partition: PartitionID, _ bytes: [UInt8], within time: Interval) {
+        self.partition = partition
+        self.bytes = bytes
+        self.time = time
+    }
+}
+
+/// What a node says.
+package enum NodeAnswer: Hashable, Sendable {
+    case answer([UInt8])
+    /// The partition is not the node's.
+    case away
+    /// So much is asked at this moment that this was not.
+    case busy
+    /// The answer is longer than may be sent.
+    case tooLong
+    /// The node is not there, or said nothing in time.
+    case silence
+}

@@ -1,0 +1,324 @@
+package import IntentMatching
+package import Timelines
+package import WidgetModel
+
+/// The bytes of answers: what ``EngineQuestion/answer(from:)`` gives can be sent to where it was asked for.
+///
+/// Who reads them may run another program. What does not fit its tables, such as counts of an outcome that it does not know, is
+/// refused as damaged.
+
+// MARK: - Hosts
+
+extension HostContext: ByteCoded {}
+extension HostDelivery: ByteCoded {}
+extension InstanceRegistration: ByteCoded {}
+
+extension HostView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.host,
+        \.tokens,
+        \.revision,
+        \.delivery,
+        \.context,
+        \.registeredAt,
+        \.firstRegisteredAt,
+        \.leaseEnds,
+        \.exemptions,
+        \.isInStandBy,
+        \.isInLowPower,
+        \.instances,
+        \.outstandingReloads
+    )
+}
+
+extension HostState: FieldCoded {
+    package static let coding = Fields(Self.init, \.host, \.instances, \.outstanding)
+}
+
+extension HostSummary: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.host,
+        \.delivery,
+        \.registeredAt,
+        \.leaseEnds,
+        \.exemptions,
+        \.isInStandBy,
+        \.isInLowPower,
+        \.instances,
+        \.outstanding
+    )
+}
+
+extension StackView: FieldCoded {
+    package static let coding = Fields(Self.init, \.stack, \.at)
+}
+
+extension RegistryAdditions: FieldCoded {
+    package static let coding = Fields(Self.init, \.hosts, \.instances, \.newInstances)
+}
+
+// MARK: - Instances
+
+extension BehindReason: ByteCoded {}
+extension DecisionReason: ByteCoded {}
+
+extension InstanceSummary: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.address,
+        \.kind,
+        \.family,
+        \.pushEnabled,
+        \.isOrphaned,
+        \.isVisible,
+        \.allowance,
+        \.charged,
+        \.waiting,
+        \.outstanding,
+        \.decidesAt,
+        \.lastReload,
+        \.behind,
+        \.behindSince
+    )
+}
+
+extension ListedWidget: FieldCoded {
+    package static let coding = Fields(Self.init, \.host, \.registration)
+}
+
+extension InstanceView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.address,
+        \.kind,
+        \.family,
+        \.configuration,
+        \.pushEnabled,
+        \.tags,
+        \.generation,
+        \.isOrphaned,
+        \.isVisible,
+        \.shownEntry,
+        \.budget,
+        \.timeline,
+        \.pending,
+        \.pendingCount,
+        \.decidesAt,
+        \.waitsFor,
+        \.behind,
+        \.behindSince,
+        \.outstanding,
+        \.decisions,
+        \.earlierDecision,
+        \.ledger
+    )
+}
+
+extension BudgetView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.policy,
+        \.windowStart,
+        \.windowEnd,
+        \.allowance,
+        \.pushAllowance,
+        \.charged,
+        \.pushesCharged,
+        \.burst,
+        \.interval,
+        \.exemptReloads,
+        \.observedReloads,
+        \.collateralReloads,
+        \.collateralOverReloads,
+        \.viewRate,
+        \.isLearning,
+        \.lastReload,
+        \.nextHigh,
+        \.nextNormal,
+        \.nextPolicy,
+        \.exemption
+    )
+}
+
+extension TimelineView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.entries,
+        \.firstDate,
+        \.lastDate,
+        \.policy,
+        \.digest,
+        \.receivedAt,
+        \.nextRequest,
+        \.findings
+    )
+}
+
+extension PendingView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.cause,
+        \.push,
+        \.priority,
+        \.since,
+        \.notBefore,
+        \.expiresAt,
+        \.until,
+        \.reason
+    )
+}
+
+extension DayLedger: FieldCoded {
+    package static let coding = Fields(Self.init, \.from, \.until, \.isWhole, \.entries, \.earlier)
+}
+
+extension DayLedger.Entry: FieldCoded {
+    package static let coding = Fields(Self.init, \.decision, \.isCharged, \.left)
+}
+
+// MARK: - Decisions and pushes
+
+extension PushFailure: ByteCoded {}
+
+extension DecisionView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.at,
+        \.position,
+        \.cause,
+        \.push,
+        \.outcome,
+        \.reason,
+        \.exemption,
+        \.until
+    )
+}
+
+extension PushDecision: FieldCoded {
+    package static let coding = Fields(Self.init, \.instance, \.decision)
+}
+
+extension FiledDecision: FieldCoded {
+    package static let coding = Fields(Self.init, \.instance, \.previous, \.decision)
+}
+
+extension FiledDecisions: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(varint: self.first)
+        writer.write(varint: self.count)
+        self.instances.encode(into: &writer)
+        self.rows.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.init(first: try reader.readVarint(), count: try reader.readVarint())
+        self.instances = try Array(from: &reader)
+        let start = reader.offset
+        self.rows = try Array(from: &reader)
+        let isKnown = self.rows.allSatisfy { $0.instance.map { self.instances.indices.contains($0) } ?? true }
+        guard isKnown else { throw .invalid(offset: start) }
+    }
+}
+
+extension KeptDecisions: FieldCoded {
+    package static let coding = Fields(Self.init, \.oldest, \.count, \.accepted)
+}
+
+extension PushView: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.id,
+        \.team,
+        \.app,
+        \.contentHash,
+        \.position,
+        \.acceptedAt,
+        \.priority,
+        \.expiresAt,
+        \.notBefore,
+        \.matched,
+        \.counts,
+        \.repeats,
+        \.isForApp,
+        \.isApplied,
+        \.failure,
+        \.completedAt,
+        \.waiting
+    )
+}
+
+extension ListedPush: FieldCoded {
+    package static let coding = Fields(Self.init, \.number, \.push)
+}
+
+extension CompletedPushesPage: FieldCoded {
+    package static let coding = Fields(Self.init, \.pushes, \.next, \.isLast, \.mayMiss)
+}
+
+extension DryRunView.Decision: ByteCoded {}
+
+extension DryRunView.Row: FieldCoded {
+    package static let coding = Fields(Self.init, \.kind, \.decision, \.count)
+}
+
+extension DryRunView: FieldCoded {
+    package static let coding = Fields(Self.init, \.matched, \.isRepeat, \.rows, \.sample, \.plans, \.asOf)
+}
+
+// MARK: - Reloads
+
+extension ReloadEffect: ByteCoded {}
+
+extension ShownDigest: FieldCoded {
+    package static let coding = Fields(Self.init, \.bytes)
+}
+
+extension FetchSubject: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.reload,
+        \.address,
+        \.kind,
+        \.family,
+        \.configuration,
+        \.context,
+        \.causes,
+        \.push,
+        \.priority,
+        \.issuedAt,
+        \.expiresAt,
+        \.isVisible,
+        \.digest
+    )
+}
+
+extension OutgoingPush: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.token,
+        \.isControl,
+        \.priority,
+        \.collapseID,
+        \.expiresAt,
+        \.mayWait
+    )
+}
+
+extension ReloadsPage: FieldCoded {
+    package static let coding = Fields(Self.init, \.reloads, \.next, \.through)
+}
+
+// MARK: - Lists
+
+extension ListPage: ByteCoded where Row: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        self.rows.encode(into: &writer)
+        self.next.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.init(rows: try Array(from: &reader), next: try UInt64?(from: &reader))
+    }
+}

@@ -1,0 +1,243 @@
+package import Engine
+import Ownership
+package import WidgetModel
+
+/// Questions to partitions, whichever node has them.
+extension CommandLog {
+    /// Asks the partition that owns a host.
+    package func ask<Question: HostBoundQuestion>(_ question: Question) async throws(Problem) -> Question.Answer {
+        try await self.ask(self.partition(of: question.host), question)
+    }
+
+    /// Asks a partition.
+    package func ask<Question: EngineQuestion>(
+        _ partition: PartitionID,
+        _ question: Question
+    ) async throws(Problem) -> Question.Answer {
+        try await self.ask(partition, .engine(question.bytes)) { owner, _ in try await owner.ask(question) }
+    }
+
+    /// What comes of asking a partition.
+    package func result<Question: EngineQuestion>(
+        of partition: PartitionID,
+        _ question: Question
+    ) async -> Result<Question.Answer, Problem> {
+        do throws(Problem) {
+            return .success(try await self.ask(partition, question))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Asks every partition; the answers are in the partitions' order.
+    package func askAll<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> [Question.Answer] {
+        var answers: [Question.Answer] = []
+        for (_, result) in await self.each({ (partition) async throws(Problem) in
+            try await self.ask(partition, question)
+        }) {
+            answers.append(try result.get())
+        }
+        return answers
+    }
+
+    /// Asks every partition, for what is merged of all answers. Those are in the partitions' order, without the partitions that are
+    /// away where this notes them.
+    package func askEach<Question: EngineQuestion>(
+        _ question: Question
+    ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
+        var answers: [(partition: PartitionID, answer: Question.Answer)] = []
+        for (partition, result) in await self.each({ (partition) async throws(Problem) in
+            try await self.ask(partition, question)
+        }) {
+            guard let answer = try self.noted(result, of: partition) else { continue }
+            answers.append((partition, answer))
+        }
+        return answers
+    }
+
+    /// What a partition said; nil if it is away and this notes that.
+    ///
+    /// - Throws: What it said instead.
+    package func noted<Answer>(
+        _ result: Result<Answer, Problem>,
+        of partition: PartitionID
+    ) throws(Problem) -> Answer? {
+        do throws(Problem) {
+            return try result.get()
+        } catch {
+            guard let coverage = self.coverage, error.code == .partitionAway else { throw error }
+            coverage.noteSilence(of: partition)
+            return nil
+        }
+    }
+
+    /// Whether a partition is this node's.
+    package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
+
+    /// Whether all partitions are this node's.
+    package var areAllPresent: Bool { self.owners.allSatisfy { !$0.isAway } }
+
+    /// Refuses what only the node may do that has these partitions.
+    package func checkPresence(of partitions: [PartitionID]) throws(Problem) {
+        guard let away = partitions.first(where: { !self.isPresent($0) }) else { return }
+        throw Problem(self.owners[Int(away.rawValue)].absence)
+    }
+
+    /// Asks any partition that is this node's, for what all of them have; where it has none, another node's.
+    package func askAnyPresent<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer
+    {
+        try await self.ask(self.partitionIDs.first(where: self.isPresent) ?? PartitionID(0), question)
+    }
+
+    /// Asks the partitions that are this node's, in their order.
+    package func askPresent<Question: EngineQuestion>(
+        _ question: Question
+    ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
+        var answers: [(partition: PartitionID, answer: Question.Answer)] = []
+        for owner in self.owners where !owner.isAway {
+            do {
+                answers.append((owner.partition, try await owner.ask(question)))
+            } catch {
+                // It has left meanwhile.
+                guard OwnerError.isAbsence(error) else { throw Problem(of: error) }
+            }
+        }
+        return answers
+    }
+
+    /// Finds in every partition what a push would match; the answers are in the partitions' order.
+    ///
+    /// - Parameter decidedMax: How many matches of a partition are decided at most; nil if they are only counted.
+    package func askAll(_ push: PushRecord, decidedMax: (PartitionID) -> Int?) async throws(Problem) -> [DryRunView] {
+        let quotas = self.partitionIDs.map(decidedMax)
+        var answers: [DryRunView] = []
+        for (_, result) in await self.each({ (partition) async throws(Problem) in
+            let question = MatchQuestion(push, decidedMax: quotas[Int(partition.rawValue)])
+            return try await self.ask(partition, .engine(question.bytes)) { owner, _ in try await owner.ask(question) }
+        }) {
+            answers.append(try result.get())
+        }
+        return answers
+    }
+
+    /// Details of reloads, of those that have any.
+    ///
+    /// - Parameter toleratesSilence: Whether a partition that does not answer is taken to have none.
+    package func find<Detail: ReloadDetail>(
+        _: Detail.Type,
+        of reloads: some Sequence<ReloadID>,
+        toleratesSilence: Bool = false
+    ) async throws(Problem) -> [ReloadID: Detail] {
+        var found: [ReloadID: Detail] = [:]
+        for (partition, ids) in Dictionary(grouping: reloads, by: \.partition)
+        where partition.rawValue < self.partitions {
+            do throws(Problem) {
+                let details = try await self.ask(partition, ReloadQuestion<Detail>(ids))
+                for (id, detail) in zip(ids, details) { found[id] = detail }
+            } catch {
+                guard toleratesSilence else { throw error }
+            }
+        }
+        return found
+    }
+
+    /// The committed reloads of a partition of this node that are out and not delivered by a stream, in the order in which they were
+    /// issued, and where to go on; nil if the partition has stopped.
+    ///
+    /// - Parameters:
+    ///   - first: Instances with lower numbers are left out.
+    ///   - limit: How many there may be; a last instance's are not torn apart.
+    package func undeliveredReloads(
+        of partition: PartitionID,
+        from first: InstanceNumber,
+        limit: Int
+    ) async -> ReloadsPage? {
+        let owner = self.owners[Int(partition.rawValue)]
+        // What is decided and not committed yet is published when it is.
+        guard let through = try? await owner.checkpoint().through else { return nil }
+        var found: [ReloadEffect] = []
+        var next: InstanceNumber? = first
+        while let from = next, found.count < limit {
+            let question = ReloadsQuestion(.undelivered, from: from, through: through, limit: limit - found.count)
+            guard let page = try? await owner.ask(question) else { return nil }
+            found += page.reloads
+            next = page.next
+        }
+        return ReloadsPage(reloads: found.sorted { $0.id.position < $1.id.position }, next: next, through: through)
+    }
+
+    /// How far each owner of this node is.
+    package func progress() async -> [OwnerProgress] {
+        var all: [OwnerProgress] = []
+        for owner in self.owners { if let progress = try? await owner.progress() { all.append(progress) } }
+        return all
+    }
+
+    /// How far each owner is, in the partitions' order, without those that do not say.
+    package func progressOfAll() async -> [OwnerProgress] {
+        await self.each { (partition) async throws(Problem) in
+            try await self.ask(partition, .progress) { owner, _ in try await owner.progress() }
+        }.compactMap { partition, result in try? self.noted(result, of: partition) }
+    }
+}
+
+// MARK: - Wherever it is
+
+extension CommandLog {
+    /// Asks the owner of a partition: here, or by the other nodes, and again where it has moved meanwhile.
+    ///
+    /// - Parameters:
+    ///   - question: What other nodes are asked.
+    ///   - here: Asks the owner that is here; the limits are those of other nodes, if there are any.
+    func ask<Answer: ByteCoded & Sendable>(
+        _ partition: PartitionID,
+        _ question: @autoclosure () -> OwnerQuestion,
+        here: (PartitionOwner, OtherNodes.Limits?) async throws -> Answer
+    ) async throws(Problem) -> Answer {
+        let owner = self.owners[Int(partition.rawValue)]
+        var search: OtherNodes.Search?
+        while true {
+            if !owner.isAway {
+                do {
+                    return try await here(owner, self.nodes?.limits)
+                } catch {
+                    guard self.nodes != nil, OwnerError.isAbsence(error) else { throw Problem(of: error) }
+                }
+            }
+            guard let nodes = self.nodes else { throw Problem(owner.absence) }
+            var going = search ?? nodes.search(for: owner, question())
+            let bytes = try await going.next()
+            search = going
+            guard let bytes else { continue }
+            guard let answer = try? Answer(encoded: bytes) else { throw .unreadableAnswer }
+            return answer
+        }
+    }
+
+    /// What comes of something for each of some partitions, all at once; in their order.
+    package func each<Answer: Sendable>(
+        of partitions: [PartitionID],
+        _ body: @escaping @Sendable (PartitionID) async throws(Problem) -> Answer
+    ) async -> [(partition: PartitionID, result: Result<Answer, Problem>)] {
+        await withTaskGroup(of: (Int, Result<Answer, Problem>).self) { group in
+            for (index, partition) in partitions.enumerated() {
+                group.addTask {
+                    do throws(Problem) {
+                        return (index, .success(try await body(partition)))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            var results: [Int: Result<Answer, Problem>] = [:]
+            for await (index, result) in group { results[index] = result }
+            return partitions.indices.compactMap { index in results[index].map { (partitions[index], $0) } }
+        }
+    }
+
+    func each<Answer: Sendable>(
+        _ body: @escaping @Sendable (PartitionID) async throws(Problem) -> Answer
+    ) async -> [(partition: PartitionID, result: Result<Answer, Problem>)] {
+        await self.each(of: self.partitionIDs, body)
+    }
+}

@@ -1,0 +1,163 @@
+package import Clustering
+import Engine
+import Journaling
+package import Ownership
+package import Settings
+package import WidgetModel
+
+/// The nodes that have the partitions which are not this one's.
+package struct OtherNodes: Sendable {
+    /// How long an owner is looked for.
+    package struct Limits: Hashable, Sendable {
+        /// For a question. Default 3 s, in which partitions of a node that died are another's.
+        package var question = Interval.seconds(3)
+        /// For what came of a record that is in the log, and for a search. Default 10 s.
+        package var answer = Interval.seconds(10)
+
+        package init() {}
+
+        package init(_ configuration: GatewayConfiguration) {
+            guard let place = configuration.journal.jetStream else { return }
+            self.question = place.questionPatience
+            self.answer = place.patience
+        }
+    }
+
+    /// How long one node is asked before it is looked again who has the partition.
+    private static let attempt = Interval.seconds(1)
+    private static let pause = Duration.milliseconds(50)
+
+    private let membership: Membership
+    package let limits: Limits
+
+    package init(_ membership: Membership, limits: Limits = Limits()) {
+        (self.membership, self.limits) = (membership, limits)
+    }
+
+    /// Looks for the owner of one partition, and asks it, until the time is over.
+    struct Search {
+        private let nodes: OtherNodes
+        private let owner: PartitionOwner
+        private let question: OwnerQuestion
+        private let limit: Interval
+        private let end: ContinuousClock.Instant
+        private var isFirst = true
+
+        fileprivate init(_ nodes: OtherNodes, _ owner: PartitionOwner, _ question: OwnerQuestion, limit: Interval) {
+            (self.nodes, self.owner, self.question, self.limit) = (nodes, owner, question, limit)
+            self.end = .now + .milliseconds(limit.milliseconds)
+        }
+
+        /// What the owner says; nil if the partition is this node's by now.
+        ///
+        /// - Throws: `partition-away` once the time is over, and what the owner throws.
+        mutating func next() async throws(Problem) -> [UInt8]? {
+            let bytes = self.question.encoded
+            while true {
+                let left = Interval(milliseconds: Int64((self.end - .now) / .milliseconds(1)))
+                guard left > .zero, !Task.isCancelled else { throw self.nodes.silence(of: self.owner, self.limit) }
+                if !self.isFirst { try? await Task.sleep(for: OtherNodes.pause) }
+                self.isFirst = false
+                guard self.owner.isAway else { return nil }
+                guard let answer = await self.nodes.ask(self.owner.partition, bytes, within: self.attempt(left)) else {
+                    continue
+                }
+                return try Self.read(answer)
+            }
+        }
+
+        /// A search goes on for as long as it takes, and is not begun again.
+        private func attempt(_ left: Interval) -> Interval {
+            self.question.isSearch ? left : min(left, OtherNodes.attempt)
+        }
+
+        private static func read(_ answer: NodeAnswer) throws(Problem) -> [UInt8] {
+            guard case .answer(let bytes) = answer else {
+                throw Problem(
+                    .tooLarge,
+                    "the question or its answer is longer than gateways send each other: ask for less"
+                )
+            }
+            switch try? OwnerAnswer(encoded: bytes) {
+            case .found(let bytes): return bytes
+            case .problem(let problem): throw problem
+            case nil: throw .unreadableAnswer
+            }
+        }
+    }
+
+    func search(for owner: PartitionOwner, _ question: OwnerQuestion) -> Search {
+        Search(self, owner, question, limit: question.isLong ? self.limits.answer : self.limits.question)
+    }
+
+    /// Asks who has a partition, as far as is known.
+    ///
+    /// - Returns: Nil if no node has it, or the one that had it has not any more, or says nothing.
+    private func ask(_ partition: PartitionID, _ bytes: [UInt8], within time: Interval) async -> NodeAnswer? {
+        guard let node = self.membership.cluster.owner(of: partition), node != self.membership.node else { return nil }
+        let answer = await self.membership.exchange.ask(node, NodeQuestion(about: partition, bytes, within: time))
+        switch answer {
+        case .answer, .tooLong: return answer
+        case .away, .busy, .silence: return nil
+        }
+    }
+
+    private func silence(of owner: PartitionOwner, _ limit: Interval) -> Problem {
+        Problem(
+            .partitionAway,
+            "\(owner.absence), and no answer came within \(limit.milliseconds) ms; send it again later",
+            retryAfter: Problem.awaySeconds
+        )
+    }
+}
+
+extension OwnerQuestion {
+    /// Whether more is waited for than the owner's turn.
+    fileprivate var isLong: Bool { if case .answers = self { true } else { self.isSearch } }
+
+    fileprivate var isSearch: Bool {
+        guard case .engine(let bytes) = self else { return false }
+        return ReceivedQuestion.isSearch(bytes)
+    }
+}
+
+extension Problem {
+    /// After how many seconds a partition that is on its way is likely to be somewhere.
+    static let awaySeconds = 1
+
+    /// What needs a partition that is not this node's.
+    package init(_ absence: OwnerError) {
+        self.init(.partitionAway, "\(absence); send it again later", retryAfter: Self.awaySeconds)
+    }
+
+    /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
+    init(of error: any Error) {
+        if let problem = error as? Problem {
+            self = problem
+        } else if let absence = error as? OwnerError, case .away = absence {
+            self.init(absence)
+        } else if let error = error as? JournalError {
+            self.init(.unavailable, "the log is not available (\(error.code.rawValue)); send it again")
+        } else {
+            self.init(.unavailable, "the partition of this request has stopped; send it again later")
+        }
+    }
+
+    /// A record is in the log, and it is not known what came of it.
+    static func unknownOutcome(of partition: PartitionID) -> Problem {
+        var problem = Problem(
+            .partitionAway,
+            "it is in the log and will be carried out, and partition \(partition) did not say in time what came of it: look before you send it again",
+            retryAfter: Self.awaySeconds
+        )
+        problem.isOutcomeUnknown = true
+        return problem
+    }
+
+    static var unreadableAnswer: Problem {
+        Problem(
+            .unavailable,
+            "the gateway that has this request's partition has another program, whose answer cannot be read; upgrade both"
+        )
+    }
+}

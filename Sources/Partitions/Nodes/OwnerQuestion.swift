@@ -1,0 +1,78 @@
+package import WidgetModel
+
+/// What a node asks the owner of a partition that is another one's. First byte: the kind.
+enum OwnerQuestion: ByteCoded, Hashable, Sendable {
+    /// The bytes of a question to its engine, or of a search.
+    case engine([UInt8])
+    /// How far it is.
+    case progress
+    /// What came of records that are in the log.
+    case answers([RecordPlace])
+
+    func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .engine(let bytes):
+            writer.write(byte: 0)
+            writer.write(bytes)
+        case .progress: writer.write(byte: 1)
+        case .answers(let places): writer.write(tag: 2, places)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .engine(try reader.readBytes())
+        case 1: self = .progress
+        case 2: self = .answers(try Array(from: &reader))
+        default: throw .invalid(offset: start)
+        }
+    }
+}
+
+/// What an owner says to another node. First byte: the kind.
+enum OwnerAnswer: ByteCoded, Hashable, Sendable {
+    /// The bytes of what was asked for.
+    case found([UInt8])
+    case problem(Problem)
+
+    func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .found(let bytes):
+            writer.write(byte: 0)
+            writer.write(bytes)
+        case .problem(let problem):
+            writer.write(tag: 1, problem.code)
+            writer.write(problem.detail)
+            problem.retryAfter.encode(into: &writer)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .found(try reader.readBytes())
+        case 1:
+            let code = try Problem.Code(from: &reader)
+            self = .problem(Problem(code, try reader.readString(), retryAfter: try Int?(from: &reader)))
+        default: throw .invalid(offset: start)
+        }
+    }
+}
+
+extension Problem.Code: ByteCoded {}
+
+extension OwnerProgress: FieldCoded {
+    package static let coding = Fields(
+        Self.init,
+        \.partition,
+        \.applied,
+        \.announced,
+        \.uncommittedEffects,
+        \.outputChunks,
+        \.appliedBytes,
+        \.hasFailed,
+        \.lagTime,
+        \.unitsDone
+    )
+}

@@ -1,0 +1,142 @@
+import Clustering
+import Engine
+import Ingest
+import Journaling
+import Logging
+import NIOPosix
+import Partitions
+import Serving
+import Synchronization
+import TestSupport
+import WidgetModel
+
+/// What stands between nodes: who has which partition, and who hears whom. Messages are calls.
+final class MemoryNodes: Sendable {
+    private struct State {
+        var owners: [PartitionID: ClusterNode] = [:]
+        var bodies: [Incarnation: @Sendable (NodeQuestion) async -> NodeAnswer] = [:]
+        var silent: Set<Incarnation> = []
+        var asked = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How many questions went from node to node.
+    var asked: Int { self.state.withLock { $0.asked } }
+
+    func owner(of partition: PartitionID) -> ClusterNode? { self.state.withLock { $0.owners[partition] } }
+    func setOwner(_ node: ClusterNode?, of partition: PartitionID) {
+        self.state.withLock { $0.owners[partition] = node }
+    }
+
+    func silence(_ node: ClusterNode) { self.state.withLock { _ = $0.silent.insert(node.incarnation) } }
+    func hear(_ node: ClusterNode) { self.state.withLock { _ = $0.silent.remove(node.incarnation) } }
+
+    func answer(as node: ClusterNode, _ body: @escaping @Sendable (NodeQuestion) async -> NodeAnswer) {
+        self.state.withLock { $0.bodies[node.incarnation] = body }
+    }
+
+    func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer {
+        let body = self.state.withLock { state in
+            state.asked += 1
+            return state.silent.contains(node.incarnation) ? nil : state.bodies[node.incarnation]
+        }
+        return await body?(question) ?? .silence
+    }
+
+    /// One node's side.
+    struct Side: Cluster, NodeExchange {
+        let nodes: MemoryNodes
+
+        func join(
+            _ node: ClusterNode,
+            limits: PlacementMachine.Limits,
+            follow: @escaping @Sendable (NodeOrder) -> Void
+        ) {}
+        func tell(_ news: NodeNews) {}
+        var view: ClusterView? { nil }
+        func owner(of partition: PartitionID) -> ClusterNode? { self.nodes.owner(of: partition) }
+        func close() {}
+
+        func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer {
+            await self.nodes.ask(node, question)
+        }
+        func answer(
+            as node: ClusterNode,
+            _ body: @escaping @Sendable (NodeQuestion) async -> NodeAnswer
+        ) { self.nodes.answer(as: node, body) }
+    }
+}
+
+/// A node with owners of its own on a log that it shares.
+final class MemoryNode: Sendable {
+    let node: ClusterNode
+    let owners: [PartitionOwner]
+    let directory: HostDirectory
+    let log: CommandLog
+    /// The same log, which gives up at once.
+    let impatientLog: CommandLog
+    private let nodes: MemoryNodes
+
+    init(_ number: UInt64, _ journal: MemoryJournal, _ nodes: MemoryNodes, _ time: FakeTime, limits: OtherNodes.Limits)
+    {
+        let partitions = journal.format.partitions
+        let name = "node-\(number)"
+        self.node = ClusterNode(
+            name: NodeName(name)!,
+            incarnation: Incarnation(startedAt: time.wall, number: number),
+            address: "\(name):443",
+            rules: 1
+        )
+        let directory = HostDirectory(seed: number, apps: [Sports.app], absent: partitions)
+        let side = MemoryNodes.Side(nodes: nodes)
+        let membership = Membership(side, side, as: self.node)
+        let services = PartitionOwner.Services(
+            journal: journal,
+            clock: time.makeClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            elsewhere: membership.elsewhere
+        )
+        let sinks = PartitionOwner.Sinks(
+            hosts: { partition, engine in directory.take(engine, partition) },
+            directory: { partition, changes in directory.apply(changes, partition) },
+            arrived: { _ in directory.noteArrival() },
+            left: { directory.leave($0, wasKnown: $1) },
+            failed: { _, _ in }
+        )
+        self.owners = (0..<partitions).map { number in
+            PartitionOwner(
+                engine: Engine(partition: PartitionID(UInt16(number)), partitions: partitions),
+                partition: PartitionID(UInt16(number)),
+                loop: MultiThreadedEventLoopGroup.singleton.next(),
+                services: services,
+                sinks: sinks
+            )
+        }
+        self.directory = directory
+        self.log = CommandLog(
+            journal: journal,
+            owners: self.owners,
+            nodes: OtherNodes(membership, limits: limits)
+        )
+        var impatient = OtherNodes.Limits()
+        (impatient.question, impatient.answer) = (.milliseconds(1), .milliseconds(1))
+        self.impatientLog = CommandLog(
+            journal: journal,
+            owners: self.owners,
+            nodes: OtherNodes(membership, limits: impatient)
+        )
+        self.nodes = nodes
+        let answers = OwnerAnswers(of: self.owners)
+        nodes.answer(as: self.node) { await answers.answer($0) }
+    }
+
+    func take(_ partition: PartitionID) async throws {
+        self.nodes.setOwner(self.node, of: partition)
+        _ = try await self.owners[Int(partition.rawValue)].start { _, _ in }
+    }
+
+    func give(_ partition: PartitionID, committing isCommitting: Bool = true) async {
+        await self.owners[Int(partition.rawValue)].leave(committing: isCommitting)
+    }
+}

@@ -1,0 +1,227 @@
+import Clustering
+import Engine
+import Journaling
+import Serving
+import TestSupport
+import Testing
+import WidgetModel
+
+@testable import Partitions
+
+/// What a node does with partitions that are another one's.
+@Suite struct OtherNodesTests {
+    private static let (own, other) = (NodeScene.own, NodeScene.other)
+
+    /// Some host of a partition.
+    private static func host(of partition: PartitionID, _ name: String = "host") -> String {
+        (0...).lazy.map { "\(name)-\($0)" }.first { PartitionID(of: HostKey($0), among: 2) == partition }!
+    }
+
+    private static func registration(_ host: String, revision: UInt64 = 1) -> HostRegistration {
+        Sports.registration(host, revision: revision, [Sports.instance("a")])
+    }
+
+    private static func register(_ host: String, at node: MemoryNode) async throws -> RecordAnswer.Result {
+        try await node.log.append(.register(Self.registration(host)), for: HostKey(host))
+    }
+
+    private static func problem<Value>(_ body: () async throws(Problem) -> Value) async -> Problem? {
+        do throws(Problem) {
+            _ = try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `what belongs to another node is appended and asked at any`() async throws {
+        let scene = try await NodeScene()
+        let (here, there) = (Self.host(of: Self.own), Self.host(of: Self.other))
+        for host in [here, there] {
+            #expect(try await Self.register(host, at: scene.first) == .registered(RegistrationCounts(added: 1)))
+            let views = [
+                try await scene.first.log.ask(HostQuestion(HostKey(host))),
+                try await scene.second.log.ask(HostQuestion(HostKey(host))),
+            ]
+            #expect(views[0]?.host == HostKey(host) && views[0] == views[1])
+        }
+        let stale = try await scene.first.log.append(
+            .register(Self.registration(there, revision: 0)),
+            for: HostKey(there)
+        )
+        #expect(stale == .staleRevision(current: 1))
+        for node in [scene.first, scene.second] {
+            #expect(try await node.log.askAll(TotalsQuestion()).map(\.hosts) == [1, 1])
+            #expect(await node.log.progressOfAll().map(\.partition) == [Self.own, Self.other])
+            #expect(await node.log.progress().count == 1)
+            #expect(try await node.log.walk(HostList(of: nil), from: nil, limit: 9).rows.count == 2)
+        }
+    }
+
+    @Test func `what is for all is in the log once, and answered by all`() async throws {
+        let scene = try await NodeScene()
+        for host in [Self.host(of: Self.own), Self.host(of: Self.other)] {
+            _ = try await Self.register(host, at: scene.first)
+        }
+        let order = OperatorOrder(.grant(3), .app(Sports.app))
+        #expect(try await scene.first.log.carryOut(order) == 2)
+        #expect(try await scene.second.log.carryOut(order) == 2)
+        for partition in [Self.own, Self.other] {
+            #expect(try scene.entries(partition) == 4, "the settings, a registration, and two orders")
+        }
+    }
+
+    @Test func `pushes are counted in all partitions, and in no fewer`() async throws {
+        let scene = try await NodeScene(question: .milliseconds(1), answer: .milliseconds(1))
+        var push = Sports.push(1, to: "all")
+        push.target = .app(Sports.app)
+        scene.nodes.silence(scene.second.node)
+        let problem = await Self.problem { () async throws(Problem) in
+            try await scene.first.log.matched(push, atMost: 5)
+        }
+        #expect(problem?.code == .partitionAway && problem?.retryAfter == 1)
+        let whole = try await NodeScene()
+        for host in [Self.host(of: Self.own), Self.host(of: Self.other)] {
+            _ = try await Self.register(host, at: whole.first)
+        }
+        #expect(try await whole.first.log.matched(push, atMost: 5).counts == [1, 1])
+        #expect(try await whole.second.log.dryRun(push, decidedMax: 5).matched == 2)
+    }
+
+    @Test func `what is merged goes on without a partition that does not answer, and names it`() async throws {
+        let scene = try await NodeScene(question: .milliseconds(1))
+        scene.nodes.silence(scene.second.node)
+        let coverage = Coverage(of: 2)
+        let log = scene.first.log.noting(coverage)
+        #expect(try await log.askEach(TotalsQuestion()).map(\.partition) == [Self.own])
+        #expect(await log.progressOfAll().map(\.partition) == [Self.own])
+        #expect(try await log.walk(HostList(of: nil), from: nil, limit: 9).rows.isEmpty)
+        #expect(coverage.json == (try json(#"{"answered":1,"of":2,"missing":[1]}"#)))
+        for log in [log, scene.first.log] {
+            let problem = await Self.problem { () async throws(Problem) in try await log.askAll(TotalsQuestion()) }
+            #expect(problem?.code == .partitionAway && problem?.detail.contains("node-2") == true)
+        }
+        let problem = await Self.problem { () async throws(Problem) in
+            try await scene.first.log.walk(HostList(of: nil), from: nil, limit: 9)
+        }
+        #expect(problem?.code == .partitionAway)
+        scene.nodes.hear(scene.second.node)
+        let whole = Coverage(of: 2)
+        let all = try await NodeScene().first.log.noting(whole).askEach(TotalsQuestion())
+        #expect(all.count == 2 && whole.json == nil)
+    }
+
+    @Test func `a partition that moves while it is asked answers where it is then`() async throws {
+        let scene = try await NodeScene()
+        let host = Self.host(of: Self.other)
+        _ = try await Self.register(host, at: scene.first)
+        scene.nodes.silence(scene.second.node)
+        let asking = Task { try await scene.first.log.ask(HostQuestion(HostKey(host))) }
+        let counting = Task { try await scene.first.log.askAll(TotalsQuestion()) }
+        try await scene.move()
+        #expect(try await asking.value?.host == HostKey(host))
+        #expect(try await counting.value.map(\.hosts) == [0, 1])
+        // And the node that has nothing any more asks for all of it.
+        scene.nodes.hear(scene.second.node)
+        #expect(try await scene.second.log.askAll(TotalsQuestion()).map(\.hosts) == [0, 1])
+    }
+
+    @Test func `what was logged before its owner died is answered by the next, and done once`() async throws {
+        let scene = try await NodeScene()
+        let host = Self.host(of: Self.other)
+        scene.nodes.silence(scene.second.node)
+        let registering = Task { try await Self.register(host, at: scene.first) }
+        let ordering = Task { try await scene.first.log.carryOut(OperatorOrder(.grant(1), .app(Sports.app))) }
+        // Both are in the log, and the owner has applied them or not.
+        while try scene.entries(Self.other) < 3 { await Task.yield() }
+        try await scene.move()
+        #expect(try await registering.value == .registered(RegistrationCounts(added: 1)))
+        #expect(try await ordering.value <= 1)
+        #expect(try scene.entries(Self.other) == 3)
+    }
+
+    @Test func `what is in the log and nobody answers for says that its outcome is not known`() async throws {
+        let scene = try await NodeScene(answer: .milliseconds(1))
+        let host = Self.host(of: Self.other)
+        scene.nodes.silence(scene.second.node)
+        let before = try scene.entries(Self.other)
+        let problem = await Self.problem { () async throws(Problem) in
+            try await scene.first.log.append(.register(Self.registration(host)), for: HostKey(host))
+        }
+        #expect(problem?.code == .partitionAway && problem?.isOutcomeUnknown == true && problem?.retryAfter == 1)
+        #expect(problem?.json["outcome"] == .string("unknown"))
+        #expect(try scene.entries(Self.other) == before + 1)
+        // It was carried out, and the same again changes nothing.
+        scene.nodes.hear(scene.second.node)
+        let again = try await scene.second.log.append(.register(Self.registration(host)), for: HostKey(host))
+        #expect(again == .registered(RegistrationCounts(unchanged: 1)))
+    }
+
+    @Test func `an answer that is not kept is not made up`() async throws {
+        let scene = try await NodeScene()
+        let place = RecordPlace(position: LogPosition(1), index: 7)
+        #expect(try await scene.second.owners[1].answers(at: [place], within: .minutes(1)) == [nil])
+        var recent = RecentAnswers()
+        for index in 0...RecentAnswers.countMax {
+            recent.keep(.signalled, at: RecordPlace(position: LogPosition(9), index: index))
+        }
+        #expect(recent[RecordPlace(position: LogPosition(9), index: 0)] == nil)
+        #expect(recent[RecordPlace(position: LogPosition(9), index: 1)] == .signalled)
+        #expect(recent[RecordPlace(position: LogPosition(9), index: RecentAnswers.countMax)] == .signalled)
+    }
+
+    @Test func `tokens are found wherever they are, and are unknown only if all say so`() async throws {
+        let scene = try await NodeScene()
+        let (here, there) = (Self.host(of: Self.own), Self.host(of: Self.other))
+        _ = try await Self.register(here, at: scene.first)
+        _ = try await Self.register(there, at: scene.second)
+        let removal = HostRemoval(host: HostKey(there), token: Sports.token(there))
+        let tokens = [here, there, "nobody"].map { Sports.token($0) }
+        func lookups(_ node: MemoryNode) async -> [Result<TokenLookup, Problem>] {
+            await node.log.lookups(tokens, in: node.directory)
+        }
+        func bound(_ host: String, _ partition: PartitionID) -> Result<TokenLookup, Problem> {
+            .success(.bound(TokenBinding(host: HostKey(host), instance: nil, partition: partition)))
+        }
+        for node in [scene.first, scene.second] {
+            let found = await lookups(node)
+            #expect(found == [bound(here, Self.own), bound(there, Self.other), .success(.unknown)])
+        }
+        let asked = scene.nodes.asked
+        _ = await lookups(scene.first)
+        #expect(scene.nodes.asked == asked + 1, "one question for all of them")
+        scene.nodes.silence(scene.second.node)
+        let found = await scene.first.impatientLog.lookups(tokens, in: scene.first.directory)
+        #expect(found[0] == bound(here, Self.own))
+        for result in found.dropFirst() {
+            #expect(throws: Problem.self) { try result.get() }
+        }
+        scene.nodes.hear(scene.second.node)
+        _ = try await scene.second.log.append(.unregister(removal), for: HostKey(there))
+        let removed = await lookups(scene.first)
+        guard case .success(.removed(Sports.app, .unregistered, _)) = removed[1] else {
+            Issue.record("\(removed[1])")
+            return
+        }
+    }
+
+    @Test func `a question that is not understood is refused, and one about another's partition is sent on`()
+        async throws
+    {
+        let scene = try await NodeScene()
+        let answers = OwnerAnswers(of: scene.first.owners)
+        for bytes in [OwnerQuestion.engine([0xFE]).encoded, [99], []] {
+            let answer = await answers.answer(NodeQuestion(about: Self.own, bytes, within: .minutes(1)))
+            guard case .answer(let bytes) = answer, case .problem(let problem) = try OwnerAnswer(encoded: bytes) else {
+                Issue.record("\(answer)")
+                continue
+            }
+            #expect(problem.code == .unavailable && problem.detail.contains("older program"))
+        }
+        let question = OwnerQuestion.engine(TotalsQuestion().bytes).encoded
+        for partition in [Self.other, PartitionID(9)] {
+            let answer = await answers.answer(NodeQuestion(about: partition, question, within: .minutes(1)))
+            #expect(answer == .away)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+#if JetStream
+import BrokerSupport
+import Clustering
+import JournalJetStream
+import Journaling
+import Synchronization
+import Testing
+import WidgetModel
+
+/// Questions from node to node over a real broker.
+@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"))
+struct ExchangeTests {
+    /// A node with a connection of its own, that says what it is asked for.
+    private final class Node: Sendable {
+        let node: ClusterNode
+        let exchange: JetStreamExchange
+        private let journal: JetStreamJournal
+        private let held = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+        init(
+            _ number: Int,
+            _ harness: Harness,
+            limits: JetStreamExchange.Limits = JetStreamExchange.Limits()
+        ) throws {
+            self.node = ClusterNode(
+                name: NodeName("node-\(number)")!,
+                incarnation: Incarnation(startedAt: Harness.now(), number: .random(in: .min ... .max)),
+                address: "here",
+                rules: 1
+            )
+            self.journal = try Harness.open(harness.configuration)
+            self.exchange = self.journal.makeExchange(limits: limits)
+            try self.exchange.answer(as: self.node) { [weak self] question in
+                guard let self else { return .silence }
+                switch question.bytes.first {
+                case 0: return .away
+                case 1: return .answer(Array(repeating: 7, count: Self.count(question.bytes)))
+                case 2: await withCheckedContinuation { held in self.held.withLock { $0.append(held) } }
+                default: break
+                }
+                return .answer(Array(question.bytes.reversed()))
+            }
+        }
+
+        /// What asks for an answer of so many bytes.
+        static func asking(for count: Int) -> [UInt8] {
+            [1] + (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+        }
+        private static func count(_ bytes: [UInt8]) -> Int {
+            bytes.dropFirst().reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+
+        func ask(_ other: Node, _ bytes: [UInt8], within time: Interval = .minutes(5)) async -> NodeAnswer {
+            await self.exchange.ask(other.node, NodeQuestion(about: PartitionID(3), bytes, within: time))
+        }
+
+        /// Asks until the other one hears: its subscription may be on its way.
+        func reach(_ other: Node) async {
+            while await self.ask(other, [9], within: .milliseconds(200)) == .silence { await Task.yield() }
+        }
+
+        var holds: Int { self.held.withLock { $0.count } }
+        func letGo() {
+            let held = self.held.withLock { held in
+                defer { held = [] }
+                return held
+            }
+            for continuation in held { continuation.resume() }
+        }
+
+        func close() {
+            self.exchange.close()
+            self.journal.close()
+        }
+    }
+
+    @Test func `a node answers another one, in as many messages as it takes`() async throws {
+        let harness = try Harness(try Brokers())
+        let (first, second) = (try Node(1, harness), try Node(2, harness))
+        await first.reach(second)
+        await second.reach(first)
+        #expect(await first.ask(second, [4, 5, 6]) == .answer([6, 5, 4]))
+        #expect(await second.ask(first, [4, 5]) == .answer([5, 4]))
+        #expect(await first.ask(second, [0]) == .away)
+        for count in [0, 1, 524_288, 524_289, 3_000_000] {
+            let answer = await first.ask(second, Node.asking(for: count))
+            #expect(answer == .answer(Array(repeating: 7, count: count)), "\(count)")
+        }
+        let long = [UInt8](repeating: 9, count: 999_999)
+        #expect(await first.ask(second, long) == .answer(long))
+        #expect(await first.ask(second, long + [9, 9]) == .tooLong)
+        let all = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                let bytes = [9, UInt8(number)]
+                group.addTask { await first.ask(second, bytes) == .answer([UInt8(number), 9]) }
+            }
+            return await group.reduce(true) { $0 && $1 }
+        }
+        #expect(all)
+        first.close()
+        second.close()
+    }
+
+    @Test func `one that is gone, that says nothing, or has too much to do`() async throws {
+        let harness = try Harness(try Brokers())
+        var limits = JetStreamExchange.Limits()
+        limits.answeredMax = 2
+        limits.answerBytesMax = 1_000_000
+        let (first, second) = (try Node(1, harness, limits: limits), try Node(2, harness, limits: limits))
+        await first.reach(second)
+        #expect(await first.ask(second, Node.asking(for: 1_000_000)) != .tooLong)
+        #expect(await first.ask(second, Node.asking(for: 1_000_001)) == .tooLong)
+
+        // Two are answered at once, and no third, whoever asks.
+        let held = (0..<2).map { _ in Task { await first.ask(second, [2]) } }
+        while second.holds < 2 { await Task.yield() }
+        #expect(await first.ask(second, [9]) == .busy)
+        #expect(await second.ask(second, [9]) == .busy)
+        second.letGo()
+        for task in held { #expect(await task.value == .answer([2])) }
+
+        // One may be under way.
+        limits.askedMax = 1
+        let third = try Node(3, harness, limits: limits)
+        await third.reach(second)
+        let one = Task { await third.ask(second, [2]) }
+        while second.holds < 1 { await Task.yield() }
+        #expect(await third.ask(second, [9]) == .busy)
+        second.letGo()
+        #expect(await one.value == .answer([2]))
+        third.close()
+
+        #expect(await first.ask(second, [2], within: .milliseconds(1)) == .silence)
+        while second.holds < 1 { await Task.yield() }
+        second.letGo()
+
+        // Known at once, and not when the time is over.
+        second.close()
+        #expect(await first.ask(second, [9], within: .hours(1)) == .silence)
+        await first.reach(first)
+        let waiting = Task { await first.ask(first, [2], within: .hours(1)) }
+        while first.holds < 1 { await Task.yield() }
+        first.exchange.close()
+        #expect(await waiting.value == .silence)
+        #expect(await first.ask(first, [9]) == .busy)
+        first.letGo()
+        first.close()
+    }
+}
+#endif
