@@ -24,6 +24,7 @@ import WidgetModel
         }
 
         var view: ClusterView? { self.machine.withLock { $0.view } }
+        func owner(of partition: PartitionID) -> ClusterNode? { self.machine.withLock { $0.owner(of: partition) } }
         var ordered: [PlacementWishes.Change] { self.orders.withLock { $0 } }
 
         func join(_: ClusterNode, limits: PlacementMachine.Limits, follow: @escaping @Sendable (NodeOrder) -> Void) {}

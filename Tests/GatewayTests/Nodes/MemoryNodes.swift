@@ -55,6 +55,8 @@ final class MemoryNodes: Sendable {
         ) {}
         func tell(_ news: NodeNews) {}
         var view: ClusterView? { nil }
+        var brokers: BrokersView? { nil }
+        func change(_ change: PlacementWishes.Change) {}
         func owner(of partition: PartitionID) -> ClusterNode? { self.nodes.owner(of: partition) }
         func close() {}
 
