@@ -43,6 +43,14 @@ package protocol Cluster: Sendable {
     /// The cluster as this node knows it; nil before it has joined.
     var view: ClusterView? { get }
 
+    /// Shows all other nodes what a host is to draw. Nothing stores it: a node that does not hear it now never does.
+    func show(_ drawing: [UInt8])
+
+    /// Has what other nodes show handed on, one after the other.
+    ///
+    /// - Throws: If there is no thread to be had for it.
+    func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws
+
     /// Leaves without a word.
     func close()
 }

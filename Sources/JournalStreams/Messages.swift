@@ -31,6 +31,7 @@ package enum MessageFormat {
         case note = 5
         case beat = 6
         case claim = 7
+        case drawing = 10
     }
 
     package static func message(_ kind: Kind, _ journalID: String, in place: String, _ body: (inout ByteWriter) -> Void)

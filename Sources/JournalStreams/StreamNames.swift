@@ -1,3 +1,4 @@
+package import Journaling
 package import WidgetModel
 
 /// The names of a cluster's streams, and of what is in them.
@@ -53,5 +54,10 @@ package struct StreamNames: Hashable, Sendable {
     package func claim(_ partition: PartitionID) -> String { "\(self.root).meta.own.\(partition)" }
     /// What nodes tell each other; not stored.
     package var beats: String { "\(self.root).beat" }
+    /// What hosts are to draw, as nodes show each other; not stored.
+    package var drawings: String { "\(self.root).show" }
+    package func note(_ note: PartitionNote, of partition: PartitionID) -> String {
+        "\(self.root).meta.\(note.rawValue).\(partition)"
+    }
     package func damaged(_ partition: PartitionID) -> String { "\(self.root).meta.damaged.\(partition)" }
 }
