@@ -331,8 +331,8 @@ let package = Package(
         .executableTarget(
             name: "OwnerCrasher",
             dependencies: [
-                "CrashPoints", "Engine", "IntentMatching", "JournalSQLite", "Journaling", "Partitions", "Settings",
-                "Timelines", "WidgetModel", logging, nioCore, nioPosix,
+                "CrashPoints", "Engine", "IntentMatching", "JournalSQLite", "Journaling", "Ownership", "Partitions",
+                "Settings", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ],
             path: "Tests/Fixtures/OwnerCrasher",
             swiftSettings: settings

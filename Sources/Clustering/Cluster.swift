@@ -54,6 +54,14 @@ package protocol Cluster: Sendable {
     /// The node that has a partition, as far as this node knows; nil if none has.
     func owner(of partition: PartitionID) -> ClusterNode?
 
+    /// Shows all other nodes what a host is to draw. Nothing stores it: a node that does not hear it now never does.
+    func show(_ drawing: [UInt8])
+
+    /// Has what other nodes show handed on, one after the other.
+    ///
+    /// - Throws: If there is no thread to be had for it.
+    func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws
+
     /// Leaves without a word.
     func close()
 }

@@ -24,6 +24,10 @@ struct ChosenJournal {
     let history: HistoryQuestions.Opening?
     /// The nodes that share the log; nil where it is one gateway's.
     let membership: Membership?
+    /// Reads what other nodes have decided; nil where it is one gateway's.
+    let outputs: (any OutputFollowing)?
+    /// Where nodes keep what their successors need; nil where it is one gateway's.
+    let notes: (any PartitionNotes)?
 
     /// In memory: nothing outlives the process.
     init(inMemory configuration: GatewayConfiguration, _ clock: LogClock) {
@@ -33,6 +37,8 @@ struct ChosenJournal {
         self.storage = nil
         self.history = nil
         self.membership = nil
+        self.outputs = nil
+        self.notes = nil
     }
 
     /// Where the configuration says.
@@ -58,6 +64,8 @@ struct ChosenJournal {
         // So that neither waits for the other.
         self.history = { try LogDirectory(path: directory) }
         self.membership = nil
+        self.outputs = nil
+        self.notes = nil
     }
 }
 
@@ -94,6 +102,8 @@ extension ChosenJournal {
         }
         self.history = nil
         self.membership = Membership(place, journal.makeCluster(), journal.makeExchange(), startedAt: clock.now())
+        self.outputs = journal
+        self.notes = journal
     }
 
     /// The log that a configuration names, to be read and not written to.

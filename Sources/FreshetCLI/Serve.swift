@@ -80,6 +80,8 @@ struct Serve: AsyncParsableCommand {
         stores.decisions = self.decisions(configuration, logger)
         stores.history = chosen.history
         stores.membership = chosen.membership
+        stores.outputs = chosen.outputs
+        stores.notes = chosen.notes
         var process = GatewayProcess(clock: clock, logs: logs)
         process.movableClock = movable
         process.metrics = metrics

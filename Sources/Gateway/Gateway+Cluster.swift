@@ -29,15 +29,22 @@ extension Gateway {
     func settle(_ placed: PlacedOwners) async throws {
         try placed.answerOthers()
         Task { await placed.run() }
-        let settling = Task { try await placed.settle() }
+        try await self.unlessToldToEnd { try await placed.settle() }
+    }
+
+    /// Waits for something that brokers may delay, unless the gateway is told to end.
+    ///
+    /// - Throws: ``OwnerError/shutDown(partition:)`` then.
+    func unlessToldToEnd(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let waiting = Task { try await body() }
         try await withTaskCancellationOrGracefulShutdownHandler {
             do {
-                try await settling.value
+                try await waiting.value
             } catch is CancellationError {
                 throw OwnerError.shutDown(partition: PartitionID(0))
             }
         } onCancelOrGracefulShutdown: {
-            settling.cancel()
+            waiting.cancel()
         }
     }
 
@@ -50,6 +57,7 @@ extension Gateway {
         }
         await delivering.outgoing.deliverer.takeUp(partition)
         await delivering.providers.refill()
+        await delivering.outgoing.receipts.takeUp(partition)
     }
 
     /// Hands over all partitions, and leaves the cluster.

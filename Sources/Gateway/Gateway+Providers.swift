@@ -24,17 +24,10 @@ extension Gateway {
         self.readiness.progress = nil
         self.readiness.set(.replay, met: true)
         let outgoing = self.makeOutgoing(files.deliveries)
-        let (streams, feed, deliverer) = (self.streams, self.feed, outgoing.deliverer)
-        for owner in self.owners {
-            try await owner.serve { effects in
-                streams.publish(providers.take(effects))
-                deliverer.publish(effects)
-                feed.publish(effects)
-            }
-        }
+        try await self.startFeeds(providers, outgoing.deliverer)
         let delivering = Delivering(outgoing: outgoing, providers: providers)
         await self.placed?.use { [weak self] in await self?.takeUp($0, delivering) }
-        await deliverer.catchUp()
+        await outgoing.deliverer.catchUp()
         self.settings.follow(\.deliveries) { outgoing.use($0) }
         self.settings.follow(\.limits.outputCommitBytesMax) { [owners = self.owners] bytes in
             for owner in owners { owner.setOutputBytesPerCommit(bytes) }
@@ -81,7 +74,7 @@ extension Gateway {
         )
         let now = self.clock.now()
         try await NIOThreadPool.singleton.runIfActive { try contents.load(at: now) }
-        let streams = self.streams
+        let draw = try self.makeDrawing()
         let services = TimelineFetcher.Services(
             log: self.log,
             contents: contents,
@@ -90,7 +83,7 @@ extension Gateway {
             timelineLimits: self.configuration.limits.engine.timelines,
             asks: self.delivers,
             telemetry: self.telemetry(.providers),
-            publish: { streams.publish($0) }
+            draw: draw
         )
         return TimelineProviders(
             fetchers: connections.all.map { TimelineFetcher($0, services: services) },

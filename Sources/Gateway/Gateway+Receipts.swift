@@ -13,6 +13,7 @@ extension Gateway {
             client: client,
             log: self.log,
             archive: self.stores.receipts,
+            notes: self.stores.notes,
             delivers: self.delivers,
             clock: { [clock = self.clock] in clock.now() },
             logger: self.logs.logger(.deliveries)

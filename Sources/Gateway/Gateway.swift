@@ -134,7 +134,11 @@ package final class Gateway: Service {
             apps: configuration.apps.map(\.bundleID),
             absent: membership == nil ? 0 : configuration.partitions
         )
-        let streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
+        let streams = HostStreams(
+            limits: HostStreams.Limits(configuration.streams),
+            of: stores.journal.format,
+            seed: system.next()
+        )
         let followers = PushFollowers(max: configuration.streams.followedPushesMax)
         let receiptWakes = PushFollowers(max: 1)
         let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
@@ -181,7 +185,6 @@ package final class Gateway: Service {
                 arrived: { _ in directory.noteArrival() },
                 left: { partition, hadArrived in
                     directory.leave(partition, wasKnown: hadArrived)
-                    streams.leave(partition, among: configuration.partitions)
                     registry.publish([], of: partition)
                     departures.yield(partition)
                 },
@@ -356,8 +359,9 @@ package final class Gateway: Service {
             Task { await credentials.run() },
             Task { await self.followLog() },
             Task { await self.beat() },
-            Task { for await gone in self.departing { await parts.delivering.outgoing.deliverer.letGo(gone) } },
+            Task { for await gone in self.departing { await parts.delivering.outgoing.letGo(gone) } },
             Task { await self.tellStates(parts.files.apps, behind) },
+            Task { await self.watchElsewhere() },
         ]
         return Background(
             looking: looking,

@@ -22,6 +22,10 @@ package struct GatewayStores: Sendable {
     package var decisions: (any RecordArchive)?
     /// The nodes that share the log; nil where this gateway has it alone.
     package var membership: Membership?
+    /// Where nodes that share the log keep what their successors need; nil where this gateway has it alone.
+    package var notes: (any PartitionNotes)?
+    /// Reads what other nodes have decided; nil where this gateway decides everything.
+    package var outputs: (any OutputFollowing)?
     /// Opens the log for one question about the past; nil where the journal itself is read.
     package var history: HistoryQuestions.Opening?
 

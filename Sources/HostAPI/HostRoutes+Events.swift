@@ -39,11 +39,6 @@ extension HostRoutes {
         _ token: DeviceToken? = nil,
         lastEventID: String?
     ) async throws(Problem) -> HTTPResponse {
-        // What another node decides is not heard here.
-        switch scope {
-        case .host(let host): try self.log.checkPresence(of: [self.log.partition(of: host)])
-        case .app: try self.log.checkPresence(of: self.log.partitionIDs)
-        }
         let right = HostStreams.Right(token: token) { [authorizer = self.authorizer] in
             authorizer.stillHolds(caller, actingFor: scope.bundle)
         }
@@ -56,6 +51,7 @@ extension HostRoutes {
         }
         // The first page is asked for here, where a failure can still be answered.
         let backlog: [ReloadBacklog]
+        let offered: OfferedReloads
         do throws(Problem) {
             // The token may have been removed, and the streams that it opened ended, before this one was among them.
             if let token, case .host(let host) = scope,
@@ -64,6 +60,15 @@ extension HostRoutes {
                 throw Problem(.unknownHost, "no host with this push token is registered")
             }
             backlog = try await self.backlog(scope)
+            let through = backlog.map { (partition: $0.partition, position: $0.page.through) }
+            guard let known = OfferedReloads(through, notBefore: subscription.asOf) else {
+                throw Problem(
+                    .partitionAway,
+                    "a partition of this stream is on its way to another gateway; connect again",
+                    retryAfter: 1
+                )
+            }
+            offered = known
         } catch {
             self.streams.cancel(subscription)
             throw error
@@ -73,7 +78,7 @@ extension HostRoutes {
             headers: ["content-type": "text/event-stream", "cache-control": "no-store"],
             body: .stream { [streams = self.streams] writer in
                 defer { streams.cancel(subscription) }
-                try await self.follow(subscription, backlog, writer)
+                try await self.follow(subscription, backlog, offered, writer)
             }
         )
     }
@@ -81,43 +86,33 @@ extension HostRoutes {
     private func follow(
         _ subscription: HostStreams.Subscription,
         _ backlog: [ReloadBacklog],
+        _ offered: OfferedReloads,
         _ writer: HTTPBodyWriter
     ) async throws {
-        let applied: [PartitionID: LogPosition]
         do {
             // In a task of its own, whose memory goes with it: what follows is there for hours, ten thousand times.
-            async let opening = self.open(subscription, backlog, writer)
-            applied = try await opening
+            async let opening: Void = self.open(subscription, backlog, writer)
+            try await opening
         }
         for await event in subscription.events {
-            if let text = Self.text(event, after: applied) { try await writer.write(text) }
+            if let text = Self.text(event, after: offered) { try await writer.write(text) }
         }
     }
 
     /// What a reader is told; nil if it was among what was outstanding when the stream began.
-    private static func text(_ event: HostStreams.Event, after applied: [PartitionID: LogPosition]) -> String? {
+    private static func text(_ event: HostStreams.Event, after offered: OfferedReloads) -> String? {
         switch event {
-        case .heartbeat(let cursor): return EventText.heartbeat(cursor)
-        case .event(let event, let cursor):
-            // Published after the subscription, but applied before the question: it was among what is outstanding, or
-            // has been acknowledged since.
-            if case .reload(let reload) = event, let applied = applied[reload.id.partition],
-                reload.id.position <= applied
-            {
-                return nil
-            }
-            return EventText.event(event, cursor)
+        case .heartbeat(let cursor): EventText.heartbeat(cursor)
+        case .event(let event, let cursor): offered.lacks(event) ? EventText.event(event, cursor) : nil
         }
     }
 
     /// Writes what a reader is to have before anything new.
-    ///
-    /// - Returns: How far each partition had come when it was asked what is outstanding.
     private func open(
         _ subscription: HostStreams.Subscription,
         _ backlog: [ReloadBacklog],
         _ writer: HTTPBodyWriter
-    ) async throws -> [PartitionID: LogPosition] {
+    ) async throws {
         var text = Self.opening(subscription)
         text += Self.text(await self.drawings(subscription, backlog))
         // Nil where it is not known what the reader has had.
@@ -126,7 +121,7 @@ extension HostRoutes {
             var part: ReloadBacklog? = first
             while let page = part {
                 var next = 0
-                while self.add(page.page.reloads, &next, missed, to: &text) {
+                while self.add(page.page.reloads, &next, subscription, missed, to: &text) {
                     try await writer.write(text)
                     text = ""
                 }
@@ -134,7 +129,6 @@ extension HostRoutes {
             }
         }
         try await writer.write(text + EventText.place(subscription.start))
-        return Dictionary(uniqueKeysWithValues: backlog.map { ($0.partition, $0.page.through) })
     }
 
     private static func opening(_ subscription: HostStreams.Subscription) -> String {
@@ -159,6 +153,7 @@ extension HostRoutes {
     private func add(
         _ reloads: [ReloadEffect],
         _ next: inout Int,
+        _ subscription: HostStreams.Subscription,
         _ missed: Set<ReloadID>?,
         to text: inout String
     ) -> Bool {
@@ -166,7 +161,7 @@ extension HostRoutes {
             let reload = reloads[next]
             next += 1
             guard self.providers?.fetches(reload) != true else { continue }
-            let isRepeated = missed.map { !$0.contains(reload.id) } ?? false
+            let isRepeated = subscription.isRepeated(reload, missed)
             text += EventText.event(.reload(reload), redelivered: isRepeated)
             if text.utf8.count > EventText.chunkBytes { return true }
         }
@@ -174,17 +169,17 @@ extension HostRoutes {
     }
 
     /// The placeholders and entries that a reader is to draw at once: of a host that is new, or has a gap, those of now; of
-    /// one that comes back the newest of each instance that it has missed.
+    /// one that comes back the newest of each instance that it has missed, where that is known.
     private func drawings(
         _ subscription: HostStreams.Subscription,
         _ backlog: [ReloadBacklog]
     ) async -> [HostEvent] {
         switch (subscription.missed, subscription.scope) {
-        case (.events(let events), _):
+        case (.events(let events), _) where subscription.hasAllDrawings, (.events(let events), .app):
             var newest: [InstanceAddress: HostEvent] = [:]
             for event in events { if let address = event.drawnBy { newest[address] = event } }
             return newest.sorted { $0.key < $1.key }.map(\.value)
-        case (.unknown, .host(let host)), (.gap, .host(let host)):
+        case (_, .host(let host)):
             guard let providers = self.providers else { return [] }
             // Before the entries: a timeline that comes meanwhile takes its placeholder's place.
             let placeholders = await providers.placeholders(of: backlog.flatMap(\.page.reloads))

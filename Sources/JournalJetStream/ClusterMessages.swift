@@ -40,6 +40,28 @@ enum BeatMessage {
     }
 }
 
+/// What a host is to draw as its message has it.
+enum DrawingMessage {
+    /// - Parameter node: The number of who tells it.
+    static func bytes(_ drawing: [UInt8], by node: UInt64, _ journalID: String, in subject: String) -> [UInt8] {
+        MessageFormat.message(.drawing, journalID, in: subject) { writer in
+            writer.write(fixed64: node)
+            writer.write(drawing)
+        }
+    }
+
+    static func drawing(_ bytes: [UInt8], _ journalID: String, in subject: String) throws(MessageFault)
+        -> (node: UInt64, drawing: [UInt8])
+    {
+        var reader = try MessageFormat.reader(of: bytes, .drawing, journalID, in: subject)
+        do {
+            return (try reader.readFixed64(), try reader.readBytes())
+        } catch {
+            throw MessageFault(sentence: "\(error)")
+        }
+    }
+}
+
 /// A claim as its message has it; the sequence of that is the epoch.
 enum ClaimMessage {
     /// What is claimed, or let go of.

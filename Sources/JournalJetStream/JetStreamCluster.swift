@@ -21,6 +21,7 @@ package final class JetStreamCluster: Cluster {
     }
 
     private static let publishMilliseconds = 2000
+    private static let watchMilliseconds = 500
 
     private let core: OpenLog
     private let watch: BrokerWatch
@@ -29,6 +30,8 @@ package final class JetStreamCluster: Cluster {
     private let joined = Mutex<Joined?>(nil)
     private let requests = WorkBox<Request>()
     private let isClosed = Atomic<Bool>(false)
+    /// Tells what it shows from what others do.
+    private let number = UInt64.random(in: .min ... .max)
     private let threads = Mutex<[WorkerThread]>([])
 
     init(_ core: OpenLog, now: @escaping @Sendable () -> Instant) {
@@ -78,6 +81,29 @@ package final class JetStreamCluster: Cluster {
         }
     }
 
+    // MARK: What is shown
+
+    package func show(_ drawing: [UInt8]) {
+        let subject = self.core.names.drawings
+        self.core.broker.tell(
+            DrawingMessage.bytes(drawing, by: self.number, self.core.journalID, in: subject),
+            to: subject
+        )
+    }
+
+    package func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws(JournalError) {
+        let watching = try WorkerThread(name: "cluster-show") {
+            let subject = self.core.names.drawings
+            self.listen(to: subject, waitMilliseconds: Self.watchMilliseconds) { told in
+                guard let told, let shown = try? DrawingMessage.drawing(told, self.core.journalID, in: subject),
+                    shown.node != self.number
+                else { return }
+                take(shown.drawing)
+            }
+        }
+        self.threads.withLock { $0.append(watching) }
+    }
+
     package func close() {
         self.isClosed.store(true, ordering: .relaxed)
         self.requests.close()
@@ -92,13 +118,19 @@ package final class JetStreamCluster: Cluster {
 
     // MARK: Threads
 
-    private func listen(waitMilliseconds: Int) {
-        let subject = self.core.names.beats
+    /// Hands on what comes to a subject, and nil when nothing has come for a while, until this is over.
+    private func listen(to subject: String, waitMilliseconds: Int, _ take: ([UInt8]?) -> Void) {
         var listening: Broker.Following?
         while !self.isOver {
             if listening == nil { listening = try? self.core.broker.listen(to: subject) }
-            let told = listening?.nextTold(waitMilliseconds: waitMilliseconds)
+            take(listening?.nextTold(waitMilliseconds: waitMilliseconds))
             if listening == nil { Patience(milliseconds: 0).pause() }
+        }
+    }
+
+    private func listen(waitMilliseconds: Int) {
+        let subject = self.core.names.beats
+        self.listen(to: subject, waitMilliseconds: waitMilliseconds) { told in
             // Another log's, or a newer program's, is none of this node's.
             if let told, let beat = try? BeatMessage.beat(told.bytes, self.core.journalID, in: subject) {
                 let now = self.now()

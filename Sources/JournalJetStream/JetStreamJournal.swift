@@ -20,6 +20,7 @@ package final class JetStreamJournal: Journal {
     private let outputs: [OutputLane]
     private let fan: FanLane
     private let followers: [Follower]
+    let outputFollowers: [OutputFollower]
     private let reads = WorkBox<@Sendable () -> Void>()
     private let lanes: [WorkerThread]
     private let others: [WorkerThread]
@@ -54,6 +55,8 @@ package final class JetStreamJournal: Journal {
         self.outputs = outputs
         self.readers = readers
         self.followers = followers
+        let outputFollowers = readers.map { OutputFollower(core, $0) }
+        self.outputFollowers = outputFollowers
         let reads = self.reads
         let relay = FanRelay(core, fan)
         var lanes: [WorkerThread] = []
@@ -68,11 +71,15 @@ package final class JetStreamJournal: Journal {
                 }
             )
             for follower in followers { others.append(try WorkerThread(name: "journal-follow") { follower.run() }) }
+            for follower in outputFollowers {
+                others.append(try WorkerThread(name: "journal-outputs") { follower.run() })
+            }
             others.append(try WorkerThread(name: "journal-relay") { relay.run() })
         } catch {
             core.close()
             for lane in inputs { lane.box.close() }
             for lane in outputs { lane.box.close() }
+            for follower in outputFollowers { follower.box.close() }
             fan.box.close()
             reads.close()
             throw error
@@ -152,6 +159,7 @@ package final class JetStreamJournal: Journal {
         self.core.close()
         for lane in self.inputs { lane.box.close() }
         for lane in self.outputs { lane.box.close() }
+        for follower in self.outputFollowers { follower.box.close() }
         self.fan.box.close()
         self.reads.close()
     }

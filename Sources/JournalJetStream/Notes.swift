@@ -1,7 +1,7 @@
 #if JetStream
 import JournalStreams
-import Journaling
-import WidgetModel
+package import Journaling
+package import WidgetModel
 
 extension Trimmed {
     /// Nil if everything is there.
@@ -39,6 +39,30 @@ extension SnapshotNote {
 
     func write(_ subject: String, _ core: OpenLog) throws(JournalError) {
         try core.writeNote(self.bytes(core.journalID, in: subject), to: subject)
+    }
+}
+
+extension JetStreamJournal: PartitionNotes {
+    package func readNote(_ note: PartitionNote, of partition: PartitionID) throws(JournalError) -> [UInt8]? {
+        try self.core.checkReadable(partition)
+        let subject = self.core.names.note(note, of: partition)
+        let message = try self.core.persist { () throws(JournalError) in
+            try self.core.broker.newest(in: self.core.names.notes, of: subject)
+        }
+        guard let message else { return nil }
+        do {
+            var reader = try MessageFormat.reader(of: message.bytes, .note, self.core.journalID, in: subject)
+            return try reader.readBytes()
+        } catch {
+            throw JournalError(.corrupt, "the note \(subject) is damaged")
+        }
+    }
+
+    package func writeNote(_ note: PartitionNote, _ bytes: [UInt8], of partition: PartitionID) throws(JournalError) {
+        try self.core.checkReadable(partition)
+        let subject = self.core.names.note(note, of: partition)
+        let message = MessageFormat.message(.note, self.core.journalID, in: subject) { $0.write(bytes) }
+        try self.core.writeNote(message, to: subject)
     }
 }
 

@@ -150,7 +150,7 @@ final class Reader: Sendable {
         return message
     }
 
-    private func output(of message: StoredMessage) throws(JournalError) -> OutputEntry {
+    func output(of message: StoredMessage) throws(JournalError) -> OutputEntry {
         let stream = self.core.names.output(self.partition)
         do throws(MessageFault) {
             let record = try OutputMessage.record(message.bytes, self.core.journalID, in: stream)

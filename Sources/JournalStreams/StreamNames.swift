@@ -1,3 +1,4 @@
+package import Journaling
 package import WidgetModel
 
 /// The names of a cluster's streams, and of what is in them.
@@ -61,6 +62,11 @@ package struct StreamNames: Hashable, Sendable {
     package func answers(to start: UInt64) -> String { "\(self.root).answer.\(String(start, radix: 16)).*" }
     package func answer(to start: UInt64, _ question: UInt64) -> String {
         "\(self.root).answer.\(String(start, radix: 16)).\(String(question, radix: 16))"
+    }
+    /// What hosts are to draw, as nodes show each other; not stored.
+    package var drawings: String { "\(self.root).show" }
+    package func note(_ note: PartitionNote, of partition: PartitionID) -> String {
+        "\(self.root).meta.\(note.rawValue).\(partition)"
     }
     package func damaged(_ partition: PartitionID) -> String { "\(self.root).meta.damaged.\(partition)" }
 }

@@ -29,6 +29,8 @@ import WidgetModel
 
         func join(_: ClusterNode, limits: PlacementMachine.Limits, follow: @escaping @Sendable (NodeOrder) -> Void) {}
         func tell(_: NodeNews) {}
+        func show(_: [UInt8]) {}
+        func watch(_: @escaping @Sendable ([UInt8]) -> Void) {}
         func close() {}
 
         func change(_ change: PlacementWishes.Change) {

@@ -118,7 +118,7 @@ struct ExtremeScene {
     func places() throws -> [String] {
         let subscription = try self.scene.streams.subscribe(.host(HostKey(Self.host)))
         defer { self.scene.streams.cancel(subscription) }
-        return ExtremeTexts.places(epoch: subscription.start.epoch)
+        return ExtremeTexts.places(log: subscription.start.log)
     }
 
     /// That every partition goes on, its books close, and another process comes to the same.

@@ -35,8 +35,13 @@ enum ExtremeTexts {
         Self.counts.flatMap { first in Self.counts.map { "\(first).\($0)" } } + Self.counts
         + Self.counts.flatMap { ["0-\($0)", "\($0)-0"] } + ["ffffffff-18446744073709551615", "100000000-1"]
 
-    /// Places in the streams of a gateway with an epoch.
-    static func places(epoch: UInt32) -> [String] { Self.counts.map { "\(String(epoch, radix: 16))-\($0)" } }
+    /// Places in the event streams of a log.
+    static func places(log: UInt32) -> [String] {
+        let log = String(log, radix: 16)
+        return Self.counts.flatMap { count in
+            ["\(count).0.0", "0.\(count).0", "0.0.\(count)", "\(count).0-0.\(count)"].map { "\(log)-\($0)" }
+        }
+    }
 
     private static let spans = ["s", "m", "h", "d", "y"].flatMap { unit in Self.counts.map { "\($0)\(unit)" } }
 

@@ -1,4 +1,5 @@
 import Engine
+import Journaling
 import Serving
 import TestSupport
 import Testing
@@ -38,7 +39,7 @@ import WidgetModel
         limits.bufferMax = buffer
         limits.historyMax = history
         limits.rotationBeats = beats
-        return HostStreams(limits: limits, seed: seed)
+        return .begun(limits, seed: seed)
     }
 
     private static func refusal(_ streams: HostStreams, _ scope: HostStreams.Scope) -> HostStreams.Refusal? {
@@ -59,7 +60,7 @@ import WidgetModel
         streams.publish([
             HostEvent.reload(Sports.reload("a")), .reload(Sports.reload("b")), .reload(Sports.reload("c")),
         ])
-        streams.publish([Effect.reload(Sports.reload("d", app: Sports.otherApp))])
+        streams.publish([.reload(Sports.reload("d", app: Sports.otherApp))])
         streams.beat()
         #expect(streams.count == 4)
         streams.close()
@@ -71,16 +72,17 @@ import WidgetModel
         #expect(streams.counters.cutOff == 0)
     }
 
-    @Test func `streams end whose hosts, or some of whose hosts, are another node's`() async throws {
-        let streams = Self.make()
+    @Test func `streams end some of whose events were let go of before they were read`() async throws {
+        let streams = HostStreams.begun(partitions: 2)
         let keys = (0..<8).map { HostKey("host-\($0)") }
         let held = try keys.map { try streams.subscribe(.host($0)) }
         let app = try streams.subscribe(.app(Sports.app))
-        streams.leave(PartitionID(1), among: 2)
+        streams.begin(PartitionID(1), at: OutputPosition(.max - 1))
         let ended = keys.filter { PartitionID(of: $0, among: 2) == PartitionID(1) }
         #expect(!ended.isEmpty && ended.count < keys.count && streams.count == keys.count - ended.count)
         #expect(await Self.rest(app) == [])
         for (key, stream) in zip(keys, held) where ended.contains(key) { #expect(await Self.rest(stream) == []) }
+        #expect(try streams.subscribe(.app(Sports.app), after: Self.place(app)).missed == .gap)
         streams.close()
     }
 
@@ -195,16 +197,44 @@ import WidgetModel
         #expect(streams.counters.gaps == 0)
     }
 
-    @Test(arguments: ["0-1-7-00000001", "nonsense", "1-", "-1", "ffffffff-0", "0-0"])
-    func `a place that this gateway never gave out is a gap`(last: String) throws {
+    @Test(arguments: ["0-1-7-00000001", "nonsense", "1-", "-1", "ffffffff-0.1.0", "0-0"])
+    func `a place that no gateway with this log gave out is a gap`(last: String) throws {
         let streams = Self.make()
         #expect(try streams.subscribe(.host(HostKey("a")), after: last).missed == .gap)
         #expect(streams.counters.gaps == 1)
     }
 
-    @Test func `a place of the process before is a gap`() throws {
+    @Test func `a place of another log is a gap, one of another process is none`() throws {
         let place = Self.place(try Self.make(seed: 2).subscribe(.host(HostKey("a"))))
-        #expect(try Self.make(seed: 3).subscribe(.host(HostKey("a")), after: place).missed == .gap)
+        #expect(try Self.make(seed: 3).subscribe(.host(HostKey("a")), after: place).missed == .events([]))
+        let other = HostStreams.begun(log: "another")
+        #expect(try other.subscribe(.host(HostKey("a")), after: place).missed == .gap)
+    }
+
+    @Test func `what is drawn has no place, and is told again to a reader that may have missed it`() async throws {
+        let streams = Self.make()
+        streams.setDrawing(true, PartitionID(0))
+        let reader = try streams.subscribe(.host(HostKey("a")))
+        let drawing = HostEvent.placeholder(
+            Placeholder(
+                reload: Sports.reload("a").id,
+                address: InstanceAddress(host: HostKey("a"), instance: InstanceID("a")),
+                kind: WidgetKind("scores"),
+                family: .systemSmall,
+                content: .string("soon")
+            )
+        )
+        streams.draw([drawing])
+        var events = reader.events.makeAsyncIterator()
+        #expect(await events.next() == .event(drawing, nil))
+        let back = try streams.subscribe(.host(HostKey("a")), after: Self.place(reader))
+        #expect(back.missed == .events([drawing]) && back.hasAllDrawings)
+        #expect(try HostEvent(drawing: try #require(drawing.drawingBytes)) == drawing)
+        // Another node's go out there.
+        streams.setDrawing(false, PartitionID(0))
+        let elsewhere = try streams.subscribe(.host(HostKey("a")), after: Self.place(reader))
+        #expect(elsewhere.missed == .events([drawing]) && !elsewhere.hasAllDrawings)
+        for held in [reader, back, elsewhere] { streams.cancel(held) }
     }
 
     @Test func `heartbeats carry the place, so that a quiet reader does not fall behind`() async throws {
@@ -322,11 +352,11 @@ import WidgetModel
         #expect(Set(waits.map { $0 / 500 }).count >= 7, "\(waits)")
         var limits = HostStreams.Limits()
         limits.retryMax = .seconds(1)
-        #expect(try HostStreams(limits: limits).subscribe(.host(HostKey("a"))).retryMilliseconds == 1000)
+        #expect(try HostStreams.begun(limits).subscribe(.host(HostKey("a"))).retryMilliseconds == 1000)
     }
 
     @Test func `hosts are reached by a stream of their own or by their app's, as long as one is open`() throws {
-        let streams = HostStreams()
+        let streams = HostStreams.begun()
         let (phone, tablet) = (HostKey("phone"), HostKey("tablet"))
         #expect(streams.reaches([phone, tablet]) == [false, false] && streams.apps.isEmpty)
         let own = [try streams.subscribe(.host(phone)), try streams.subscribe(.host(phone))]

@@ -9,7 +9,7 @@ import WidgetModel
 @Suite struct OperatorFeedTests {
     private static func note(_ number: Int) -> OperatorFeed.Event { .note(.order, .int(Int64(number))) }
 
-    private static func numbers(_ events: [(event: OperatorFeed.Event, place: StreamCursor)]?) -> [Int64]? {
+    private static func numbers(_ events: [(event: OperatorFeed.Event, place: FeedPlace)]?) -> [Int64]? {
         events?.compactMap { pair in
             if case .note(_, .int(let number)) = pair.event { number } else { nil }
         }
@@ -25,7 +25,7 @@ import WidgetModel
         let feed = Self.feed { $0.historyMax = 4 }
         for number in 1...10 { feed.publish(Self.note(number)) }
         func missed(_ sequence: UInt64, epoch: UInt32 = 7) throws -> [Int64]? {
-            let subscription = try feed.subscribe(after: StreamCursor(epoch: epoch, sequence: sequence))
+            let subscription = try feed.subscribe(after: FeedPlace(epoch: epoch, sequence: sequence))
             defer { feed.cancel(subscription) }
             return Self.numbers(subscription.missed)
         }
@@ -36,7 +36,7 @@ import WidgetModel
         #expect(try missed(9, epoch: 8) == nil)
         let new = try feed.subscribe(after: nil)
         #expect(Self.numbers(new.missed) == [])
-        #expect(new.start == StreamCursor(epoch: 7, sequence: 10))
+        #expect(new.start == FeedPlace(epoch: 7, sequence: 10))
     }
 
     @Test func `with other limits the newest events are remembered, and readers stay`() throws {
@@ -47,7 +47,7 @@ import WidgetModel
         let reader = try feed.subscribe(after: nil)
         for number in 1...6 { feed.publish(Self.note(number)) }
         func missed(_ sequence: UInt64) throws -> [Int64]? {
-            let subscription = try feed.subscribe(after: StreamCursor(epoch: 7, sequence: sequence))
+            let subscription = try feed.subscribe(after: FeedPlace(epoch: 7, sequence: sequence))
             defer { feed.cancel(subscription) }
             return Self.numbers(subscription.missed)
         }
@@ -70,7 +70,7 @@ import WidgetModel
     func `so many events are remembered as the setting says`(published: Int) throws {
         let feed = Self.feed { $0.historyMax = 4 }
         for number in 1...published { feed.publish(Self.note(number)) }
-        let subscription = try feed.subscribe(after: StreamCursor(epoch: 7, sequence: 0))
+        let subscription = try feed.subscribe(after: FeedPlace(epoch: 7, sequence: 0))
         #expect(Self.numbers(subscription.missed) == (published <= 4 ? (1...published).map { Int64($0) } : nil))
         #expect(feed.gaps == (published <= 4 ? 0 : 1))
     }
@@ -102,7 +102,7 @@ import WidgetModel
         let feed = Self.feed { $0.reloadsPerSecond = 3 }
         feed.publish((1...reloads).map { Effect.reload(Sports.reload("host-\($0)")) })
         #expect(feed.reloadsNotShown == max(0, reloads - 3))
-        let told = try feed.subscribe(after: StreamCursor(epoch: 7, sequence: 0)).missed
+        let told = try feed.subscribe(after: FeedPlace(epoch: 7, sequence: 0)).missed
         #expect(told?.count == min(reloads, 3))
     }
 

@@ -92,7 +92,7 @@ import WidgetModel
         let journal = MemoryJournal(partitions: 1, clock: { time.wall })
         let caller = Caller()
         let owner = Self.owner(journal, time, caller)
-        try await owner.serve { _ in caller.ask(from: "effects") }
+        try await owner.serve { if case .committed = $0 { caller.ask(from: "effects") } }
         _ = try await owner.start { _, _ in caller.ask(from: "the progress of a replay") }
         let log = CommandLog(journal: journal, owners: [owner], submissionBytesMax: JournalLimits().batchBytesMax)
         _ = try await log.appendToAll(.settings(Sports.settings))
@@ -146,7 +146,7 @@ import WidgetModel
         await snapshotter.stop()
         let caller = Caller()
         let again = Self.owner(scene.journal.reopened(), scene.time, caller, snapshots: store)
-        try await again.serve { _ in caller.ask(from: "effects") }
+        try await again.serve { if case .committed = $0 { caller.ask(from: "effects") } }
         _ = try await again.start { _, _ in caller.ask(from: "the progress of a replay") }
         await caller.answered(["hosts", "the progress of a replay"])
     }

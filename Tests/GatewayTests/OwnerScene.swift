@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import OperatorAPI
+import Ownership
 import Partitions
 import Serving
 import Synchronization
@@ -19,12 +20,12 @@ final class OwnerScene: Sendable {
     let time: FakeTime
     /// What it reads in the place of ``time``; nil for that.
     private let clock: LogClock?
-    private let effects: @Sendable ([Effect]) -> Void
+    private let news: @Sendable (OwnerNews, PartitionID) -> Void
     let owners: [PartitionOwner]
     let log: CommandLog
     let work: WorkAdmission
     let directory = HostDirectory(seed: 7, apps: [Sports.app])
-    let streams = HostStreams()
+    let streams: HostStreams
     let followers = PushFollowers(max: 2)
     let feed = OperatorFeed(epoch: 0)
     let audit: OperatorAudit
@@ -58,7 +59,8 @@ final class OwnerScene: Sendable {
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
         let handed = Handed()
         let directory = self.directory
-        let streams = self.streams
+        let streams = HostStreams(of: journal.format)
+        self.streams = streams
         let followers = self.followers
         self.clock = clock
         let clock = clock ?? time.makeClock()
@@ -70,13 +72,18 @@ final class OwnerScene: Sendable {
         )
         self.audit = audit
         self.registry = registry
-        self.effects = { effects in
-            for case .reload(let effect) in effects {
-                handed.reloads.withLock { $0.append(effect) }
-                reload.yield(effect)
+        self.news = { news, partition in
+            switch news {
+            case .begins(let newest): streams.begin(partition, at: newest?.next ?? .first)
+            case .committed(let output):
+                for case .reload(let effect) in output.effects {
+                    handed.reloads.withLock { $0.append(effect) }
+                    reload.yield(effect)
+                }
+                streams.publish(output, of: partition)
+                handed.tap.withLock { $0 }?(output.effects)
+            case .ends: break
             }
-            streams.publish(effects)
-            handed.tap.withLock { $0 }?(effects)
         }
         let sinks = PartitionOwner.Sinks(
             hosts: { partition, engine in directory.take(engine, partition) },
@@ -159,7 +166,8 @@ final class OwnerScene: Sendable {
     func start() async throws -> Int {
         var replayed = 0
         for owner in self.owners {
-            try await owner.serve(self.effects)
+            let partition = owner.partition
+            try await owner.serve { [news = self.news] in news($0, partition) }
             replayed += try await owner.start { _, _ in }
         }
         return replayed

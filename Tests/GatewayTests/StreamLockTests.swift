@@ -42,7 +42,7 @@ import WidgetModel
     }
 
     @Test func `a host's reader goes while it is sent a reload`() async throws {
-        let streams = HostStreams(limits: HostStreams.Limits(), seed: 1)
+        let streams = HostStreams.begun()
         await self.cancel {
             streams.publish([HostEvent.reload(Sports.reload("a"))])
             streams.beat()

@@ -90,7 +90,7 @@ struct OwnerLog: ~Copyable {
                 // Two at a time, so that more than one reading is needed.
                 try self.machine.takeEntries(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
             case .tell: continue
-            case .publish(let effects): self.published += effects
+            case .publish(let output): self.published += output.effects
             case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
             case .commit, .awaitRetry, .readNewestOutput: return action
             }

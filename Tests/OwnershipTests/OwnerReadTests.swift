@@ -55,11 +55,11 @@ import WidgetModel
         #expect(position == LogPosition(3))
         try log.write(record)
         var units = Int.max
-        guard case .publish(let effects)? = try log.machine.next(&units) else {
+        guard case .publish(let output)? = try log.machine.next(&units) else {
             Issue.record("nothing was published")
             return
         }
-        #expect(effects.count == 3)
+        #expect(output.effects.count == 3 && output.position == .first)
         try log.machine.takeEntries(Array(log.entries.dropFirst(2)))
         let (next, expected) = try #require(try log.nextOutput())
         #expect(next.through == LogPosition(3) && expected == .first)

@@ -26,7 +26,7 @@ package actor TimelineFetcher {
         let asks: Bool
         package let telemetry: DeliveryTelemetry
         /// Shows placeholders and entries on the streams of their hosts.
-        package let publish: @Sendable ([HostEvent]) -> Void
+        package let draw: @Sendable ([HostEvent]) -> Void
         /// What was found in the timelines of each kind.
         var states: KindStates { self.gallery.states }
 
@@ -38,7 +38,7 @@ package actor TimelineFetcher {
             timelineLimits: TimelineLimits = TimelineLimits(),
             asks: Bool = true,
             telemetry: DeliveryTelemetry,
-            publish: @escaping @Sendable ([HostEvent]) -> Void
+            draw: @escaping @Sendable ([HostEvent]) -> Void
         ) {
             self.log = log
             self.contents = contents
@@ -47,7 +47,7 @@ package actor TimelineFetcher {
             self.timelineLimits = Shared(timelineLimits)
             self.asks = asks
             self.telemetry = telemetry
-            self.publish = publish
+            self.draw = draw
         }
     }
 
@@ -152,7 +152,7 @@ package actor TimelineFetcher {
         if subject.isNew, self.services.contents.begin(subject.address, subject.reload),
             let placeholder = Placeholder(subject, entry: self.services.gallery.kept(self.placeholder(subject)))
         {
-            self.services.publish([.placeholder(placeholder)])
+            self.services.draw([.placeholder(placeholder)])
         }
         self.planner.add(
             FetchItem(
@@ -435,7 +435,7 @@ package actor TimelineFetcher {
             default: self.services.contents.release([records[index]])
             }
         }
-        self.services.publish(self.services.contents.accept(taken, at: now).map { .entry($0) })
+        self.services.draw(self.services.contents.accept(taken, at: now).map { .entry($0) })
         return answered
     }
 

@@ -81,26 +81,19 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         reload.delivery == .stream && self[KindKey(app: reload.app, kind: reload.kind)] != nil
     }
 
-    /// Takes the reloads that are for providers; gives the others.
-    package func take(_ effects: [Effect]) -> [Effect] {
+    /// Asks providers for the timelines of the reloads among these that are for them.
+    package func fetch(_ effects: [Effect]) {
         let fetchers = self.all
-        guard !fetchers.isEmpty else { return effects }
-        var others: [Effect] = []
+        guard !fetchers.isEmpty else { return }
         var own: [KindKey: [ReloadID]] = [:]
-        for effect in effects {
-            if case .reload(let reload) = effect, reload.delivery == .stream,
-                fetchers[KindKey(app: reload.app, kind: reload.kind)] != nil
-            {
-                own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
-            } else {
-                others.append(effect)
-            }
+        for case .reload(let reload) in effects where reload.delivery == .stream {
+            let key = KindKey(app: reload.app, kind: reload.kind)
+            if fetchers[key] != nil { own[key, default: []].append(reload.id) }
         }
         for (key, reloads) in own {
             guard let fetcher = fetchers[key] else { continue }
             Task { await fetcher.fetch(reloads) }
         }
-        return others
     }
 
     /// Asks about what was out when the gateway stopped, and shows entries on their dates until the task is cancelled.
@@ -121,8 +114,11 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     }
 
     private func showDue(at now: Instant) async {
-        let due = self.services.contents.due(upTo: now)
-        if !due.isEmpty { self.services.publish(await self.current(due).map { .entry($0) }) }
+        // Those of another node's partitions are shown there.
+        let due = self.services.contents.due(upTo: now).filter { due in
+            self.services.log.isPresent(self.services.log.partition(of: due.timeline.address.host))
+        }
+        if !due.isEmpty { self.services.draw(await self.current(due).map { .entry($0) }) }
     }
 
     /// Waits until every provider has answered what it can be asked by now, and shows the entries whose dates have come: for a clock

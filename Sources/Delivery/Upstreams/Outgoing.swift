@@ -35,6 +35,12 @@ package struct Outgoing: Sendable {
         self.timeout = Shared(timeout)
     }
 
+    /// A partition is another node's now.
+    package func letGo(_ partition: PartitionID) async {
+        await self.deliverer.letGo(partition)
+        await self.receipts.letGo(partition)
+    }
+
     /// What waits goes by other plans from now on.
     package func usePlans(changed: Set<Destination>) {
         Task {

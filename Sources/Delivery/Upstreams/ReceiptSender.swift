@@ -10,23 +10,28 @@ package import WidgetModel
 
 /// Tells senders by webhook what became of their pushes.
 ///
-/// What is to be done is said by a `ReceiptMachine`; this has the clock, the HTTP client, the partitions and the file of places.
+/// What is to be done is said by a `ReceiptMachine`; this has the clock, the HTTP client, the partitions and the places.
+///
+/// Where nodes share the partitions, the one that has an app's home partition tells the app's senders, of all partitions.
 package actor ReceiptSender {
     private let live: LiveDeliveryPlans
     private let client: HTTPClient
     private let log: CommandLog
-    private let places: ReceiptPlaces
+    private let places: any ReceiptPlaces
     private let delivers: Bool
     private let clock: @Sendable () -> Instant
     private let logger: Logger
     private var machine: ReceiptMachine
+    /// The partitions whose apps' senders this one tells.
+    private var homes: Set<PartitionID> = []
     /// Each time that the plans have become others.
     private let planned: AsyncStream<Void>
     private let plan: AsyncStream<Void>.Continuation
     private var timer = DueTimer()
 
     /// - Parameters:
-    ///   - archive: Where it is kept how far receivers were told. Blocks.
+    ///   - archive: Where it is kept how far receivers were told, unless there are notes. Blocks.
+    ///   - notes: Where that is kept if nodes share the log; nil where they do not.
     ///   - delivers: False for one that sends nothing, ever: what it would tell stays to be told.
     ///   - clock: The log's time.
     package init(
@@ -35,6 +40,7 @@ package actor ReceiptSender {
         client: HTTPClient,
         log: CommandLog,
         archive: any RecordArchive,
+        notes: (any PartitionNotes)? = nil,
         delivers: Bool = true,
         clock: @escaping @Sendable () -> Instant,
         logger: Logger
@@ -43,7 +49,10 @@ package actor ReceiptSender {
         self.live = plans
         self.client = client
         self.log = log
-        self.places = ReceiptPlaces(archive, logger)
+        self.places =
+            if let notes { NotedReceiptPlaces(notes: notes, partitions: log.partitions, logger: logger) } else {
+                ArchivedReceiptPlaces(archive, logger)
+            }
         self.delivers = delivers
         self.clock = clock
         self.logger = logger
@@ -53,12 +62,42 @@ package actor ReceiptSender {
     /// Goes on where it was before a start. Where senders are told for the first time, they are told of what completes from here on:
     /// no push is to be taken before.
     package func begin() async {
-        guard self.delivers else { return }
-        self.machine.setApps(Set(self.live.current.receipts.keys), stored: await self.places.read())
+        for partition in self.log.partitionIDs where self.log.isPresent(partition) { await self.takeUp(partition) }
         while let action = self.machine.next(now: self.clock()) {
             // A receiver is not waited for.
             if case .send = action { self.perform(action) } else { await self.carryOut(action) }
         }
+    }
+
+    /// A partition has come to this node: goes on where its owner before was.
+    package func takeUp(_ partition: PartitionID) async {
+        guard self.delivers else { return }
+        let stored = self.isHome(partition) ? await self.places.read(homeIn: partition) : [:]
+        // It may have gone meanwhile.
+        guard self.log.isPresent(partition) else { return }
+        self.homes.insert(partition)
+        self.machine.setApps(self.apps, stored: stored)
+        self.plan.yield()
+    }
+
+    /// A partition is another node's now, which goes on from what was stored.
+    package func letGo(_ partition: PartitionID) {
+        guard !self.log.isPresent(partition) else { return }
+        self.homes.remove(partition)
+        self.machine.setApps(self.apps)
+    }
+
+    private func isHome(_ partition: PartitionID) -> Bool {
+        self.live.current.receipts.keys.contains { PartitionID(homeOf: $0, among: self.log.partitions) == partition }
+    }
+
+    /// Those whose senders this one tells.
+    private var apps: Set<BundleID> {
+        Set(
+            self.live.current.receipts.keys.filter { app in
+                self.homes.contains(PartitionID(homeOf: app, among: self.log.partitions))
+            }
+        )
     }
 
     /// Looks again each time that something was applied, until the task is cancelled or followers are told to end.
@@ -96,9 +135,8 @@ package actor ReceiptSender {
     /// The plans have become others: what waits is tried at once.
     package func usePlans() {
         guard self.delivers else { return }
-        let apps = Set(self.live.current.receipts.keys)
-        self.machine.setApps(apps)
-        self.tryNow(apps)
+        self.machine.setApps(self.apps)
+        self.tryNow(self.apps)
         self.plan.yield()
     }
 

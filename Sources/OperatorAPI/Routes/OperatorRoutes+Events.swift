@@ -14,7 +14,7 @@ extension OperatorRoutes {
         let (feed, access) = (self.watch.feed, self.doors.access)
         let last = call.lastEventID ?? call.query("cursor")
         // A place that is none was not ours: what was missed is not known.
-        let place = last.map { StreamCursor($0) ?? StreamCursor(epoch: .max, sequence: .max) }
+        let place = last.map { FeedPlace($0) ?? FeedPlace(epoch: .max, sequence: .max) }
         let subscription: OperatorFeed.Subscription
         do throws(OperatorFeed.Refusal) {
             subscription = try feed.subscribe(after: place)
@@ -67,7 +67,7 @@ extension OperatorRoutes {
 }
 
 extension EventText {
-    fileprivate static func event(_ event: OperatorFeed.Event, _ place: StreamCursor) -> String {
+    fileprivate static func event(_ event: OperatorFeed.Event, _ place: FeedPlace) -> String {
         let value: JSONValue =
             switch event {
             case .sample(let sample): Views.sample(sample)

@@ -1,6 +1,6 @@
 import APNSWire
 package import Engine
-package import Serving
+import Serving
 package import Settings
 import Synchronization
 package import WidgetModel
@@ -49,15 +49,15 @@ package final class OperatorFeed: Sendable {
 
     /// One reader. Cancel it when it has gone.
     package struct Subscription: Sendable {
-        package let events: AsyncStream<(event: Event, place: StreamCursor)>
+        package let events: AsyncStream<(event: Event, place: FeedPlace)>
         /// What the reader has missed since its place; nil if that is not known any more.
-        package let missed: [(event: Event, place: StreamCursor)]?
-        package let start: StreamCursor
+        package let missed: [(event: Event, place: FeedPlace)]?
+        package let start: FeedPlace
         fileprivate let number: UInt64
     }
 
     private struct Table {
-        var readers: [UInt64: AsyncStream<(event: Event, place: StreamCursor)>.Continuation] = [:]
+        var readers: [UInt64: AsyncStream<(event: Event, place: FeedPlace)>.Continuation] = [:]
         var next: UInt64 = 0
         var isClosing = false
         var limits: GatewayConfiguration.Feed
@@ -101,10 +101,10 @@ package final class OperatorFeed: Sendable {
     /// Reloads that were left out so far.
     package var reloadsNotShown: Int { self.notShown.load(ordering: .relaxed) }
 
-    package func subscribe(after place: StreamCursor?) throws(Refusal) -> Subscription {
+    package func subscribe(after place: FeedPlace?) throws(Refusal) -> Subscription {
         let bufferMax = self.table.withLock { $0.limits.bufferMax }
         let (events, continuation) = AsyncStream.makeStream(
-            of: (event: Event, place: StreamCursor).self,
+            of: (event: Event, place: FeedPlace).self,
             bufferingPolicy: .bufferingOldest(bufferMax)
         )
         let result = self.table.withLock { table -> Result<Subscription, Refusal> in
@@ -115,7 +115,7 @@ package final class OperatorFeed: Sendable {
             }
             table.next += 1
             table.readers[table.next] = continuation
-            let start = StreamCursor(epoch: self.epoch, sequence: table.history.sequence)
+            let start = FeedPlace(epoch: self.epoch, sequence: table.history.sequence)
             let missed = place.map { self.missed(since: $0, table) } ?? []
             if missed == nil { table.gaps += 1 }
             return .success(Subscription(events: events, missed: missed, start: start, number: table.next))
@@ -126,10 +126,10 @@ package final class OperatorFeed: Sendable {
         return subscription
     }
 
-    private func missed(since place: StreamCursor, _ table: Table) -> [(event: Event, place: StreamCursor)]? {
+    private func missed(since place: FeedPlace, _ table: Table) -> [(event: Event, place: FeedPlace)]? {
         guard place.epoch == self.epoch else { return nil }
         return table.history.events(after: place.sequence)?.map { number, event in
-            (event, StreamCursor(epoch: self.epoch, sequence: number))
+            (event, FeedPlace(epoch: self.epoch, sequence: number))
         }
     }
 
@@ -138,7 +138,7 @@ package final class OperatorFeed: Sendable {
     }
 
     @discardableResult
-    private func remove(_ number: UInt64) -> AsyncStream<(event: Event, place: StreamCursor)>.Continuation? {
+    private func remove(_ number: UInt64) -> AsyncStream<(event: Event, place: FeedPlace)>.Continuation? {
         self.table.withLock { $0.readers.removeValue(forKey: number) }
     }
 
@@ -166,7 +166,7 @@ package final class OperatorFeed: Sendable {
         let slow = self.telling.withLock { _ in
             let (place, readers) = self.table.withLock { table in
                 table.history.append(event)
-                return (StreamCursor(epoch: self.epoch, sequence: table.history.sequence), table.readers)
+                return (FeedPlace(epoch: self.epoch, sequence: table.history.sequence), table.readers)
             }
             return readers.filter { _, reader in
                 if case .dropped = reader.yield((event, place)) { true } else { false }

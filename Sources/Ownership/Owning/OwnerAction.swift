@@ -1,4 +1,4 @@
-package import Engine
+import Engine
 package import Journaling
 package import WidgetModel
 
@@ -15,8 +15,8 @@ package enum OwnerAction: Sendable {
     case awaitRetry
     /// The output may have been written or not: read the newest one, and give it to ``OwnerMachine/takeNewestOutput(_:)``.
     case readNewestOutput(JournalError)
-    /// Hand on effects, which are durable.
-    case publish([Effect])
+    /// Hand on what an output has made durable.
+    case publish(CommittedEffects)
     /// Give the checkpoint to those who asked for one.
     case tellCheckpoint(OwnerCheckpoint)
 }

@@ -66,8 +66,8 @@ package struct OwnerMachine: ~Copyable {
     /// Effects that no output holds yet.
     private var uncommitted = EffectQueue()
     private var writing = Writing.idle
-    /// The newest output.
-    private var lastOutput: OutputPosition?
+    /// The newest output that is known.
+    package private(set) var lastOutput: OutputPosition?
     /// What the newest whole output says of the state, once it is known.
     private var committed: OwnerCheckpoint?
     /// How many effects of entries behind the committed ones the output log held at the start.
@@ -306,7 +306,7 @@ extension OwnerMachine {
         self.lastOutput = position
         // Lets go of the rest, so that it is not copied when the next chunk is cut.
         self.writing = .idle
-        if !chunk.effects.isEmpty { self.urgent.append(.publish(chunk.effects)) }
+        self.urgent.append(.publish(CommittedEffects(chunk.effects, at: position)))
         guard chunk.isLast else {
             self.chunksWritten += 1
             let next = rest.cutNext()

@@ -78,7 +78,7 @@ extension CommandLog {
     package var areAllPresent: Bool { self.owners.allSatisfy { !$0.isAway } }
 
     /// Refuses what only the node may do that has these partitions.
-    package func checkPresence(of partitions: [PartitionID]) throws(Problem) {
+    func checkPresence(of partitions: [PartitionID]) throws(Problem) {
         guard let away = partitions.first(where: { !self.isPresent($0) }) else { return }
         throw Problem(self.owners[Int(away.rawValue)].absence)
     }

@@ -29,7 +29,7 @@ extension PartitionOwner {
         let before = self.state.value
         let engine = Engine(partition: self.partition, partitions: self.journal.format.partitions)
         var state = State(OwnerMachine(engine, chunkBytesMax: before.machine.chunkBytesMax))
-        state.effects = before.effects
+        state.news = before.news
         state.isObserving = before.isObserving
         state.life = before.life + 1
         state.traces = self.services.tracing.map { PartitionTraces($0, self.partition) }
@@ -46,6 +46,7 @@ extension PartitionOwner {
         self.endWaiting(self.absence)
         self.work.leave()
         self.sinks.left(self.partition, hadArrived)
+        if hadArrived { self.state.value.news(.ends) }
     }
 
     /// Ends a life, and comes back when that is over. One that is starting ends by ``stop()``, and at once.

@@ -132,7 +132,7 @@ extension PartitionOwner {
             self.journal.readNewestOutput(self.partition) { result in
                 self.execute(in: life) { self.drive { machine in try self.settle(unknown, result, &machine) } }
             }
-        case .publish(let effects): self.publish(effects)
+        case .publish(let output): self.publish(output)
         case .tellCheckpoint(let checkpoint): self.tell(checkpoint)
         }
     }
@@ -188,9 +188,9 @@ extension PartitionOwner {
         self.logger.warning("partition \(self.partition): output \(place) was written after all: \(unknown)")
     }
 
-    private func publish(_ effects: [Effect]) {
-        let spans = self.services.tracing == nil ? [] : self.beginReloads(effects)
-        self.state.value.effects(effects)
+    private func publish(_ output: CommittedEffects) {
+        let spans = self.services.tracing == nil ? [] : self.beginReloads(output.effects)
+        self.state.value.news(.committed(output))
         for span in spans { span.end() }
     }
 

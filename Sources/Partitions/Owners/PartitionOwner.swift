@@ -2,7 +2,7 @@ package import Engine
 package import Journaling
 package import Logging
 package import NIOCore
-import Ownership
+package import Ownership
 import Synchronization
 import Tracing
 package import WidgetModel
@@ -70,8 +70,8 @@ package final class PartitionOwner: Sendable {
     /// Loop-confined state.
     struct State {
         let held: HeldMachine
-        /// Who is told of reloads whose output record is durable: none, until ``PartitionOwner/serve(_:)``.
-        var effects: @Sendable ([Effect]) -> Void = { _ in }
+        /// Told of outputs that are durable: nothing, until ``PartitionOwner/serve(_:)``.
+        var news: @Sendable (OwnerNews) -> Void = { _ in }
         var machine: OwnerMachine {
             _read { yield self.held.machine }
             nonmutating _modify { yield &self.held.machine }
@@ -165,10 +165,15 @@ package final class PartitionOwner: Sendable {
 
     /// Hands on the effects that are committed from now on: those before are found in the state.
     ///
-    /// - Parameter effects: Told of reloads whose output record is durable, on the owner's loop.
-    package func serve(_ effects: @escaping @Sendable ([Effect]) -> Void) async throws {
-        try await self.loop.submit { self.state.value.effects = effects }.get()
+    /// - Parameter news: Told of outputs that are durable, and behind which they are, on the owner's loop.
+    package func serve(_ news: @escaping @Sendable (OwnerNews) -> Void) async throws {
+        try await self.loop.submit {
+            self.state.value.news = news
+            if !self.isAway, !self.state.value.machine.isReplaying { self.tellBeginning() }
+        }.get()
     }
+
+    private func tellBeginning() { self.state.value.news(.begins(behind: self.state.value.machine.lastOutput)) }
 
     /// Cuts the outputs that come from now on into larger or smaller chunks.
     package func setOutputBytesPerCommit(_ bytes: Int) {
@@ -214,11 +219,13 @@ extension PartitionOwner {
             self.state.value.nanosecondsUntold = 0
             self.tellWork(since: .now())
             guard self.services.elsewhere != nil else {
+                self.tellBeginning()
                 self.armTick()
                 return replayed
             }
             self.isAbsent.store(false, ordering: .relaxed)
             self.sinks.arrived(self.partition)
+            self.tellBeginning()
             // What another node has decided and not committed is committed, although nothing more may come.
             self.takeTurn()
             return replayed

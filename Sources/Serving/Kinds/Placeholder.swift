@@ -13,15 +13,31 @@ package struct Placeholder: Hashable, Sendable {
 
     package var app: BundleID { self.address.app }
 
+    package init(
+        reload: ReloadID,
+        address: InstanceAddress,
+        kind: WidgetKind,
+        family: WidgetFamily,
+        content: JSONValue
+    ) {
+        self.reload = reload
+        self.address = address
+        self.kind = kind
+        self.family = family
+        self.content = content
+    }
+
     /// - Parameter entry: What the provider answered.
     /// - Returns: Nil if there is nothing to draw in it.
     package init?(_ subject: FetchSubject, entry: JSONValue?) {
         guard let content = entry?["content"] else { return nil }
-        self.reload = subject.reload
-        self.address = subject.address
-        self.kind = subject.kind
-        self.family = subject.family
-        self.content = content
+        self.init(
+            reload: subject.reload,
+            address: subject.address,
+            kind: subject.kind,
+            family: subject.family,
+            content: content
+        )
     }
 }
 

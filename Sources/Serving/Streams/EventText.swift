@@ -14,9 +14,9 @@ package enum EventText {
     package static func retry(_ milliseconds: Int) -> String { "retry: \(milliseconds)\n\n" }
 
     /// A place to resume from, without an event: readers take note of the id and dispatch nothing.
-    package static func place(_ cursor: StreamCursor) -> String { "id: \(cursor)\n\n" }
+    package static func place(_ cursor: some CustomStringConvertible) -> String { "id: \(cursor)\n\n" }
 
-    package static func heartbeat(_ cursor: StreamCursor) -> String { ": heartbeat\nid: \(cursor)\n\n" }
+    package static func heartbeat(_ cursor: some CustomStringConvertible) -> String { ": heartbeat\nid: \(cursor)\n\n" }
 
     /// - Parameters:
     ///   - cursor: The place behind the event; none for what is offered again, in whose middle no reader can resume.

@@ -1,4 +1,6 @@
 package import Engine
+package import Journaling
+package import Ownership
 import Synchronization
 package import WidgetModel
 
@@ -8,6 +10,8 @@ package import WidgetModel
 /// each; a reader that lets it fill is cut off, and is offered what it missed when it connects again. Streams end by
 /// themselves after a while, each at a time of its own, so that readers spread over gateways that came later and a
 /// credential that was revoked is not used for ever.
+///
+/// It is told of the outputs of all partitions, wherever their owners are: ``begin(_:at:)`` first, then each by ``publish(_:of:unless:)``.
 package final class HostStreams: Sendable {
     /// Whose events a stream carries.
     package enum Scope: Hashable, Sendable {
@@ -22,22 +26,9 @@ package final class HostStreams: Sendable {
         }
     }
 
-    /// By what right a stream is open.
-    package struct Right: Sendable {
-        /// The push token that it was opened with, nil for an app's. The stream ends when that stands for the host no more.
-        let token: DeviceToken?
-        /// Asked with every heartbeat: the stream ends when it does not hold any more.
-        let holds: @Sendable () -> Bool
-
-        package init(token: DeviceToken? = nil, holds: @escaping @Sendable () -> Bool = { true }) {
-            self.token = token
-            self.holds = holds
-        }
-    }
-
-    /// What goes out on a stream, with the place to resume from behind it.
+    /// What goes out on a stream, with the place to resume from behind it; what is to be drawn has none.
     package enum Event: Hashable, Sendable {
-        case event(HostEvent, StreamCursor)
+        case event(HostEvent, StreamCursor?)
         case heartbeat(StreamCursor)
     }
 
@@ -47,7 +38,7 @@ package final class HostStreams: Sendable {
         case unknown
         /// These events, since the place that it named.
         case events([HostEvent])
-        /// The place that it named is too long ago, or not of this gateway.
+        /// The place that it named is too long ago, or of another log.
         case gap
     }
 
@@ -55,54 +46,17 @@ package final class HostStreams: Sendable {
     package struct Subscription: Sendable {
         package let events: AsyncStream<Event>
         package let missed: Missed
+        /// Whether all is among ``missed`` that the reader was to draw.
+        package let hasAllDrawings: Bool
         /// The place where ``events`` begins.
         package let start: StreamCursor
+        /// By partition, of the scope's: the entry of the newest reload that went out before the stream began.
+        package let asOf: [LogPosition]
         /// How long the reader is asked to wait before it connects again, in milliseconds: each its own length, so that
         /// they do not all come back in one instant.
         package let retryMilliseconds: Int
         package let scope: Scope
         fileprivate let number: UInt64
-    }
-
-    /// Why a stream was not opened.
-    package enum Refusal: Error, Hashable, Sendable {
-        /// The host, or the app, has as many open as it may.
-        case tooManyOfScope(max: Int)
-        case tooMany(max: Int)
-        case closing
-    }
-
-    /// The bounds of the streams.
-    package struct Limits: Hashable, Sendable {
-        /// Streams of one host, or for all hosts of one app. Default 4.
-        package var perScopeMax = 4
-        /// Streams in all. Default 50,000.
-        package var allMax = 50_000
-        /// Events that wait for one reader before it is cut off. Default 4,096; an app's own stream gets 64 times that.
-        package var bufferMax = 4096
-        /// Events that are kept for readers that come back. Default 16,384.
-        package var historyMax = 16_384
-        /// How many heartbeats a stream lives, by a quarter more or less. Default 240, an hour with one in 15 s.
-        package var rotationBeats = 240
-        /// The longest wait that a reader is asked for before it connects again. Default 5 s; at least one second.
-        package var retryMax = Interval.seconds(5)
-
-        package init() {}
-    }
-
-    /// What has happened to streams so far.
-    package struct Counters: Hashable, Sendable {
-        /// Readers that were cut off because they were too slow.
-        package var cutOff = 0
-        /// Streams that ended since they had lived long enough.
-        package var rotated = 0
-        /// Streams that ended since their token was removed or their credential held no more.
-        package var revoked = 0
-        /// Readers that came back, and what they had missed was not known any more.
-        package var gaps = 0
-        /// Streams that were not opened: too many of the scope, and too many in all.
-        package var refusedOfScope = 0
-        package var refused = 0
     }
 
     private struct Stream {
@@ -134,7 +88,6 @@ package final class HostStreams: Sendable {
     }
 
     private static let appBufferFactor = 64
-    private static let retryMin = Interval.seconds(1)
 
     private let table: Mutex<Table>
     /// Held while events go to the readers, so that each gets them in their order. The table is free meanwhile: to wake a
@@ -142,12 +95,17 @@ package final class HostStreams: Sendable {
     private let sending = Mutex(())
     private let seed: UInt64
 
-    /// - Parameter seed: Spreads what is to happen to streams at different times, and tells this gateway's places in
-    ///   streams from others'.
-    package init(limits: Limits = Limits(), seed: UInt64 = 0) {
+    /// - Parameters:
+    ///   - log: The log, which tells its places from others'.
+    ///   - seed: Spreads what is to happen to streams at different times.
+    package init(limits: Limits = Limits(), of log: JournalFormat, seed: UInt64 = 0) {
         self.seed = StableHash.mix(seed)
-        let history = StreamHistory(epoch: UInt32(truncatingIfNeeded: self.seed), capacity: limits.historyMax)
-        let bindings = TokenBindings(capacity: limits.historyMax)
+        let history = StreamHistory(
+            log: UInt32(truncatingIfNeeded: StableHash.of(log.journalID)),
+            partitions: log.partitions,
+            capacity: limits.historyMax
+        )
+        let bindings = TokenBindings(capacity: limits.historyMax, partitions: log.partitions)
         self.table = Mutex(Table(limits: limits, history: history, bindings: bindings))
     }
 
@@ -223,7 +181,7 @@ package final class HostStreams: Sendable {
                 number: table.next,
                 continuation: continuation,
                 right: right,
-                beatsLeft: Self.lifetime(luck, limits)
+                beatsLeft: limits.lifetime(luck)
             )
             table.streams[scope, default: []].append(stream)
             if let token = right.token, case .host(let host) = scope {
@@ -231,11 +189,14 @@ package final class HostStreams: Sendable {
             }
             table.count += 1
             table.byApp[scope.bundle, default: 0] += 1
+            let (missed, hasAllDrawings) = Self.missed(scope, right.token, last, &table)
             let subscription = Subscription(
                 events: events,
-                missed: Self.missed(scope, right.token, last, &table),
-                start: table.history.end,
-                retryMilliseconds: Self.retryMilliseconds(luck, limits),
+                missed: missed,
+                hasAllDrawings: hasAllDrawings,
+                start: table.history.end(of: scope),
+                asOf: table.history.newest(of: scope),
+                retryMilliseconds: limits.retryMilliseconds(luck),
                 scope: scope,
                 number: table.next
             )
@@ -266,59 +227,99 @@ package final class HostStreams: Sendable {
         _ token: DeviceToken?,
         _ last: String?,
         _ table: inout Table
-    ) -> Missed {
-        guard let last, !last.isEmpty else { return .unknown }
-        // What went out before the token stood for the host was for another reader.
-        if let cursor = StreamCursor(last), token.map({ table.bindings.place(of: $0) <= cursor.sequence }) ?? true,
-            let events = table.history.events(after: cursor, for: scope)
+    ) -> (Missed, hasAllDrawings: Bool) {
+        guard let last, !last.isEmpty else { return (.unknown, false) }
+        if let cursor = StreamCursor(last), Self.holds(token, at: cursor, table),
+            let missed = table.history.missed(after: cursor, for: scope)
         {
-            return .events(events)
+            return (.events(missed.events), missed.hasAllDrawings)
         }
         table.counters.gaps += 1
-        return .gap
+        return (.gap, false)
     }
 
-    /// How many heartbeats a stream lives: three quarters to five quarters of what is configured.
-    private static func lifetime(_ luck: UInt64, _ limits: Limits) -> Int {
-        let beats = UInt64(limits.rotationBeats)
-        return Int(max(1, beats - beats / 4 + StableHash.reduce(luck, below: beats / 2 + 1)))
-    }
-
-    private static func retryMilliseconds(_ luck: UInt64, _ limits: Limits) -> Int {
-        let spread = max(.zero, limits.retryMax - Self.retryMin).milliseconds
-        return Int(
-            Self.retryMin.milliseconds + Int64(StableHash.reduce(StableHash.mix(luck), below: UInt64(spread) + 1))
-        )
+    /// Whether a place is its reader's own: what went out before the token stood for the host was for another one.
+    private static func holds(_ token: DeviceToken?, at cursor: StreamCursor, _ table: borrowing Table) -> Bool {
+        guard let token, case .host(let partition, let place) = cursor.places,
+            partition.rawValue < table.history.partitions
+        else { return true }
+        return table.bindings.holds(token, at: place, of: partition)
     }
 
     package func cancel(_ subscription: Subscription) {
         self.remove(subscription.number, of: subscription.scope)?.finish()
     }
 
+    /// The next output of a partition is at a position. If there were others before it, some are missing: the partition's streams
+    /// end, and so do those of apps, so that their readers come back and are told what is outstanding.
+    ///
+    /// - Returns: Whether some are missing.
+    @discardableResult
+    package func begin(_ partition: PartitionID, at position: OutputPosition) -> Bool {
+        let isMissing = self.table.withLock { $0.history.begin(partition, at: position) }
+        if isMissing { self.end(partition) }
+        return isMissing
+    }
+
+    /// Whether what a partition's hosts are to draw goes out here, and is told by ``draw(_:)``.
+    package func setDrawing(_ isHere: Bool, _ partition: PartitionID) {
+        self.table.withLock { $0.history.setDrawing(isHere, partition) }
+    }
+
     /// Hands what came out of an engine to the streams of its hosts and apps.
-    package func publish(_ effects: [Effect]) {
-        let events = effects.compactMap { effect -> HostEvent? in
+    ///
+    /// - Parameter isLeftOut: Whether a host is not told of its reload.
+    package func publish(
+        _ output: CommittedEffects,
+        of partition: PartitionID,
+        unless isLeftOut: (ReloadEffect) -> Bool = { _ in false }
+    ) {
+        let events = output.effects.map { effect -> HostEvent? in
             switch effect {
-            case .reload(let reload): HostEvent.reload(reload)
-            case .invalidation(let invalidation): HostEvent.invalidation(invalidation)
+            case .reload(let reload): isLeftOut(reload) ? nil : .reload(reload)
+            case .invalidation(let invalidation): .invalidation(invalidation)
             // For the deliverer to APNs.
             case .push: nil
             }
         }
-        self.publish(events)
-    }
-
-    /// Hands events to the streams of their hosts and apps.
-    package func publish(_ events: [HostEvent]) {
         self.send { table in
             var letters: [Letter] = []
-            for event in events {
-                let cursor = table.history.append(event)
-                guard table.count > 0 else { continue }
-                if let host = event.host { Self.address(.event(event, cursor), to: .host(host), table, &letters) }
-                Self.address(.event(event, cursor), to: .app(event.app), table, &letters)
+            for (index, event) in events.enumerated() {
+                guard let event else { continue }
+                let place = EffectPlace(behind: index, of: events.count, in: output.position)
+                table.history.append(event, at: place, of: partition)
+                Self.address(event, isPlaced: true, table, &letters)
+            }
+            table.history.reach(EffectPlace(output.position.next), of: partition)
+            return letters
+        }
+    }
+
+    /// Hands what is to be drawn to the streams of its hosts and apps.
+    package func draw(_ drawings: [HostEvent]) {
+        self.send { table in
+            var letters: [Letter] = []
+            for event in drawings {
+                guard let address = event.drawnBy else { continue }
+                let partition = PartitionID(of: address.host, among: table.history.partitions)
+                table.history.append(drawing: event, of: partition)
+                Self.address(event, isPlaced: false, table, &letters)
             }
             return letters
+        }
+    }
+
+    private static func address(
+        _ event: HostEvent,
+        isPlaced: Bool,
+        _ table: borrowing Table,
+        _ letters: inout [Letter]
+    ) {
+        guard table.count > 0 else { return }
+        let scopes = [event.host.map { Scope.host($0) }, .app(event.app)].compactMap(\.self)
+        for scope in scopes where table.streams[scope] != nil {
+            let cursor = isPlaced ? table.history.end(of: scope) : nil
+            Self.address(.event(event, cursor), to: scope, table, &letters)
         }
     }
 
@@ -331,11 +332,29 @@ package final class HostStreams: Sendable {
                 case .bound(_, _, .some), .forgotten: continue
                 case .bound(let token, let host, nil):
                     Self.revoke(token, &table, &ended) { $0 != host }
-                    table.bindings.bind(token, at: table.history.end.sequence)
+                    let partition = PartitionID(of: host, among: table.history.partitions)
+                    table.bindings.bind(token, in: partition, at: table.history.end(of: partition), table.history.ends)
                 case .removed(let token, _, _, _):
                     Self.revoke(token, &table, &ended) { _ in true }
                 }
             }
+            return ended
+        }
+        for continuation in ended { continuation.finish() }
+    }
+
+    /// The tokens that streams were opened with, and what they stood for. O(streams).
+    package var tokens: [TokenRight] {
+        self.table.withLock { table in
+            table.opened.flatMap { token, places in places.map { TokenRight(token: token, host: $0.host) } }
+        }
+    }
+
+    /// Ends the streams of tokens that do not stand for their hosts any more.
+    package func revoke(_ rights: [TokenRight]) {
+        let ended = self.table.withLock { table in
+            var ended: [AsyncStream<Event>.Continuation] = []
+            for right in rights { Self.revoke(right.token, &table, &ended) { $0 == right.host } }
             return ended
         }
         for continuation in ended { continuation.finish() }
@@ -373,8 +392,9 @@ package final class HostStreams: Sendable {
         self.endUnrightful()
         self.send { table in
             var letters: [Letter] = []
-            let heartbeat = Event.heartbeat(table.history.end)
-            for scope in table.streams.keys { Self.address(heartbeat, to: scope, table, &letters) }
+            for scope in table.streams.keys {
+                Self.address(.heartbeat(table.history.end(of: scope)), to: scope, table, &letters)
+            }
             return letters
         }
         let ended = self.table.withLock { table in
@@ -395,12 +415,10 @@ package final class HostStreams: Sendable {
         }
     }
 
-    /// Ends the streams of a partition's hosts, and those of apps, which are for all partitions: another node has it now.
-    package func leave(_ partition: PartitionID, among partitions: Int) {
+    private func end(_ partition: PartitionID) {
         let ended = self.table.withLock { table in
             var ended: [AsyncStream<Event>.Continuation] = []
-            for (scope, streams) in table.streams {
-                if case .host(let host) = scope, PartitionID(of: host, among: partitions) != partition { continue }
+            for (scope, streams) in table.streams where table.history.partitions(of: scope).contains(partition) {
                 ended += streams.compactMap { Self.remove($0.number, of: scope, from: &table) }
             }
             return ended

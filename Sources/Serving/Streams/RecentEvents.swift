@@ -13,28 +13,47 @@ package struct RecentEvents<Event: Sendable>: Sendable {
     }
 
     /// Takes an event in; its number is ``sequence`` then.
-    package mutating func append(_ event: Event) {
+    ///
+    /// - Returns: The one that is not kept any more; nil if there is room for all.
+    @discardableResult
+    package mutating func append(_ event: Event) -> Event? {
+        defer { self.sequence += 1 }
         if self.events.count < self.capacity {
             self.events.append(event)
-        } else if self.capacity > 0 {
-            self.events[self.place(of: self.sequence + 1)] = event
+            return nil
         }
-        self.sequence += 1
+        guard self.capacity > 0 else { return event }
+        let place = self.place(of: self.sequence + 1)
+        defer { self.events[place] = event }
+        return self.events[place]
     }
+
+    /// Those that are kept, oldest first. O(events).
+    package var all: [Event] { self.newest(self.events.count) }
 
     /// What has come behind the event of a number, oldest first; nil if that is not known any more. O(events).
     package func events(after number: UInt64) -> [(number: UInt64, event: Event)]? {
         guard number <= self.sequence, self.sequence - number <= UInt64(self.events.count) else { return nil }
-        return (number..<self.sequence).map { ($0 + 1, self.events[self.place(of: $0 + 1)]) }
+        let newest = self.newest(Int(self.sequence - number))
+        return newest.enumerated().map { (number + UInt64($0.offset) + 1, $0.element) }
     }
 
     /// Keeps more or fewer events from now on; of fewer, the newest. O(capacity).
-    package mutating func use(capacity: Int) {
-        guard capacity != self.capacity else { return }
-        let kept = UInt64(min(self.events.count, capacity))
-        self.events = (self.sequence - kept..<self.sequence).map { self.events[self.place(of: $0 + 1)] }
+    ///
+    /// - Returns: Those that are not kept any more, oldest first.
+    @discardableResult
+    package mutating func use(capacity: Int) -> [Event] {
+        guard capacity != self.capacity else { return [] }
+        let all = self.all
+        let kept = min(all.count, capacity)
+        self.events = Array(all.suffix(kept))
         self.capacity = capacity
-        self.base = self.sequence - kept
+        self.base = self.sequence - UInt64(kept)
+        return Array(all.dropLast(kept))
+    }
+
+    private func newest(_ count: Int) -> [Event] {
+        (self.sequence - UInt64(count)..<self.sequence).map { self.events[self.place(of: $0 + 1)] }
     }
 
     private func place(of number: UInt64) -> Int { Int((number - 1 - self.base) % UInt64(self.capacity)) }

@@ -1,35 +1,172 @@
+import Engine
+package import Journaling
+package import WidgetModel
+
 /// The last events of all event streams, in the order in which they went out, for readers that come back.
 ///
-/// Bounded by their number. A reader whose place has been overwritten, or that names a place of another epoch, has
-/// missed something that cannot be told any more: a gap.
+/// Bounded by their number. A reader whose place is before what is kept, or of another log, has missed something that
+/// cannot be told any more: a gap.
 package struct StreamHistory: Sendable {
-    private let epoch: UInt32
-    private var recent: RecentEvents<HostEvent>
+    private struct Item: Sendable {
+        let event: HostEvent
+        let partition: PartitionID
+        /// Behind an effect; of what is drawn, where the partition was.
+        let place: EffectPlace
+
+        var isDrawing: Bool { self.event.drawnBy != nil }
+    }
+
+    /// How far one partition's effects have come.
+    private struct Part: Sendable {
+        var end = EffectPlace.start
+        /// From where on all effects are kept; nil if none is known yet.
+        var floor: EffectPlace?
+        /// From where on all is kept that hosts were to draw; nil while that goes out from another node.
+        var drawnFloor: EffectPlace?
+        /// The entry of the newest reload.
+        var newest = LogPosition.start
+    }
+
+    package let log: UInt32
+    private var recent: RecentEvents<Item>
+    private var parts: [Part]
 
     /// - Parameters:
-    ///   - epoch: Tells this history from others.
+    ///   - log: Tells the log from others.
     ///   - capacity: Events that are kept; 0 keeps none, and every reader that missed something has a gap.
-    package init(epoch: UInt32, capacity: Int) {
-        self.epoch = epoch
+    package init(log: UInt32, partitions: Int, capacity: Int) {
+        self.log = log
         self.recent = RecentEvents(capacity: capacity)
+        self.parts = Array(repeating: Part(), count: partitions)
     }
+
+    package var partitions: Int { self.parts.count }
 
     /// Keeps more or fewer events from now on; of fewer, the newest.
-    package mutating func use(capacity: Int) { self.recent.use(capacity: capacity) }
-
-    /// The place behind the newest event.
-    package var end: StreamCursor { StreamCursor(epoch: self.epoch, sequence: self.recent.sequence) }
-
-    /// Takes an event in, and gives its place.
-    @discardableResult
-    package mutating func append(_ event: HostEvent) -> StreamCursor {
-        self.recent.append(event)
-        return self.end
+    package mutating func use(capacity: Int) {
+        for item in self.recent.use(capacity: capacity) { self.forget(item) }
     }
 
-    /// What a scope's readers have been sent since a place, oldest first; nil if that is not known any more. O(capacity).
-    package func events(after cursor: StreamCursor, for scope: HostStreams.Scope) -> [HostEvent]? {
-        guard cursor.epoch == self.epoch else { return nil }
-        return self.recent.events(after: cursor.sequence)?.map(\.event).filter { $0.isFor(scope) }
+    // MARK: What goes out
+
+    /// The next output of a partition is at a position: nothing is known of those before.
+    ///
+    /// - Returns: Whether others have been known, so that some are missing.
+    package mutating func begin(_ partition: PartitionID, at position: OutputPosition) -> Bool {
+        let index = Int(partition.rawValue)
+        let hadBegun = self.parts[index].floor != nil
+        self.parts[index].end = EffectPlace(position)
+        self.parts[index].floor = EffectPlace(position)
+        return hadBegun
+    }
+
+    /// Whether what a partition's hosts are to draw goes out here.
+    package mutating func setDrawing(_ isHere: Bool, _ partition: PartitionID) {
+        let index = Int(partition.rawValue)
+        self.parts[index].drawnFloor = isHere ? self.parts[index].end : nil
+    }
+
+    /// Takes in an event that an effect has brought.
+    package mutating func append(_ event: HostEvent, at place: EffectPlace, of partition: PartitionID) {
+        self.reach(place, of: partition)
+        if case .reload(let reload) = event { self.parts[Int(partition.rawValue)].newest = reload.id.position }
+        self.append(Item(event: event, partition: partition, place: place))
+    }
+
+    /// Takes in what a host is to draw. It has no place of its own.
+    package mutating func append(drawing event: HostEvent, of partition: PartitionID) {
+        self.append(Item(event: event, partition: partition, place: self.end(of: partition)))
+    }
+
+    /// What is before a place has gone out.
+    package mutating func reach(_ place: EffectPlace, of partition: PartitionID) {
+        self.parts[Int(partition.rawValue)].end = place
+    }
+
+    private mutating func append(_ item: Item) {
+        if let forgotten = self.recent.append(item) { self.forget(forgotten) }
+    }
+
+    private mutating func forget(_ item: Item) {
+        let index = Int(item.partition.rawValue)
+        if item.isDrawing {
+            // A reader that was at this very place may have missed it.
+            let behind = EffectPlace(item.place.output, effects: item.place.effects + 1)
+            self.parts[index].drawnFloor = self.parts[index].drawnFloor.map { max($0, behind) }
+        } else {
+            self.parts[index].floor = self.parts[index].floor.map { max($0, item.place) }
+        }
+    }
+
+    // MARK: Places
+
+    /// The place behind a partition's newest effect.
+    package func end(of partition: PartitionID) -> EffectPlace { self.parts[Int(partition.rawValue)].end }
+
+    /// The places behind all partitions' newest effects.
+    var ends: [EffectPlace] { self.parts.map(\.end) }
+
+    /// The partitions whose events a scope has.
+    func partitions(of scope: HostStreams.Scope) -> [PartitionID] {
+        switch scope {
+        case .host(let host): [PartitionID(of: host, among: self.parts.count)]
+        case .app: self.parts.indices.map { PartitionID(UInt16($0)) }
+        }
+    }
+
+    /// The place behind everything that has gone out.
+    package func end(of scope: HostStreams.Scope) -> StreamCursor {
+        switch scope {
+        case .host(let host):
+            let partition = PartitionID(of: host, among: self.parts.count)
+            return StreamCursor(log: self.log, .host(partition, self.end(of: partition)))
+        case .app: return StreamCursor(log: self.log, .app(self.ends))
+        }
+    }
+
+    /// The entries of the newest reloads that went out, in the order of ``partitions(of:)``.
+    func newest(of scope: HostStreams.Scope) -> [LogPosition] {
+        self.partitions(of: scope).map { self.parts[Int($0.rawValue)].newest }
+    }
+
+    // MARK: Coming back
+
+    /// What a scope's readers have been sent since a place.
+    package struct Missed: Hashable, Sendable {
+        /// Oldest first.
+        package let events: [HostEvent]
+        /// Whether all is among them that was to be drawn.
+        package let hasAllDrawings: Bool
+    }
+
+    /// What a scope's readers have been sent since a place; nil if that is not known any more. O(capacity).
+    package func missed(after cursor: StreamCursor, for scope: HostStreams.Scope) -> Missed? {
+        guard let places = self.places(of: cursor, in: scope) else { return nil }
+        for (index, place) in places {
+            let part = self.parts[index]
+            guard let floor = part.floor, floor <= place, place <= part.end else { return nil }
+        }
+        let hasAllDrawings = places.allSatisfy { index, place in
+            self.parts[index].drawnFloor.map { $0 <= place } ?? false
+        }
+        let items = self.recent.all.filter { item in
+            guard item.event.isFor(scope), let place = places[Int(item.partition.rawValue)] else { return false }
+            return item.isDrawing ? item.place >= place : item.place > place
+        }
+        return Missed(events: items.map(\.event), hasAllDrawings: hasAllDrawings)
+    }
+
+    /// By partition; nil for a cursor that is none of the scope's.
+    private func places(of cursor: StreamCursor, in scope: HostStreams.Scope) -> [Int: EffectPlace]? {
+        guard cursor.log == self.log else { return nil }
+        let own = self.partitions(of: scope)
+        switch cursor.places {
+        case .host(let partition, let place):
+            guard own == [partition], case .host = scope else { return nil }
+            return [Int(partition.rawValue): place]
+        case .app(let places):
+            guard places.count == own.count, case .app = scope else { return nil }
+            return Dictionary(uniqueKeysWithValues: places.enumerated().map { ($0.offset, $0.element) })
+        }
     }
 }

@@ -116,7 +116,7 @@ extension ClusterRun {
             self.followCommit(partition, node)
         case .awaitRetry: owner.machine.retryCommit()
         case .readNewestOutput: try owner.machine.takeNewestOutput(self.log.newestOutput(partition))
-        case .publish(let effects): self.publish(effects)
+        case .publish(let output): self.publish(output.effects)
         case .tellCheckpoint(let checkpoint):
             guard owner.wantsSnapshot else { return }
             owner.wantsSnapshot = false

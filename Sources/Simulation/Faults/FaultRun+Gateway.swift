@@ -314,7 +314,7 @@ extension FaultRun {
         case .readNewestOutput:
             self.checker.note(.unknownOutput)
             try owner.machine.takeNewestOutput(try self.journal.lastOutput(owner.partition))
-        case .publish(let effects): self.publish(effects, owner)
+        case .publish(let output): self.publish(output.effects, owner)
         case .tellCheckpoint(let checkpoint):
             self.tellUndelivered(of: owner, through: checkpoint.through)
             guard owner.wantsSnapshot else { return }

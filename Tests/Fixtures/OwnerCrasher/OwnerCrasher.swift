@@ -18,6 +18,7 @@ import Journaling
 import Logging
 import NIOCore
 import NIOPosix
+import Ownership
 import Partitions
 import Settings
 import Synchronization
@@ -75,7 +76,9 @@ enum OwnerCrasher {
             )
         }
         for owner in owners {
-            try await owner.serve { Self.send($0, journal) }
+            try await owner.serve { news in
+                if case .committed(let output) = news { Self.send(output.effects, journal) }
+            }
             _ = try await owner.start { _, _ in }
         }
         let log = CommandLog(journal: journal, owners: owners)

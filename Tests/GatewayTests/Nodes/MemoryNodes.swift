@@ -57,6 +57,8 @@ final class MemoryNodes: Sendable {
         var view: ClusterView? { nil }
         var brokers: BrokersView? { nil }
         func change(_ change: PlacementWishes.Change) {}
+        func show(_ drawing: [UInt8]) {}
+        func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) {}
         func owner(of partition: PartitionID) -> ClusterNode? { self.nodes.owner(of: partition) }
         func close() {}
 

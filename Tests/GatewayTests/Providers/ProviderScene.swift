@@ -75,7 +75,7 @@ final class ProviderScene: Sendable {
             clock: clock,
             gallery: Gallery(age: galleryAge, clock: clock, states: self.states),
             telemetry: DeliveryTelemetry(logger: logger),
-            publish: { events in world.shown.withLock { $0 += events } }
+            draw: { events in world.shown.withLock { $0 += events } }
         )
         self.scene = scene
         self.world = world

@@ -1,0 +1,67 @@
+import Engine
+import Journaling
+import Logging
+import NIOPosix
+import Partitions
+import WidgetModel
+
+/// How far senders were told, in an archive beside the log: one record, written anew each time.
+///
+/// It may be lost: then senders are told from what completes next.
+struct ArchivedReceiptPlaces: ReceiptPlaces {
+    private let archive: any RecordArchive
+    private let logger: Logger
+    /// Of the record that is there, 0 for none; nil before that is known.
+    private let number = Shared<UInt64?>(nil)
+
+    init(_ archive: any RecordArchive, _ logger: Logger) {
+        (self.archive, self.logger) = (archive, logger)
+    }
+
+    func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]] {
+        self.number.set(0)
+        do {
+            return try await NIOThreadPool.singleton.runIfActive {
+                var places: [BundleID: [CompletionPlace?]] = [:]
+                var fault: ByteFault?
+                try self.archive.readAll { record in
+                    self.number.set(record.number)
+                    do throws(ByteFault) {
+                        places = try ReceiptPlacesOfApp.places(record.bytes)
+                    } catch {
+                        fault = error
+                    }
+                }
+                if let fault { throw fault }
+                return places
+            }
+        } catch {
+            self.logger.warning("\(ReceiptWords.lost)", metadata: ["error": "\(error)"])
+            return [:]
+        }
+    }
+
+    func write(_ places: [BundleID: [CompletionPlace?]]) async {
+        if self.number.value == nil { _ = await self.read(homeIn: PartitionID(0)) }
+        let before = self.number.value ?? 0
+        self.number.set(before + 1)
+        do {
+            try await NIOThreadPool.singleton.runIfActive {
+                try self.archive.write(
+                    [ArchivedRecord(number: before + 1, bytes: ReceiptPlacesOfApp.bytes(places))],
+                    removing: before == 0 ? [] : [before]
+                )
+            }
+        } catch {
+            self.logger.warning("\(ReceiptWords.notWritten)", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// What people are told of places.
+enum ReceiptWords {
+    static let lost =
+        "the place of the receipts is lost: senders get receipts only for pushes that complete from now on"
+    static let notWritten =
+        "the place of the receipts cannot be written: after a restart, senders get some receipts again"
+}

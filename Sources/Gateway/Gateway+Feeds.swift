@@ -1,0 +1,90 @@
+import Clustering
+import Delivery
+import Journaling
+import Logging
+import OperatorAPI
+import Ownership
+import Partitions
+import Serving
+import Settings
+import WidgetModel
+
+/// What is told of what is decided, wherever that is.
+extension Gateway {
+    /// Has what is committed handed on, wherever it is decided.
+    func startFeeds(_ providers: TimelineProviders, _ deliverer: ReloadDeliverer) async throws {
+        let (streams, operators, logger) = (self.streams, self.feed, self.logs.logger(.partitions))
+        let feeds = EffectFeeds(
+            partitions: self.log.partitions,
+            self.stores.outputs,
+            EffectFeeds.Sinks(
+                begin: { partition, position in
+                    guard streams.begin(partition, at: position) else { return }
+                    logger.warning(
+                        "what another node decided was let go of before it was read here: the partition's event streams begin anew",
+                        metadata: ["partition": "\(partition)", "position": "\(position)"]
+                    )
+                },
+                publish: { [log = self.log, followers = self.followers, receiptWakes = self.receiptWakes] in
+                    streams.publish($1, of: $0, unless: providers.fetches)
+                    operators.publish($1.effects)
+                    // An owner here has woken them.
+                    guard !log.isPresent($0) else { return }
+                    followers.wake(.applied)
+                    receiptWakes.wake(.applied)
+                }
+            )
+        )
+        // First, so that hosts that come from another node resume among what was decided just before.
+        feeds.follow()
+        if self.stores.outputs != nil { try await self.unlessToldToEnd { try await feeds.settle() } }
+        for owner in self.owners {
+            let partition = owner.partition
+            try await owner.serve { news in
+                if case .committed(let output) = news {
+                    providers.fetch(output.effects)
+                    deliverer.publish(output.effects)
+                }
+                feeds.take(news, of: partition)
+                switch news {
+                case .begins: streams.setDrawing(true, partition)
+                case .committed: break
+                case .ends: streams.setDrawing(false, partition)
+                }
+            }
+        }
+    }
+
+    /// What shows placeholders and entries to the hosts that are to draw them, whichever node has their streams.
+    func makeDrawing() throws -> @Sendable ([HostEvent]) -> Void {
+        let streams = self.streams
+        guard let cluster = self.stores.membership?.cluster else { return { streams.draw($0) } }
+        try cluster.watch { bytes in
+            // A newer program's is none of this one's.
+            if let drawing = try? HostEvent(drawing: bytes) { streams.draw([drawing]) }
+        }
+        return { drawings in
+            streams.draw(drawings)
+            guard cluster.view?.nodes.count ?? 0 > 1 else { return }
+            for drawing in drawings { if let bytes = drawing.drawingBytes { cluster.show(bytes) } }
+        }
+    }
+
+    /// Wakes those who follow what is applied when it was elsewhere, until the task is cancelled.
+    func watchElsewhere() async {
+        guard let membership = self.stores.membership else { return }
+        var applied: [LogPosition] = []
+        while true {
+            do {
+                try await Task.sleep(for: .milliseconds(membership.limits.beat.milliseconds))
+            } catch {
+                return
+            }
+            let now = membership.cluster.view?.partitions.map(\.applied) ?? []
+            guard now != applied else { continue }
+            applied = now
+            self.followers.wake(.applied)
+            self.receiptWakes.wake(.applied)
+        }
+    }
+}

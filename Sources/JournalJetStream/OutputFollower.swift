@@ -1,0 +1,91 @@
+#if JetStream
+import JournalStreams
+package import Journaling
+package import WidgetModel
+
+/// Reads one partition's outputs as they come, whoever writes them. What is not taken waits on the brokers.
+final class OutputFollower: Sendable {
+    struct Work: Sendable {
+        /// Nil for the newest ones.
+        let first: OutputPosition?
+        let take: @Sendable (OutputNews) -> Bool
+    }
+
+    private static let waitMilliseconds = 500
+    /// How many of the newest outputs are read where none is named: hosts that come from another node resume among them.
+    private static let recentCount: UInt64 = 256
+
+    let box = WorkBox<Work>()
+    private let core: OpenLog
+    private let reader: Reader
+
+    init(_ core: OpenLog, _ reader: Reader) {
+        self.core = core
+        self.reader = reader
+    }
+
+    private var stream: String { self.core.names.output(self.reader.partition) }
+
+    /// The thread's body.
+    func run() {
+        while let group = self.box.next() { for work in group { self.follow(work) } }
+    }
+
+    private func follow(_ work: Work) {
+        var next = work.first
+        while !self.core.isClosed, work.take(.quiet) {
+            do throws(JournalError) {
+                try self.read(&next, work.take)
+            } catch {
+                Patience(milliseconds: 0).pause()
+            }
+        }
+    }
+
+    /// Reads until no more is wanted, or the consumer is lost.
+    private func read(_ next: inout OutputPosition?, _ take: (OutputNews) -> Bool) throws(JournalError) {
+        guard let ends = try self.core.broker.ends(of: self.stream) else {
+            throw JournalError(.unavailable, "the stream \(self.stream) is gone")
+        }
+        let recent = ends.last > Self.recentCount ? ends.last - Self.recentCount + 1 : 1
+        var position = OutputPosition(max(next?.rawValue ?? recent, ends.first))
+        next = position
+        guard take(.begins(at: position)) else { return }
+        let subject = self.core.names.outputs(self.reader.partition)
+        let following = try self.core.broker.follow(self.stream, subject, from: position.rawValue)
+        while !self.core.isClosed {
+            switch following.next(waitMilliseconds: Self.waitMilliseconds) {
+            case .lost: return
+            case .nothing:
+                guard take(.quiet), let ends = try self.core.broker.ends(of: self.stream) else { return }
+                // The consumer is gone, or slow: begin anew.
+                if ends.last >= position.rawValue { return }
+            case .message(let message):
+                let news = self.news(of: message)
+                position = OutputPosition(message.sequence).next
+                next = position
+                guard take(news) else { return }
+            }
+        }
+    }
+
+    /// What is damaged is as good as gone.
+    private func news(of message: StoredMessage) -> OutputNews {
+        do throws(JournalError) {
+            return .output(try self.reader.output(of: message))
+        } catch {
+            return .begins(at: OutputPosition(message.sequence).next)
+        }
+    }
+}
+
+extension JetStreamJournal: OutputFollowing {
+    package func followOutputs(
+        _ partition: PartitionID,
+        from position: OutputPosition?,
+        _ take: @escaping @Sendable (OutputNews) -> Bool
+    ) {
+        _ = self.outputFollowers[Int(partition.rawValue)].box.add(OutputFollower.Work(first: position, take: take))
+    }
+}
+#endif

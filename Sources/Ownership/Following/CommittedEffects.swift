@@ -1,0 +1,31 @@
+package import Engine
+package import Journaling
+package import WidgetModel
+
+/// What one output has made durable.
+package struct CommittedEffects: Hashable, Sendable {
+    /// The output's place.
+    package let position: OutputPosition
+    /// In their order; none of an output that only says how far its owner is.
+    package let effects: [Effect]
+
+    package init(_ effects: [Effect], at position: OutputPosition) {
+        (self.position, self.effects) = (position, effects)
+    }
+
+    /// Those of an output that was read.
+    package init(_ output: OutputEntry) throws(ByteFault) {
+        var reader = ByteReader(output.record.effects)
+        let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+        self.init(effects, at: output.position)
+    }
+}
+
+/// What the owner of a partition tells of its outputs.
+package enum OwnerNews: Hashable, Sendable {
+    /// The partition is here, and all outputs up to this one are committed; nil for none. Those behind it are told.
+    case begins(behind: OutputPosition?)
+    case committed(CommittedEffects)
+    /// The partition is another node's from here on.
+    case ends
+}
