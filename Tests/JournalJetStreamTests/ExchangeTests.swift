@@ -100,51 +100,5 @@ struct ExchangeTests {
         first.close()
         second.close()
     }
-
-    @Test func `one that is gone, that says nothing, or has too much to do`() async throws {
-        let harness = try Harness(try Brokers())
-        var limits = JetStreamExchange.Limits()
-        limits.answeredMax = 2
-        limits.answerBytesMax = 1_000_000
-        let (first, second) = (try Node(1, harness, limits: limits), try Node(2, harness, limits: limits))
-        await first.reach(second)
-        #expect(await first.ask(second, Node.asking(for: 1_000_000)) != .tooLong)
-        #expect(await first.ask(second, Node.asking(for: 1_000_001)) == .tooLong)
-
-        // Two are answered at once, and no third, whoever asks.
-        let held = (0..<2).map { _ in Task { await first.ask(second, [2]) } }
-        while second.holds < 2 { await Task.yield() }
-        #expect(await first.ask(second, [9]) == .busy)
-        #expect(await second.ask(second, [9]) == .busy)
-        second.letGo()
-        for task in held { #expect(await task.value == .answer([2])) }
-
-        // One may be under way.
-        limits.askedMax = 1
-        let third = try Node(3, harness, limits: limits)
-        await third.reach(second)
-        let one = Task { await third.ask(second, [2]) }
-        while second.holds < 1 { await Task.yield() }
-        #expect(await third.ask(second, [9]) == .busy)
-        second.letGo()
-        #expect(await one.value == .answer([2]))
-        third.close()
-
-        #expect(await first.ask(second, [2], within: .milliseconds(1)) == .silence)
-        while second.holds < 1 { await Task.yield() }
-        second.letGo()
-
-        // Known at once, and not when the time is over.
-        second.close()
-        #expect(await first.ask(second, [9], within: .hours(1)) == .silence)
-        await first.reach(first)
-        let waiting = Task { await first.ask(first, [2], within: .hours(1)) }
-        while first.holds < 1 { await Task.yield() }
-        first.exchange.close()
-        #expect(await waiting.value == .silence)
-        #expect(await first.ask(first, [9]) == .busy)
-        first.letGo()
-        first.close()
-    }
 }
 #endif

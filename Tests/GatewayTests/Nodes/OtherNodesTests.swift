@@ -54,7 +54,6 @@ import WidgetModel
             #expect(try await node.log.askAll(TotalsQuestion()).map(\.hosts) == [1, 1])
             #expect(await node.log.progressOfAll().map(\.partition) == [Self.own, Self.other])
             #expect(await node.log.progress().count == 1)
-            #expect(try await node.log.walk(HostList(of: nil), from: nil, limit: 9).rows.count == 2)
         }
     }
 
@@ -101,10 +100,6 @@ import WidgetModel
             let problem = await Self.problem { () async throws(Problem) in try await log.askAll(TotalsQuestion()) }
             #expect(problem?.code == .partitionAway && problem?.detail.contains("node-2") == true)
         }
-        let problem = await Self.problem { () async throws(Problem) in
-            try await scene.first.log.walk(HostList(of: nil), from: nil, limit: 9)
-        }
-        #expect(problem?.code == .partitionAway)
         scene.nodes.hear(scene.second.node)
         let whole = Coverage(of: 2)
         let all = try await NodeScene().first.log.noting(whole).askEach(TotalsQuestion())
