@@ -12,8 +12,7 @@ extension Gateway {
             settings: self.configuration.deliveries,
             client: client,
             log: self.log,
-            archive: self.stores.receipts,
-            notes: self.stores.notes,
+            store: self.stores.notes.map { .notes($0) } ?? .archive(self.stores.receipts),
             delivers: self.delivers,
             clock: { [clock = self.clock] in clock.now() },
             logger: self.logs.logger(.deliveries)

@@ -139,7 +139,8 @@ import WidgetModel
         }
 
         mutating func decide() {
-            let hosts = (0..<self.luck.next() % 3).map { _ in self.luck.chance(2, in: 3) ? "a" : "b" }
+            var hosts: [String] = []
+            for host in ["a", "b"] where self.luck.chance(2, in: 3) { hosts.append(host) }
             let output = self.log.decide(hosts)
             // An owner that dies now has told nobody.
             guard let owner = self.owner, !self.luck.chance(1, in: 20) else { return self.move(to: nil) }

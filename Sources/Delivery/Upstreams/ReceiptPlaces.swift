@@ -1,4 +1,5 @@
 import Engine
+package import Journaling
 import WidgetModel
 
 /// Where it is kept how far senders were told what became of their pushes.
@@ -8,6 +9,14 @@ protocol ReceiptPlaces: Sendable {
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]]
     /// Not to be called twice at once.
     func write(_ places: [BundleID: [CompletionPlace?]]) async
+}
+
+/// Where it is kept how far senders were told. Both block.
+package enum ReceiptStore: Sendable {
+    /// Beside the log, of this gateway alone.
+    case archive(any RecordArchive)
+    /// With the log, for the nodes that share it.
+    case notes(any PartitionNotes)
 }
 
 /// What is stored of one app.

@@ -1,6 +1,6 @@
 import Engine
 package import HTTPTransport
-package import Journaling
+import Journaling
 package import Logging
 package import Ownership
 package import Partitions
@@ -30,8 +30,7 @@ package actor ReceiptSender {
     private var timer = DueTimer()
 
     /// - Parameters:
-    ///   - archive: Where it is kept how far receivers were told, unless there are notes. Blocks.
-    ///   - notes: Where that is kept if nodes share the log; nil where they do not.
+    ///   - store: Where it is kept how far receivers were told.
     ///   - delivers: False for one that sends nothing, ever: what it would tell stays to be told.
     ///   - clock: The log's time.
     package init(
@@ -39,8 +38,7 @@ package actor ReceiptSender {
         settings: GatewayConfiguration.Deliveries,
         client: HTTPClient,
         log: CommandLog,
-        archive: any RecordArchive,
-        notes: (any PartitionNotes)? = nil,
+        store: ReceiptStore,
         delivers: Bool = true,
         clock: @escaping @Sendable () -> Instant,
         logger: Logger
@@ -50,8 +48,9 @@ package actor ReceiptSender {
         self.client = client
         self.log = log
         self.places =
-            if let notes { NotedReceiptPlaces(notes: notes, partitions: log.partitions, logger: logger) } else {
-                ArchivedReceiptPlaces(archive, logger)
+            switch store {
+            case .archive(let archive): ArchivedReceiptPlaces(archive, logger)
+            case .notes(let notes): NotedReceiptPlaces(notes: notes, partitions: log.partitions, logger: logger)
             }
         self.delivers = delivers
         self.clock = clock

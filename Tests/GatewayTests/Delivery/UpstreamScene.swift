@@ -156,7 +156,7 @@ final class UpstreamScene: Sendable {
             settings: self.configuration.deliveries,
             client: self.client,
             log: self.scene.log,
-            archive: archive,
+            store: .archive(archive),
             clock: { self.scene.time.wall },
             logger: self.log.logger
         )
