@@ -123,7 +123,7 @@ package final class JetStreamCluster: Cluster {
         var listening: Broker.Following?
         while !self.isOver {
             if listening == nil { listening = try? self.core.broker.listen(to: subject) }
-            take(listening?.nextTold(waitMilliseconds: waitMilliseconds))
+            take(listening?.nextTold(waitMilliseconds: waitMilliseconds)?.bytes)
             if listening == nil { Patience(milliseconds: 0).pause() }
         }
     }
@@ -132,7 +132,7 @@ package final class JetStreamCluster: Cluster {
         let subject = self.core.names.beats
         self.listen(to: subject, waitMilliseconds: waitMilliseconds) { told in
             // Another log's, or a newer program's, is none of this node's.
-            if let told, let beat = try? BeatMessage.beat(told.bytes, self.core.journalID, in: subject) {
+            if let told, let beat = try? BeatMessage.beat(told, self.core.journalID, in: subject) {
                 let now = self.now()
                 self.update { $0.heard(beat, at: now) }
             }

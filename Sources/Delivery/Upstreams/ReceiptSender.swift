@@ -181,11 +181,10 @@ extension ReceiptSender {
         switch action {
         case .find(let app, let partition, let place, let limit):
             let question = CompletedPushesQuestion(for: app, after: place, limit: limit)
-            // Each gateway would tell of the same pushes.
-            let page = self.log.areAllPresent ? try? await self.log.ask(partition, question) : nil
+            let page = try? await self.log.ask(partition, question)
             self.machine.takePage(page, of: partition, for: app, now: self.clock())
         case .findParts(let app, let ids):
-            let parts = self.log.areAllPresent ? try? await self.log.askAll(PushesQuestion(ids)) : nil
+            let parts = try? await self.log.askAll(PushesQuestion(ids))
             self.machine.takeParts(parts, for: app, now: self.clock())
         case .send(let request):
             let answer = await self.send(request)

@@ -74,9 +74,6 @@ extension CommandLog {
     /// Whether a partition is this node's.
     package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
 
-    /// Whether all partitions are this node's.
-    package var areAllPresent: Bool { self.owners.allSatisfy { !$0.isAway } }
-
     /// Refuses what only the node may do that has these partitions.
     func checkPresence(of partitions: [PartitionID]) throws(Problem) {
         guard let away = partitions.first(where: { !self.isPresent($0) }) else { return }
