@@ -33,40 +33,44 @@ final class OutputFollower: Sendable {
 
     private func follow(_ work: Work) {
         var next = work.first
-        while !self.core.isClosed, work.take(.quiet) {
+        while !self.core.isClosed {
             do throws(JournalError) {
-                try self.read(&next, work.take)
+                guard try self.read(&next, work.take) else { return }
             } catch {
                 Patience(milliseconds: 0).pause()
+                guard work.take(.quiet) else { return }
             }
         }
     }
 
     /// Reads until no more is wanted, or the consumer is lost.
-    private func read(_ next: inout OutputPosition?, _ take: (OutputNews) -> Bool) throws(JournalError) {
+    ///
+    /// - Returns: Whether more is wanted.
+    private func read(_ next: inout OutputPosition?, _ take: (OutputNews) -> Bool) throws(JournalError) -> Bool {
         guard let ends = try self.core.broker.ends(of: self.stream) else {
             throw JournalError(.unavailable, "the stream \(self.stream) is gone")
         }
         let recent = ends.last > Self.recentCount ? ends.last - Self.recentCount + 1 : 1
         var position = OutputPosition(max(next?.rawValue ?? recent, ends.first))
         next = position
-        guard take(.begins(at: position)) else { return }
+        guard take(.begins(at: position)) else { return false }
         let subject = self.core.names.outputs(self.reader.partition)
         let following = try self.core.broker.follow(self.stream, subject, from: position.rawValue)
         while !self.core.isClosed {
             switch following.next(waitMilliseconds: Self.waitMilliseconds) {
-            case .lost: return
+            case .lost: return true
             case .nothing:
-                guard take(.quiet), let ends = try self.core.broker.ends(of: self.stream) else { return }
+                guard take(.quiet) else { return false }
                 // The consumer is gone, or slow: begin anew.
-                if ends.last >= position.rawValue { return }
+                if try self.core.broker.ends(of: self.stream)?.last ?? .max >= position.rawValue { return true }
             case .message(let message):
                 let news = self.news(of: message)
                 position = OutputPosition(message.sequence).next
                 next = position
-                guard take(news) else { return }
+                guard take(news) else { return false }
             }
         }
+        return false
     }
 
     /// What is damaged is as good as gone.

@@ -90,7 +90,8 @@ struct ClusterStreamTests {
         /// Those that are there whole.
         private var lines: [Substring] {
             let text = self.command.written
-            return text.prefix(through: text.lastIndex(of: "\n") ?? text.startIndex).split(separator: "\n")
+            guard let end = text.lastIndex(of: "\n") else { return [] }
+            return text[..<end].split(separator: "\n")
         }
 
         /// The place behind what came last; nil before the stream has begun.
