@@ -87,4 +87,36 @@ extension Gateway {
             self.receiptWakes.wake(.applied)
         }
     }
+
+    /// How many tokens one question to another node is about.
+    private static let tokensAsked = 1000
+
+    /// Ends event streams whose token another node has taken from its host, at every heartbeat, until the task is cancelled. An owner
+    /// here ends them at once.
+    func watchTokensElsewhere() async {
+        guard self.placed != nil else { return }
+        while true {
+            do {
+                try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
+            } catch {
+                return
+            }
+            var rights = self.streams.tokens.filter { !self.log.isPresent(self.log.partition(of: $0.host)) }[...]
+            while !rights.isEmpty {
+                let asked = rights.prefix(Self.tokensAsked)
+                rights = rights.dropFirst(Self.tokensAsked)
+                let lookups = await self.log.lookups(asked.map(\.token), in: self.directory)
+                self.streams.revoke(zip(asked, lookups).compactMap { $1.isUnbound(from: $0.host) ? $0 : nil })
+            }
+        }
+    }
+}
+
+extension Result<TokenLookup, Problem> {
+    /// Whether it is known that a token does not stand for a host.
+    fileprivate func isUnbound(from host: HostKey) -> Bool {
+        guard case .success(let lookup) = self else { return false }
+        if case .bound(let binding) = lookup { return binding.host != host }
+        return true
+    }
 }

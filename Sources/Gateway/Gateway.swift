@@ -362,6 +362,7 @@ package final class Gateway: Service {
             Task { for await gone in self.departing { await parts.delivering.outgoing.letGo(gone) } },
             Task { await self.tellStates(parts.files.apps, behind) },
             Task { await self.watchElsewhere() },
+            Task { await self.watchTokensElsewhere() },
         ]
         return Background(
             looking: looking,

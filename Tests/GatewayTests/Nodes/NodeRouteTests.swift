@@ -14,7 +14,7 @@ import WidgetModel
         let node = scene.first
         let clock = scene.time.makeClock()
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
-        let (streams, feed) = (HostStreams(), OperatorFeed(epoch: 0))
+        let (streams, feed) = (HostStreams(of: scene.journal.format), OperatorFeed(epoch: 0))
         let journal = scene.journal
         let watch = GatewayWatch(
             log: node.log,
