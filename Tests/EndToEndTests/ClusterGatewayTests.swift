@@ -21,14 +21,18 @@ struct ClusterGatewayTests {
         var gateways: [TestGateway] { [self.first, self.second] }
     }
 
-    private static func start(_ name: String, _ brokers: Brokers, in folder: String? = nil) async throws -> TestGateway
-    {
+    private static func start(
+        _ name: String,
+        _ brokers: Brokers,
+        in folder: String? = nil,
+        more: String = ""
+    ) async throws -> TestGateway {
         // So patient that no busy machine uses it up.
         let own = "node: {name: \(name), address: \"\(name):443\"}\n    questionPatience: 5m"
         return try await TestGateway.start(
             in: folder,
             partitions: Self.partitions,
-            extra: try JetStreamGatewayTests.journal(brokers, more: own)
+            extra: try JetStreamGatewayTests.journal(brokers, more: own) + more
         )
     }
 
@@ -257,6 +261,26 @@ struct ClusterGatewayTests {
         try await Self.awaitAll(pair.second)
         try await Self.checkBooks(pair.second, pair)
         await pair.second.stop()
+    }
+
+    @Test func `a gateway with another file says so, until a reload puts that in force for all`() async throws {
+        let brokers = try Brokers()
+        let first = try await Self.start("gateway-a", brokers)
+        let folder = try TestGateway.makeFolder()
+        try FileManager.default.copyItem(atPath: "\(first.folder)/certs", toPath: "\(folder)/certs")
+        let more = "\nlimits: {maxAcknowledgement: 7m}"
+        let second = try await Self.start("gateway-b", brokers, in: folder, more: more)
+        func firing(_ gateway: TestGateway) async throws -> Int {
+            try await Alerts.firing("FreshetConfigurationDiffers", gateway, afterMinutes: 20)
+        }
+        _ = try await second.eventually("it says so") { try await firing(second) == 1 ? true : nil }
+        #expect(try await firing(first) == 0)
+        let reload = try await second.curl("POST", "\(second.opsURL)/v1/config/reload")
+        #expect(reload.status == 200, "\(reload.body)")
+        _ = try await second.eventually("its own is in force") { try await firing(second) == 0 ? true : nil }
+        _ = try await first.eventually("the other one's is not") { try await firing(first) == 1 ? true : nil }
+        await second.stop()
+        await first.stop()
     }
 
     @Test func `after a kill -9 of one the other has all, and its books close`() async throws {
