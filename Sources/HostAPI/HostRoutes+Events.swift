@@ -39,6 +39,7 @@ extension HostRoutes {
         _ token: DeviceToken? = nil,
         lastEventID: String?
     ) async throws(Problem) -> HTTPResponse {
+        await self.awaitPlace(lastEventID, of: scope)
         let right = HostStreams.Right(token: token) { [authorizer = self.authorizer] in
             authorizer.stillHolds(caller, actingFor: scope.bundle)
         }
@@ -81,6 +82,18 @@ extension HostRoutes {
                 try await self.follow(subscription, backlog, offered, writer)
             }
         )
+    }
+
+    /// How often it is looked whether this node has read as far as a reader.
+    private static let placePause = Duration.milliseconds(20)
+
+    /// Waits until this node has read what the reader was told by another one, for as long as nodes wait for each other.
+    private func awaitPlace(_ lastEventID: String?, of scope: HostStreams.Scope) async {
+        guard let patience = self.log.patience else { return }
+        let end = ContinuousClock.now + .milliseconds(patience.milliseconds)
+        while self.streams.isAhead(lastEventID, of: scope), ContinuousClock.now < end, !Task.isCancelled {
+            try? await Task.sleep(for: Self.placePause)
+        }
     }
 
     private func follow(

@@ -26,7 +26,7 @@ package enum OutputMergeAction: Hashable, Sendable {
 /// then the log is read up to it.
 package struct OutputMerge: Sendable {
     private enum Source: Hashable, Sendable {
-        /// Nobody tells anything yet.
+        /// No owner tells anything, and nothing is read yet.
         case none
         case reading(session: Int)
         /// The owner is here. What it told last is ahead of what was read.
@@ -58,7 +58,7 @@ package struct OutputMerge: Sendable {
 
     // MARK: The owner
 
-    /// The log has outputs of others, and nobody here owns the partition.
+    /// The log has outputs of others, and no owner is here.
     package mutating func follow() {
         if case .none = self.source { self.read() }
     }

@@ -10,6 +10,8 @@ package struct CommandLog: Sendable {
     let owners: [PartitionOwner]
     /// Where the partitions are that are not here; nil where all are.
     let nodes: OtherNodes?
+    /// How long other nodes are waited for; nil where there are none.
+    package var patience: Interval? { self.nodes?.limits.question }
     /// Notes the partitions that did not answer, where what all answer is merged without them; nil where all have to.
     private(set) var coverage: Coverage?
     private let submissionBytesMax: Int

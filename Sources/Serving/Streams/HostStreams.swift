@@ -246,6 +246,12 @@ package final class HostStreams: Sendable {
         return table.bindings.holds(token, at: place, of: partition)
     }
 
+    /// Whether a reader's place is further than what has gone out here: another node, which has read more, gave it.
+    package func isAhead(_ last: String?, of scope: Scope) -> Bool {
+        guard let last, let cursor = StreamCursor(last) else { return false }
+        return self.table.withLock { $0.history.isAhead(cursor, for: scope) }
+    }
+
     package func cancel(_ subscription: Subscription) {
         self.remove(subscription.number, of: subscription.scope)?.finish()
     }

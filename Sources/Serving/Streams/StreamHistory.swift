@@ -131,6 +131,11 @@ package struct StreamHistory: Sendable {
 
     // MARK: Coming back
 
+    /// Whether a place is further than what has gone out: another node, which has read more, gave it.
+    package func isAhead(_ cursor: StreamCursor, for scope: HostStreams.Scope) -> Bool {
+        self.places(of: cursor, in: scope)?.contains { index, place in place > self.parts[index].end } ?? false
+    }
+
     /// What a scope's readers have been sent since a place.
     package struct Missed: Hashable, Sendable {
         /// Oldest first.
