@@ -253,6 +253,7 @@ import WidgetModel
 
     @Test func `a reader is not told what went out before its token stood for the host`() throws {
         let streams = Self.make()
+        streams.setDrawing(true, PartitionID(0))
         let scope = HostStreams.Scope.host(HostKey("a"))
         let right = HostStreams.Right(token: Sports.token("a"))
         let before = try streams.subscribe(scope, by: right)
@@ -268,8 +269,20 @@ import WidgetModel
         #expect(streams.counters.gaps == 1)
     }
 
+    @Test func `what an owner replays that comes from another node says nothing of when a token was bound`() throws {
+        let streams = Self.make()
+        let right = HostStreams.Right(token: Sports.token("a"))
+        let before = try streams.subscribe(.host(HostKey("a")), by: right)
+        let missed = HostEvent.reload(Sports.reload("a", position: 1))
+        streams.publish([missed])
+        streams.apply([.bound(Sports.token("a"), host: HostKey("a"), instance: nil)])
+        let back = try streams.subscribe(.host(HostKey("a")), by: right, after: Self.place(before))
+        #expect(back.missed == .events([missed]))
+    }
+
     @Test func `with more tokens bound than are kept apart, none is told of before that`() throws {
         let streams = Self.make(history: 2)
+        streams.setDrawing(true, PartitionID(0))
         let scope = HostStreams.Scope.host(HostKey("a"))
         let right = HostStreams.Right(token: Sports.token("a"))
         streams.apply([.bound(Sports.token("a"), host: HostKey("a"), instance: nil)])

@@ -339,6 +339,8 @@ package final class HostStreams: Sendable {
                 case .bound(let token, let host, nil):
                     Self.revoke(token, &table, &ended) { $0 != host }
                     let partition = PartitionID(of: host, among: table.history.partitions)
+                    // An owner that comes from another node replays what was bound long ago.
+                    if table.history.isElsewhere(partition) { continue }
                     table.bindings.bind(token, in: partition, at: table.history.end(of: partition), table.history.ends)
                 case .removed(let token, _, _, _):
                     Self.revoke(token, &table, &ended) { _ in true }

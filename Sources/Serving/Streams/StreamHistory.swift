@@ -49,6 +49,12 @@ package struct StreamHistory: Sendable {
 
     // MARK: What goes out
 
+    /// Whether a partition's effects are another node's, which are read.
+    func isElsewhere(_ partition: PartitionID) -> Bool {
+        let part = self.parts[Int(partition.rawValue)]
+        return part.floor != nil && part.drawnFloor == nil
+    }
+
     /// The next output of a partition is at a position: nothing is known of those before.
     ///
     /// - Returns: Whether others have been known, so that some are missing.
