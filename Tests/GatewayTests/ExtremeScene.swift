@@ -75,6 +75,7 @@ struct ExtremeScene {
         case .operators:
             let operators = try await OperatorScene(
                 movable: MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { Sports.start }),
+                cluster: FakeCluster(),
                 apps: apps
             )
             self.scene = operators.scene
@@ -204,6 +205,7 @@ extension ExtremeScene {
         return [
             "setLogLevels": [#"{"levels":{}}"#], "tryNow": ["{}"], "putTeam": ["{}"], "putTeamKey": ["{}"],
             "putApp": ["{}"], "putAppKind": ["{}"],
+            "orderCluster": [#"{"action":"move","partition":0,"to":"gateway-1"}"#],
             "order": [
                 #"{"action":"grant","count":3,"of":{\#(app)}}"#,
                 #"{"action":"pause","until":"\#(date)","of":{\#(app)}}"#,
