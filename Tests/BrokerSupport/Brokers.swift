@@ -116,8 +116,23 @@ package final class Brokers: Sendable {
     /// Ends a broker at once, whatever it is doing.
     package func kill(_ number: Int) { Self.end(self.members.withLock { $0[number].process }) }
 
-    /// Has a broker answer nothing, or answer again.
-    package func pause(_ number: Int) { self.signal(number, SIGSTOP) }
+    /// Stops a broker, and comes back once none of its threads runs any more: until then it may still answer.
+    package func pause(_ number: Int) {
+        self.signal(number, SIGSTOP)
+        guard let process = self.members.withLock({ $0[number].process }) else { return }
+        while process.isRunning, !Self.isStopped(process.processIdentifier) { usleep(1000) }
+    }
+
+    private static func isStopped(_ pid: Int32) -> Bool {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        return threads.allSatisfy { thread in
+            // The state is behind the name, which is in parentheses.
+            let text = try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/stat", encoding: .utf8)
+            return text?.components(separatedBy: ") ").last?.hasPrefix("T") ?? true
+        }
+    }
+
+    /// Has a broker that was stopped go on.
     package func resume(_ number: Int) { self.signal(number, SIGCONT) }
 
     private func signal(_ number: Int, _ signal: Int32) {
