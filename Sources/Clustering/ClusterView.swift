@@ -95,6 +95,9 @@ extension PlacementMachine {
         self.slots[Int(partition.rawValue)].claim.flatMap { $0.isReleased ? nil : $0.node }
     }
 
+    /// Whether other nodes were heard of lately. O(1).
+    package var hasPeers: Bool { !self.peers.isEmpty }
+
     private func view(of slot: Slot) -> ClusterView.Partition {
         let claim = slot.claim.flatMap { $0.isReleased ? nil : $0 }
         let told = claim.flatMap { claim -> Beat.Holding? in

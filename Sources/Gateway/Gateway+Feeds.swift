@@ -65,7 +65,6 @@ extension Gateway {
         }
         return { drawings in
             streams.draw(drawings)
-            guard cluster.view?.nodes.count ?? 0 > 1 else { return }
             for drawing in drawings { if let bytes = drawing.drawingBytes { cluster.show(bytes) } }
         }
     }

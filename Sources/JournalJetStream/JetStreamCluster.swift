@@ -5,7 +5,6 @@ import JournalStreams
 package import Journaling
 import Synchronization
 package import WidgetModel
-import WorkerThreads
 
 /// The nodes that have one log on NATS JetStream open: beats are messages that nothing stores, claims are notes of the log's.
 package final class JetStreamCluster: Cluster {
@@ -32,7 +31,7 @@ package final class JetStreamCluster: Cluster {
     private let isClosed = Atomic<Bool>(false)
     /// Tells what it shows from what others do.
     private let number = UInt64.random(in: .min ... .max)
-    private let threads = Mutex<[WorkerThread]>([])
+    private let threads = ThreadGroup()
 
     init(_ core: OpenLog, now: @escaping @Sendable () -> Instant) {
         self.core = core
@@ -60,14 +59,11 @@ package final class JetStreamCluster: Cluster {
         }
         // A quarter of a beat, so that beats are told in time.
         let wait = max(1, Int(limits.beat.milliseconds / 4))
-        let listening = try WorkerThread(name: "cluster-beat") { self.listen(waitMilliseconds: wait) }
-        self.threads.withLock { $0.append(listening) }
-        let claiming = try WorkerThread(name: "cluster-claim") {
+        try self.threads.start("cluster-beat") { self.listen(waitMilliseconds: wait) }
+        try self.threads.start("cluster-claim") {
             while let group = self.requests.next() { for request in group { self.carryOut(request) } }
         }
-        self.threads.withLock { $0.append(claiming) }
-        let watching = try WorkerThread(name: "cluster-brokers") { self.watch.run { self.isOver } }
-        self.threads.withLock { $0.append(watching) }
+        try self.threads.start("cluster-brokers") { self.watch.run { self.isOver } }
     }
 
     package func tell(_ news: NodeNews) {
@@ -84,6 +80,7 @@ package final class JetStreamCluster: Cluster {
     // MARK: What is shown
 
     package func show(_ drawing: [UInt8]) {
+        guard self.joined.withLock({ $0?.machine.hasPeers ?? false }) else { return }
         let subject = self.core.names.drawings
         self.core.broker.tell(
             DrawingMessage.bytes(drawing, by: self.number, self.core.journalID, in: subject),
@@ -92,7 +89,7 @@ package final class JetStreamCluster: Cluster {
     }
 
     package func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws(JournalError) {
-        let watching = try WorkerThread(name: "cluster-show") {
+        try self.threads.start("cluster-show") {
             let subject = self.core.names.drawings
             self.listen(to: subject, waitMilliseconds: Self.watchMilliseconds) { told in
                 guard let told, let shown = try? DrawingMessage.drawing(told, self.core.journalID, in: subject),
@@ -101,17 +98,12 @@ package final class JetStreamCluster: Cluster {
                 take(shown.drawing)
             }
         }
-        self.threads.withLock { $0.append(watching) }
     }
 
     package func close() {
         self.isClosed.store(true, ordering: .relaxed)
         self.requests.close()
-        let threads = self.threads.withLock { threads in
-            defer { threads = [] }
-            return threads
-        }
-        for thread in threads where !thread.isCurrent { thread.join() }
+        self.threads.join()
     }
 
     private var isOver: Bool { self.isClosed.load(ordering: .relaxed) || self.core.isClosed }
@@ -120,12 +112,7 @@ package final class JetStreamCluster: Cluster {
 
     /// Hands on what comes to a subject, and nil when nothing has come for a while, until this is over.
     private func listen(to subject: String, waitMilliseconds: Int, _ take: ([UInt8]?) -> Void) {
-        var listening: Broker.Following?
-        while !self.isOver {
-            if listening == nil { listening = try? self.core.broker.listen(to: subject) }
-            take(listening?.nextTold(waitMilliseconds: waitMilliseconds)?.bytes)
-            if listening == nil { Patience(milliseconds: 0).pause() }
-        }
+        self.core.listen(to: subject, waitMilliseconds: waitMilliseconds, until: { self.isOver }) { take($0?.bytes) }
     }
 
     private func listen(waitMilliseconds: Int) {

@@ -5,7 +5,6 @@ import JournalStreams
 package import Journaling
 import Synchronization
 import WidgetModel
-import WorkerThreads
 
 /// Questions from node to node as messages that nothing stores.
 ///
@@ -48,7 +47,7 @@ package final class JetStreamExchange: NodeExchange {
     /// Part of the subjects that answers come to.
     private let inbox = UInt64.random(in: 0...UInt64.max)
     private let state = Mutex(State())
-    private let threads = Mutex<[WorkerThread]>([])
+    private let threads = ThreadGroup()
 
     init(_ core: OpenLog, limits: Limits) {
         self.core = core
@@ -60,9 +59,9 @@ package final class JetStreamExchange: NodeExchange {
         _ body: @escaping @Sendable (NodeQuestion) async -> NodeAnswer
     ) throws(JournalError) {
         let questions = self.core.names.questions(to: node.incarnation.number)
-        try self.startThread("node-questions") { self.listen(to: questions) { self.answer($0, body) } }
+        try self.threads.start("node-questions") { self.listen(to: questions) { self.answer($0, body) } }
         let answers = self.core.names.answers(to: self.inbox)
-        try self.startThread("node-answers") { self.listen(to: answers) { self.take($0) } }
+        try self.threads.start("node-answers") { self.listen(to: answers) { self.take($0) } }
     }
 
     package func close() {
@@ -72,28 +71,16 @@ package final class JetStreamExchange: NodeExchange {
             return state.waiting.values.map(\.continuation)
         }
         for continuation in waiting { continuation.resume(returning: .silence) }
-        let threads = self.threads.withLock { threads in
-            defer { threads = [] }
-            return threads
-        }
-        for thread in threads where !thread.isCurrent { thread.join() }
+        self.threads.join()
     }
 
     // MARK: Threads
 
-    private func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) throws(JournalError) {
-        let thread = try WorkerThread(name: name, body)
-        self.threads.withLock { $0.append(thread) }
-    }
-
     private var isOver: Bool { self.core.isClosed || self.state.withLock { $0.isClosed } }
 
     private func listen(to subject: String, _ take: (Broker.Told) -> Void) {
-        var listening: Broker.Following?
-        while !self.isOver {
-            if listening == nil { listening = try? self.core.broker.listen(to: subject) }
-            if let told = listening?.nextTold(waitMilliseconds: Self.waitMilliseconds) { take(told) }
-            if listening == nil { Patience(milliseconds: 0).pause() }
+        self.core.listen(to: subject, waitMilliseconds: Self.waitMilliseconds, until: { self.isOver }) { told in
+            if let told { take(told) }
             self.giveUpOverdue()
         }
     }
