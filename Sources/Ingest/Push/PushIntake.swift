@@ -207,9 +207,19 @@ struct PushIntake: ~Copyable {
             }
         }
         self.append(question.record, pending.trace, limits: matched.limits)
+        return self.board(question.record, of: question.app, pending, load)
+    }
+
+    /// A record that was added and had to wait before is answered with those of its load.
+    private mutating func board(
+        _ record: PushRecord,
+        of app: ServedApps.App,
+        _ pending: PendingAnswer,
+        _ load: Int
+    ) -> Outcome {
         self.taken += 1
-        self.loads[load].flight.note(question.record.kind, of: question.app.number)
-        self.loads[load].flight.append(pending, isInDevelopment: question.app.isInDevelopment)
+        self.loads[load].flight.note(record.kind, of: app.number)
+        self.loads[load].flight.append(pending, isInDevelopment: app.isInDevelopment)
         return self.builder.isFull ? .full : .taken
     }
 
@@ -235,10 +245,7 @@ struct PushIntake: ~Copyable {
         try self.charge(sought.app, partition)
         let load = self.load(for: partition)
         self.append(record, pending.trace)
-        self.taken += 1
-        self.loads[load].flight.note(record.kind, of: sought.app.number)
-        self.loads[load].flight.append(pending, isInDevelopment: sought.app.isInDevelopment)
-        return self.builder.isFull ? .full : .taken
+        return self.board(record, of: sought.app, pending, load)
     }
 
     /// The place in ``loads`` of what goes to one partition, or to all.
