@@ -66,7 +66,7 @@ extension HostRoutes {
                 throw Problem(
                     .partitionAway,
                     "a partition of this stream is on its way to another gateway; connect again",
-                    retryAfter: 1
+                    retryAfter: Problem.awaySeconds
                 )
             }
             offered = known

@@ -11,9 +11,7 @@ extension CommandLog {
             let stored = await withCheckedContinuation { continuation in
                 self.journal.append(submission) { continuation.resume(returning: $0) }
             }
-            if case .failure(let error) = stored {
-                throw Problem(.unavailable, "the log is not available (\(error.code.rawValue)); send it again")
-            }
+            if case .failure(let error) = stored { throw Problem(of: error) }
         }
     }
 }

@@ -123,7 +123,7 @@ extension OwnerQuestion {
 
 extension Problem {
     /// After how many seconds a partition that is on its way is likely to be somewhere.
-    static let awaySeconds = 1
+    package static let awaySeconds = 1
 
     /// What needs a partition that is not this node's.
     package init(_ absence: OwnerError) {
