@@ -27,6 +27,21 @@ struct ClusterStreamTests {
         )
     }
 
+    /// A gateway whose hosts have acknowledged all that there is, and the token of their sender.
+    private static func startWithHosts(
+        _ name: String,
+        _ brokers: Brokers,
+        in folder: String
+    ) async throws -> (TestGateway, bearer: String) {
+        let gateway = try await Self.start(name, brokers, in: folder)
+        let bearer = try await gateway.providerToken()
+        for number in Self.hosts {
+            _ = try await gateway.register(number, teams: ["seahawks"], bearer: bearer)
+            try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
+        }
+        return (gateway, bearer)
+    }
+
     /// A folder for one more gateway, with the certificates of another.
     private static func folder(beside other: String) throws -> String {
         let folder = try TestGateway.makeFolder()
@@ -138,14 +153,8 @@ struct ClusterStreamTests {
     }
 
     @Test func `open streams go on when partitions move to another gateway, and when that dies`() async throws {
-        let brokers = try Brokers()
-        let folder = try TestGateway.makeFolder()
-        let first = try await Self.start("gateway-a", brokers, in: folder)
-        let bearer = try await first.providerToken()
-        for number in Self.hosts {
-            _ = try await first.register(number, teams: ["seahawks"], bearer: bearer)
-            try await first.acknowledge(try await first.outstanding(number, bearer: bearer), bearer: bearer)
-        }
+        let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
+        let (first, bearer) = try await Self.startWithHosts("gateway-a", brokers, in: folder)
         let streams = try await Self.open(first, bearer)
         let beside = try Self.folder(beside: folder)
         let second = try await Self.start("gateway-b", brokers, in: beside)
@@ -176,14 +185,8 @@ struct ClusterStreamTests {
     }
 
     @Test func `a stream goes on at any gateway, whichever dies, and is resumed at any`() async throws {
-        let brokers = try Brokers()
-        let folder = try TestGateway.makeFolder()
-        let first = try await Self.start("gateway-a", brokers, in: folder)
-        let bearer = try await first.providerToken()
-        for number in Self.hosts {
-            _ = try await first.register(number, teams: ["seahawks"], bearer: bearer)
-            try await first.acknowledge(try await first.outstanding(number, bearer: bearer), bearer: bearer)
-        }
+        let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
+        let (first, bearer) = try await Self.startWithHosts("gateway-a", brokers, in: folder)
         let second = try await Self.start("gateway-b", brokers, in: try Self.folder(beside: folder))
         try await Self.awaitSharing(first, second)
 
@@ -250,14 +253,8 @@ struct ClusterStreamTests {
     }
 
     @Test func `a sender follows a push at a gateway that has not all of it`() async throws {
-        let brokers = try Brokers()
-        let folder = try TestGateway.makeFolder()
-        let first = try await Self.start("gateway-a", brokers, in: folder)
-        let bearer = try await first.providerToken()
-        for number in Self.hosts {
-            _ = try await first.register(number, teams: ["seahawks"], bearer: bearer)
-            try await first.acknowledge(try await first.outstanding(number, bearer: bearer), bearer: bearer)
-        }
+        let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
+        let (first, bearer) = try await Self.startWithHosts("gateway-a", brokers, in: folder)
         let second = try await Self.start("gateway-b", brokers, in: try Self.folder(beside: folder))
         try await Self.awaitSharing(first, second)
         let id = try await Self.push(first, #"{"kind":"scores"}"#, bearer)
