@@ -18,8 +18,8 @@ extension PlacementMachine {
         return !self.isSilent(peer)
     }
 
-    /// Members that may own a partition, by how much it is theirs, and as operators want it. Those go first that decide as the last one did; where there are
-    /// none, those whose rules are the next.
+    /// Members that may own a partition, by how much it is theirs, and as operators want it. Those go first that decide as the last
+    /// one did; where there are none, those whose rules are the next.
     func ranking(for slot: Slot) -> [NodeName] {
         var nodes = self.peers.keys.compactMap { self.member($0)?.node }
         if self.phase == .member { nodes.append(self.own) }

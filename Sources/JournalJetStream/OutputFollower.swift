@@ -3,7 +3,7 @@ import JournalStreams
 package import Journaling
 package import WidgetModel
 
-/// Reads one partition's outputs as they come, whoever writes them. What is not taken waits on the brokers.
+/// Reads one partition's outputs as they come, whichever node writes them. What is not taken waits on the brokers.
 final class OutputFollower: Sendable {
     struct Work: Sendable {
         /// Nil for the newest ones.

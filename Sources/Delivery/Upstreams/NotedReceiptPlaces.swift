@@ -6,7 +6,7 @@ import WidgetModel
 
 /// How far senders were told, in notes of the log: who owns an app's home partition next finds it there.
 ///
-/// The newest note counts, whoever wrote it: all before its places was told.
+/// The newest note counts, also another node's: all before its places was told.
 struct NotedReceiptPlaces: ReceiptPlaces {
     private static let pause = Duration.milliseconds(500)
 

@@ -396,7 +396,7 @@ extension PushJudge {
         return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: unknown)))
     }
 
-    /// Refuses a push to a token that is not of its app and type, or is nobody's.
+    /// Refuses a push to a token that is not of its app and type, or of no host.
     ///
     /// - Parameter isOfControl: Whether a token that is bound is a control's.
     static func check(

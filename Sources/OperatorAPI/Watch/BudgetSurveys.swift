@@ -15,7 +15,7 @@ package actor BudgetSurveys {
         package let sum: BudgetSurvey
         /// Of that, what this node's partitions have.
         package let own: BudgetSurvey
-        /// The partitions that are not in it: other nodes' while nobody asks, and those that did not answer.
+        /// The partitions that are not in it: other nodes' while no one asks, and those that did not answer.
         package let missing: [PartitionID]
         /// When the walk began, and when it was through.
         package let from: Instant
