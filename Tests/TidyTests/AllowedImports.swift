@@ -98,7 +98,7 @@ enum AllowedImports {
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalJetStream": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
-        "WorkerThreads": ["Glibc"],
+        "WorkerThreads": ["Glibc", "Synchronization"],
         "LoadGenerator": ["DequeModule", "Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
         "Scenarios": ["Yams"],
         "Simulation": ["HeapModule", "Synchronization"],
