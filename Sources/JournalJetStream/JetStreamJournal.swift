@@ -106,9 +106,7 @@ package final class JetStreamJournal: Journal {
     package static func check(_ configuration: Configuration) throws(JournalError) {
         let names = try StreamNames(of: configuration)
         try BrokerCheck.check(configuration.systemAccess)
-        let broker = try Broker(configuration.access)
-        guard try broker.ends(of: names.notes) != nil else { return }
-        _ = try Streams(broker, names, configuration).usable()
+        _ = try Streams(try Broker(configuration.access), names, configuration).usable()
     }
 
     /// How full the stream is that has the least room: each has a limit of its own. Waits for the brokers, but not for any that

@@ -191,7 +191,10 @@ struct Streams {
 
     /// What is there, whatever it is.
     func known() throws(JournalError) -> (format: JournalFormat, stage: Stage)? {
-        guard let note = try self.broker.newest(in: self.names.notes, of: self.names.format) else { return nil }
+        // Brokers without that stream say so by an error.
+        guard try self.broker.ends(of: self.names.notes) != nil,
+            let note = try self.broker.newest(in: self.names.notes, of: self.names.format)
+        else { return nil }
         do {
             var reader = try MessageFormat.reader(of: note.bytes, .note, "", in: self.names.format)
             guard let stage = Stage(rawValue: try reader.readByte()) else {
