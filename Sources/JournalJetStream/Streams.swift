@@ -122,13 +122,8 @@ struct Streams {
     ///
     /// - Returns: What that takes.
     func begin(_ format: JournalFormat, behind ends: [PartitionEnd]) throws(JournalError) -> UInt64 {
-        try self.addNotes()
-        guard let note = try self.write(format, .moving, .lastOfSubject(0)) else {
-            throw JournalError(
-                .unavailable,
-                "the log of cluster \(self.names.cluster) was begun by another one meanwhile"
-            )
-        }
+        let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
+        let note = try patience.persist { () throws(JournalError) in try self.note(format) }
         let streams = self.all(format, behind: ends)
         for stream in streams where try self.find(stream, of: format) {
             throw JournalError(
@@ -136,7 +131,6 @@ struct Streams {
                 "the stream \(stream.name) is there, and no log that it belongs to; look what it is, and remove it"
             )
         }
-        let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
         for stream in streams {
             try patience.persist { () throws(JournalError) in
                 if try !self.find(stream, of: format) { try self.add(stream, Self.description(format)) }
@@ -145,24 +139,38 @@ struct Streams {
         return note
     }
 
+    /// Notes that a log is to be made that goes on from another one; its sequence.
+    private func note(_ format: JournalFormat) throws(JournalError) -> UInt64 {
+        try self.addNotes()
+        if let note = try self.write(format, .moving, .lastOfSubject(0)) { return note }
+        // An earlier attempt may have been stored.
+        guard let known = try self.known(), known.stage == .moving, known.format == format,
+            let note = try self.broker.newest(in: self.names.notes, of: self.names.format)
+        else {
+            throw JournalError(.fenced, "the log of cluster \(self.names.cluster) was begun by another one meanwhile")
+        }
+        return note.sequence
+    }
+
     /// - Parameter note: What ``begin(_:behind:)`` gave.
     func finish(_ format: JournalFormat, behind note: UInt64) throws(JournalError) {
         if try self.write(format, .whole, .lastOfSubject(note)) != nil { return }
         // An earlier attempt may have been stored.
         guard let known = try self.known(), known.stage == .whole, known.format == format else {
             throw JournalError(
-                .unavailable,
+                .fenced,
                 "the log of cluster \(self.names.cluster) was begun anew by another one meanwhile"
             )
         }
     }
 
-    /// Removes a log that was begun and not finished; the note of it last, so that this can be done again.
+    /// Removes a log that was begun and not finished; the notes of it last, so that this can be done again.
     func remove(_ format: JournalFormat) throws(JournalError) {
         for stream in self.all(format) where try self.find(stream, of: format) {
             try self.broker.removeStream(stream.name)
         }
-        try self.broker.removeStream(self.names.notes)
+        // Its sequences go on: who has begun that log before is told by them that it is gone.
+        try self.broker.purge(self.names.notes)
     }
 
     // MARK: The format
