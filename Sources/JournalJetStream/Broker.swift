@@ -44,8 +44,10 @@ final class Broker: @unchecked Sendable {
     }
 
     /// What an answer of the brokers' means that they will give again; nil for any other.
-    private static func final(_ error: jsErrCode) -> JournalError.Code? {
-        switch Int(error.rawValue) {
+    private static func final(_ error: jsErrCode) -> JournalError.Code? { Self.final(Int(error.rawValue)) }
+
+    static func final(_ error: Int) -> JournalError.Code? {
+        switch error {
         // Memory, storage and streams of the account, storage of the brokers.
         case 10023, 10026, 10028, 10047: .full
         // A message or a request that is against the stream's settings; more replicas than brokers.
@@ -58,29 +60,6 @@ final class Broker: @unchecked Sendable {
 // MARK: - Streams
 
 extension Broker {
-    /// Makes a stream, unless there is one that is configured like this.
-    func addStream(
-        _ name: String,
-        subject: String,
-        description: String,
-        replicas: Int,
-        bytesMax: Int,
-        messagesPerSubjectMax: Int = -1
-    ) throws(JournalError) {
-        var error = jsErrCode(rawValue: 0)
-        let status = unsafe freshet_js_add_stream(
-            self.jetStream,
-            name,
-            subject,
-            description,
-            Int64(replicas),
-            Int64(bytesMax),
-            Int64(messagesPerSubjectMax),
-            &error
-        )
-        guard status == NATS_OK else { throw Self.failure(status, error, "making of the stream \(name)") }
-    }
-
     /// Where a stream begins and ends, as its leader says; nil if there is no such stream.
     func ends(of stream: String) throws(JournalError) -> StreamEnds? {
         guard let info = try unsafe self.info(stream, filter: nil) else { return nil }
