@@ -14,11 +14,15 @@ package import WidgetModel
 /// - One output is written at a time. If its outcome is unknown, it is looked up and never written again.
 /// - A replay publishes no effect that the output log has. It reaches the state that the newest output names, or it
 ///   ends.
+/// - A standby is a start that is held open: it applies what the outputs of another owner hold, and no more, and reaches the
+///   states that they name, or it ends. It writes nothing. ``start(newest:)`` goes on from where it is.
 package struct OwnerMachine: ~Copyable {
     /// How far its life is.
     private enum Phase {
         /// It has a state, and does not know the log.
         case new
+        /// It applies what another owner has committed.
+        case standingBy(StandbyGoal)
         /// It applies the log; the newest output says which of the effects are known already.
         case replaying(OutputEntry?)
         case following
@@ -94,10 +98,19 @@ package struct OwnerMachine: ~Copyable {
 
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
 
+    /// Whether another owner decides, and this one follows it.
+    package var isStandingBy: Bool { if case .standingBy = self.phase { true } else { false } }
+
+    /// How many entries another owner has committed that are not applied here; zero where none is followed.
+    package var standbyLag: UInt64 {
+        guard case .standingBy(let goal) = self.phase else { return 0 }
+        return goal.newest.rawValue - self.applied.rawValue
+    }
+
     /// Whether the log is replayed, and nothing is committed yet.
     package var isReplaying: Bool {
         switch self.phase {
-        case .new, .replaying: true
+        case .new, .standingBy, .replaying: true
         case .following, .stopped: false
         }
     }
@@ -134,11 +147,38 @@ package struct OwnerMachine: ~Copyable {
 // MARK: - What happened
 
 extension OwnerMachine {
-    /// The log is there: replays it, and follows it from then on.
+    /// Another owner decides: applies what that has committed, until this one starts.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
     /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with.
+    package mutating func standBy(newest: OutputEntry?) throws(OwnerError) {
+        self.phase = .standingBy(StandbyGoal(from: self.applied))
+        if let newest { try self.takeOutput(newest.record) }
+    }
+
+    /// Another owner has committed; nothing unless this one stands by.
+    ///
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it came to another state. The machine has stopped.
+    package mutating func takeOutput(_ output: OutputRecord) throws(OwnerError) {
+        guard case .standingBy(var goal) = self.phase else { return }
+        goal.take(output)
+        self.phase = .standingBy(goal)
+        self.announce(output.through)
+        try self.compareWithGoal()
+    }
+
+    /// The log is there: replays it, and follows it from then on. What a standby has asked to read is not to be given to it any
+    /// more.
+    ///
+    /// - Parameter newest: The newest output, nil if there is none.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
+    ///   ``OwnerError/aheadOfOutputs(partition:applied:through:)`` if that has what was never committed.
     package mutating func start(newest: OutputEntry?) throws(OwnerError) {
+        let (begun, through) = (self.run?.entry.position ?? self.applied, newest?.record.through ?? .start)
+        guard begun <= through else {
+            throw .aheadOfOutputs(partition: self.partition, applied: begun, through: through)
+        }
+        self.isReading = false
         self.lastOutput = newest?.position
         self.phase = .replaying(newest)
         if let newest, newest.record.through == self.applied { try self.compare(newest) }
@@ -156,7 +196,7 @@ extension OwnerMachine {
         case .replaying(let newest):
             if entries.isEmpty { try self.finishReplay(newest) }
             self.entries = entries[...]
-        case .following:
+        case .following, .standingBy:
             self.entries = entries.prefix { $0.position <= self.announced }
             // More may have been announced while they were read.
             if entries.isEmpty, self.announced == self.readThrough { self.announced = self.applied }
@@ -234,7 +274,7 @@ extension OwnerMachine {
         do {
             switch self.phase {
             case .new, .stopped: return nil
-            case .replaying: return try self.nextOfLog(&units)
+            case .standingBy, .replaying: return try self.nextOfLog(&units)
             case .following: return try self.nextOfLog(&units) ?? self.nextCommit()
             }
         } catch {
@@ -248,6 +288,7 @@ extension OwnerMachine {
         guard !self.isReading else { return false }
         return switch self.phase {
         case .new, .stopped: false
+        case .standingBy(let goal): self.run != nil || self.applied < min(goal.through, self.announced)
         case .replaying: true
         case .following: self.run != nil || (self.applied < self.announced && !self.isLeaving)
         }
@@ -268,6 +309,7 @@ extension OwnerMachine {
         self.applied = run.entry.position
         self.appliedHash = self.engine.runningHash
         switch self.phase {
+        case .standingBy: try self.compareWithGoal()
         case .replaying(let newest?) where newest.record.through >= self.applied:
             // Effects up to the newest output are in the output log already.
             if newest.record.through == self.applied { try self.compare(newest) }
@@ -331,6 +373,16 @@ extension OwnerMachine {
 // MARK: - A replay
 
 extension OwnerMachine {
+    /// Whether the engine came to what the outputs of another owner say, as far as it came.
+    private mutating func compareWithGoal() throws(OwnerError) {
+        guard case .standingBy(var goal) = self.phase, let reached = goal.reach(self.applied) else { return }
+        guard reached.runningHash == self.appliedHash else {
+            self.stop()
+            throw .engineDisagrees(partition: self.partition, position: reached.through)
+        }
+        self.phase = .standingBy(goal)
+    }
+
     /// Whether the engine came to what the newest output says, and that as a checkpoint.
     private mutating func compare(_ newest: OutputEntry) throws(OwnerError) {
         guard newest.record.runningHash == self.engine.runningHash else {

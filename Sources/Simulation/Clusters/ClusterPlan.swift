@@ -31,6 +31,8 @@ package struct ClusterPlan: Hashable, Sendable {
     package var clockSteps = 0.0
     package var snapshots = 0.0
     package var damagedSnapshots = 0.0
+    /// How likely it is, whenever somebody does something, that a node begins to follow a partition's owner, or ends it.
+    package var standbys = 0.0
 
     /// Nothing goes wrong.
     package static let quiet = ClusterPlan()
@@ -58,6 +60,7 @@ package struct ClusterPlan: Hashable, Sendable {
         self.clockSteps = some(0.3, &dice)
         self.snapshots = some(1, &dice)
         self.damagedSnapshots = some(0.5, &dice)
+        self.standbys = some(0.8, &dice)
     }
 }
 
@@ -84,6 +87,10 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case opensBehindNothing
     case copiesBehindNothing
     case notesBlindly
+    /// A standby applies whatever is there, and not what the outputs hold.
+    case standbyRunsAhead
+    /// A standby goes on as if the outputs went no further than its state.
+    case standbyTakesOverBehind
 }
 
 /// Something that has to happen in some clusters, since a check of what never happens shows nothing.
@@ -94,6 +101,10 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case takeover
     case twoOwners
     case noOwner
+    /// A standby went on as the owner, also one whose state was older than the outputs; one found what it wanted gone.
+    case standbyTakeover
+    case standbyBehind
+    case standbyOvertaken
     /// An owner was kept from writing.
     case fenced
     /// Brokers elected, also one whose clock was an hour off; entries whose clocks disagreed.

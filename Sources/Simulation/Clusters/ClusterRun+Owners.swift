@@ -56,23 +56,30 @@ extension ClusterRun {
             return
         }
         do {
-            let last = self.bug == .startsAhead ? LogPosition(.max) : newest?.record.through ?? .start
-            let state = try self.loadState(of: partition, notBeyond: last)
+            let standby = self.takeStandby(of: partition, node)
+            let owner = if let standby { standby } else { try self.makeOwner(of: partition, newest: newest) }
             self.starts += 1
-            let owner = SimulatedOwner(
-                state.makeOwner(chunkBytesMax: self.dice.pick([1, 200, 2000, 262_144])),
-                start: self.starts
-            )
+            owner.start = self.starts
             if self.nodes.contains(where: { $0 !== node && $0.seats[index].owner != nil }) {
                 self.checker.note(.twoOwners)
             }
             if self.starts > FaultWorld.partitions { self.checker.note(.takeover) }
-            try owner.machine.start(newest: newest)
+            try owner.machine.start(newest: self.startOutput(of: owner, newest))
             owner.machine.announce(LogPosition(node.seats[index].seen))
             (node.seats[index].owner, node.seats[index].hasCommitted) = (owner, false)
         } catch {
             self.stopped(partition, node, error)
         }
+    }
+
+    /// One with the state of a snapshot, or an empty one.
+    mutating func makeOwner(of partition: PartitionID, newest: OutputEntry?) throws -> SimulatedOwner {
+        let last = self.bug == .startsAhead ? LogPosition(.max) : newest?.record.through ?? .start
+        let state = try self.loadState(of: partition, notBeyond: last)
+        return SimulatedOwner(
+            state.makeOwner(chunkBytesMax: self.dice.pick([1, 200, 2000, 262_144])),
+            start: self.starts
+        )
     }
 
     /// An owner does not go on. Who still believes that the partition is its begins anew.
@@ -125,7 +132,7 @@ extension ClusterRun {
         }
     }
 
-    private mutating func read(
+    mutating func read(
         from position: LogPosition,
         _ owner: SimulatedOwner,
         _ agent: Agent,

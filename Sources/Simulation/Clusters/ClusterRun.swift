@@ -179,6 +179,7 @@ package struct ClusterRun {
         case .append, .appendToAll: self.stepLane(agent, node)
         case .relay: self.stepRelay(agent, node)
         case .own(let partition): self.stepOwner(agent, partition, node)
+        case .follow(let partition): self.stepStandby(agent, partition, node)
         case .commit(let partition): self.stepCommit(agent, partition, node)
         case .snapshot(let partition): self.makeSnapshot(of: partition, node)
         case .trim(let partition): self.stepTrim(agent, partition, node)
@@ -194,7 +195,7 @@ package struct ClusterRun {
         case .relay: self.copied(outcome, agent, node)
         case .commit(let partition): self.committed(outcome, agent, partition, node)
         case .trim(let partition): self.noted(outcome, agent, partition, node)
-        case .own, .snapshot: return
+        case .own, .follow, .snapshot: return
         }
         if self.dice.chance(self.plan.crashes) { self.kill(node) }
     }
@@ -256,7 +257,10 @@ package struct ClusterRun {
 
     mutating func planAll(of node: SimulatedNode) {
         self.plan(node.agent(.relay))
-        for partition in Self.partitions { self.planOwner(of: partition, node) }
+        for partition in Self.partitions {
+            self.planOwner(of: partition, node)
+            self.planStandby(of: partition, node)
+        }
     }
 
     // MARK: The end
@@ -277,7 +281,9 @@ package struct ClusterRun {
             let owner = self.dice.pick(self.nodes)
             for node in self.nodes {
                 node.seats[index].isBelieved = node === owner
+                node.seats[index].isFollowing = node !== owner
                 if node !== owner { self.leave(partition, node) }
+                self.planStandby(of: partition, node)
             }
             self.planOwner(of: partition, owner)
         }
@@ -293,6 +299,7 @@ package struct ClusterRun {
         }
         guard owners.count == FaultWorld.partitions else { return self.checker.fault("a partition has no owner") }
         self.checker.judge(owners)
+        for node in self.nodes { self.checkStandbys(of: node) }
         for partition in Self.partitions { self.checkStart(of: partition) }
     }
 
