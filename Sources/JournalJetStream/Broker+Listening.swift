@@ -32,7 +32,7 @@ extension Broker {
         }
         status = unsafe natsSubscription_SetOnCompleteCB(
             subscription,
-            { closure in if let closure = unsafe closure { unsafe Unmanaged<WorkBox<Told>>.fromOpaque(closure).release() } },
+            { unsafe Listening.letGo($0) },
             closure.toOpaque()
         )
         precondition(status == NATS_OK, "a subscription that was made calls back")
@@ -65,6 +65,12 @@ extension Broker {
 
         /// What has come; waits a while if that is nothing.
         func next(waitMilliseconds: Int) -> [Told] { self.box.next(waitMilliseconds: waitMilliseconds) }
+
+        fileprivate static func letGo(_ closure: UnsafeMutableRawPointer?) {
+            guard let closure = unsafe closure else { return }
+            // Sound: the library calls this once, and nothing behind it.
+            unsafe Unmanaged<WorkBox<Told>>.fromOpaque(closure).release()
+        }
 
         fileprivate static func take(_ message: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
             guard let message = unsafe message, let closure = unsafe closure else { return }
