@@ -16,6 +16,7 @@ import tempfile
 import time
 import traceback
 
+from cluster_rows import cluster_rows
 from engine_rows import engine_rows, timer_rows
 from host_rows import host_rows
 from index_rows import index_rows, size_rows, subscription_rows
@@ -41,6 +42,7 @@ GROUPS = {
     "hosts": host_rows,
     "journal": journal_rows,
     "restart": restart_rows,
+    "cluster": cluster_rows,
 }
 
 def machine() -> dict:
@@ -76,6 +78,9 @@ def main() -> int:
     parser.add_argument("--instances", type=int, default=1_000_000, help="of the index's rows")
     parser.add_argument("--restart-hosts", type=int, default=33_334,
                         help="with three instances each; the target is for a million instances, 333,334 hosts")
+    parser.add_argument("--nats", default=".venv/bin/nats-server", help="the brokers' program, if it is installed")
+    parser.add_argument("--cluster-hosts", type=int, default=10_000, help="of the rows of several gateways, with three instances each")
+    parser.add_argument("--kills", type=int, default=12, help="of gateways whose partitions others take over")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000, 10_000_000],
                         help="of the rows that show what grows; those that do not fit the free memory are left out")
     parser.add_argument("--json", nargs="?", const=f"docs/performance/{datetime.date.today()}.json",
