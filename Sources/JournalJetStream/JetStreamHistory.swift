@@ -101,10 +101,11 @@ package struct JetStreamHistory: EndedLog {
         let end = DispatchTime.now() + .milliseconds(milliseconds)
         var (names, isHeard) = (Set<String>(), false)
         while DispatchTime.now() < end {
-            guard let told = listening.nextTold(waitMilliseconds: min(100, milliseconds))?.bytes else { continue }
-            if told == probe { isHeard = true }
-            if let beat = try? BeatMessage.beat(told, self.core.journalID, in: subject) {
-                names.insert(beat.node.name.rawValue)
+            for told in listening.next(waitMilliseconds: min(100, milliseconds)) {
+                if told.bytes == probe { isHeard = true }
+                if let beat = try? BeatMessage.beat(told.bytes, self.core.journalID, in: subject) {
+                    names.insert(beat.node.name.rawValue)
+                }
             }
         }
         guard isHeard else {
