@@ -11,11 +11,12 @@ struct ClusterMoveTests {
     private static func start(_ folder: String? = nil, _ journal: String = "", data: String = "data") async throws
         -> TestGateway
     {
-        try await TestGateway.start(
+        let folder = try folder ?? TestGateway.makeFolder()
+        return try await TestGateway.start(
             in: folder,
             partitions: Self.partitions,
             extra: journal,
-            options: ["--set", "dataDirectory=\(data)"]
+            options: ["--set", "dataDirectory=\(folder)/\(data)"]
         )
     }
 
@@ -103,7 +104,7 @@ struct ClusterMoveTests {
         try await expectRefusal(
             "adopt",
             "data",
-            ["--set", "dataDirectory=data"],
+            ["--set", "dataDirectory=\(folder)/data"],
             "set dataDirectory to a new directory"
         )
         try await expectRefusal("leave", "alone", [], "there is no log of cluster test")
@@ -112,7 +113,7 @@ struct ClusterMoveTests {
         #expect((parts?["partitions"] as? [Any])?.count == Self.partitions, "\(dry.output) \(dry.errors)")
         let adopted = try await run("adopt", "data")
         #expect(adopted.status == 0 && adopted.output.contains("start the gateway"), "\(adopted.errors)")
-        try await expectRefusal("adopt", "data", ["--set", "dataDirectory=more"], "already")
+        try await expectRefusal("adopt", "data", ["--set", "dataDirectory=\(folder)/more"], "already")
 
         let second = try await Self.start(folder, journal, data: "beside")
         #expect(try await Self.outstanding(second, bearer) == before.0)
