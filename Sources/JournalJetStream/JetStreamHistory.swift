@@ -75,8 +75,7 @@ package struct JetStreamHistory: EndedLog {
     // MARK: Snapshots
 
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
-        try self.core.checkReadable(partition)
-        return try SnapshotNote.ids(of: partition, self.core)
+        try self.core.snapshots(partition)
     }
 
     package func read(

@@ -6,8 +6,7 @@ package import WidgetModel
 
 extension JetStreamJournal: SnapshotStore {
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
-        try self.core.checkReadable(partition)
-        return try SnapshotNote.ids(of: partition, self.core)
+        try self.core.snapshots(partition)
     }
 
     package func read(

@@ -8,6 +8,11 @@ extension OpenLog {
     /// The bytes of one chunk.
     private static let chunkBytes = 524_288
 
+    func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
+        try self.checkReadable(partition)
+        return try SnapshotNote.ids(of: partition, self)
+    }
+
     func readSnapshot(
         _ id: SnapshotID,
         wanting isWanted: (UInt8) -> Bool,

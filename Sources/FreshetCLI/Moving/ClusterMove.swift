@@ -75,11 +75,12 @@ struct ClusterMove {
 
     func leave(to data: String) async throws -> MoveReport {
         let successor = DirectorySuccessor(path: data)
-        let format = try JetStreamHistory(self.brokers).format
+        let before = try JetStreamHistory(self.brokers)
+        let format = before.format
         try self.checkPartitions(of: format)
         try successor.check(format)
         let silence = Int(self.place.beat.milliseconds) * 4
-        let running = try JetStreamHistory(self.brokers).nodes(heardWithin: silence)
+        let running = try before.nodes(heardWithin: silence)
         guard running.isEmpty else {
             throw MoveRefusal(
                 "\(running.joined(separator: ", ")) \(running.count == 1 ? "runs" : "run"); stop all gateways of the cluster by "
