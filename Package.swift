@@ -11,8 +11,18 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// Of what is pure: tests have it compute for minutes, which takes twelve times as long without the optimiser. So it is
+/// optimised in debug builds, too, each target as a whole.
+let pure =
+    settings + [
+        .unsafeFlags(
+            ["-O", "-disable-batch-mode", "-whole-module-optimization", "-num-threads", "4"],
+            .when(configuration: .debug)
+        )
+    ]
+
 /// Of what lends memory whose lifetime the compiler is to know, and lives at an address (`Pinned`).
-let lending = settings + [.enableExperimentalFeature("Lifetimes"), .enableExperimentalFeature("RawLayout")]
+let lending = pure + [.enableExperimentalFeature("Lifetimes"), .enableExperimentalFeature("RawLayout")]
 
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
@@ -87,20 +97,28 @@ let package = Package(
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
 
         // Pure: values in, values out.
-        product("WidgetModel"),
+        product("WidgetModel", settings: pure),
         product("Storage", ["CKernels", "WidgetModel", containers], settings: lending),
         product("IntentMatching", ["Storage", "WidgetModel", containers], settings: lending),
-        product("Timelines", ["WidgetModel"]),
-        product("Engine", ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers]),
-        product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
-        product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
-        product("Journaling", ["CKernels", "WidgetModel"]),
-        product("JournalStreams", ["Journaling", "WidgetModel"]),
-        product("Ownership", ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap]),
-        product("History", ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"]),
-        product("Clustering", ["WidgetModel"]),
-        product("Telemetry", ["WidgetModel", metrics, tracing]),
-        product("Scenarios", ["WidgetModel", yams]),
+        product("Timelines", ["WidgetModel"], settings: pure),
+        product("Engine", ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers], settings: pure),
+        product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap], settings: pure),
+        product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"], settings: pure),
+        product("Journaling", ["CKernels", "WidgetModel"], settings: pure),
+        product("JournalStreams", ["Journaling", "WidgetModel"], settings: pure),
+        product(
+            "Ownership",
+            ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap],
+            settings: pure
+        ),
+        product(
+            "History",
+            ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
+            settings: pure
+        ),
+        product("Clustering", ["WidgetModel"], settings: pure),
+        product("Telemetry", ["WidgetModel", metrics, tracing], settings: pure),
+        product("Scenarios", ["WidgetModel", yams], settings: pure),
 
         // Protocols without sockets.
         product("TLS", ["COpenSSL"]),
@@ -133,7 +151,8 @@ let package = Package(
             [
                 "APNSWire", "Engine", "History", "IntentMatching", "JournalStreams", "Journaling", "Ownership",
                 "ReportPages", "Scenarios", "Timelines", "WidgetModel", heap,
-            ]
+            ],
+            settings: pure
         ),
         // The gateway. What several of its edges need is below them.
         product(

@@ -7,8 +7,8 @@ import Testing
         let result = try await Command.run(
             TestGateway.python,
             [
-                "\(TestGateway.root)/Tests/Fuzz/Routes", "--program", TestGateway.program, "--seeds", "2",
-                "--requests", "3000", "--cost", "15", "--patience", "600",
+                "\(TestGateway.root)/Tests/Fuzz/Routes", "--program", TestGateway.program, "--seeds", "1",
+                "--requests", "2000", "--cost", "15", "--patience", "600",
             ]
         )
         #expect(result.status == 0, "\(result.output)\(result.errors)")
