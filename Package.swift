@@ -340,8 +340,10 @@ let package = Package(
         suite(
             "RecoveryTests",
             [
-                "Engine", "JournalSQLite", "Journaling", "OwnerCrasher", "Partitions", "TestSupport",
-                "WidgetModel", logging, nioCore, nioPosix,
+                "BrokerSupport", "Engine", "History", "IntentMatching", "JournalContract", "JournalSQLite",
+                "Journaling",
+                "OwnerCrasher", "Partitions", "TestSupport", "WidgetModel", journalJetStream, logging, nioCore,
+                nioPosix,
             ]
         ),
         suite(

@@ -15,7 +15,7 @@ struct ClusterVerb: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 the gateway does not answer, 2 it refused.
             """,
-        subcommands: [Status.self, Drain.self, Undrain.self, Move.self]
+        subcommands: [Status.self, Drain.self, Undrain.self, Move.self, Adopt.self, Leave.self]
     )
 
     /// `freshet cluster status`
