@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// The drill book of docs/operating.md: every incident in it is provoked on a real gateway, which then has to look as the book
@@ -172,6 +173,20 @@ enum Drilling {
     static func tryNow(_ gateway: TestGateway) async throws {
         let tried = try await gateway.runVerb(["try-now"])
         try #require(tried.status == 0, "\(tried.errors)")
+    }
+
+    /// Does something again and again, and to its end each time, for as long as something else is done.
+    static func keepUp(_ work: @escaping @Sendable () async throws -> Void, during body: () async throws -> Void)
+        async throws
+    {
+        let goesOn = Atomic(true)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { while goesOn.load(ordering: .relaxed) { try await work() } }
+            defer { goesOn.store(false, ordering: .relaxed) }
+            try await body()
+            goesOn.store(false, ordering: .relaxed)
+            try await group.waitForAll()
+        }
     }
 
     /// Waits until what is told by HTTP has a state.
