@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 /// The drill book of docs/operating.md: every incident in it is provoked on a real gateway, which then has to look as the book
@@ -179,12 +178,11 @@ enum Drilling {
     static func keepUp(_ work: @escaping @Sendable () async throws -> Void, during body: () async throws -> Void)
         async throws
     {
-        let goesOn = Atomic(true)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { while goesOn.load(ordering: .relaxed) { try await work() } }
-            defer { goesOn.store(false, ordering: .relaxed) }
+            // In a task of its own, which is not cancelled half way.
+            group.addTask { while !Task.isCancelled { try await Task { try await work() }.value } }
             try await body()
-            goesOn.store(false, ordering: .relaxed)
+            group.cancelAll()
             try await group.waitForAll()
         }
     }

@@ -3,6 +3,7 @@ import Ingest
 import Journaling
 import Ownership
 import Serving
+import TestSupport
 import Testing
 import WidgetModel
 
