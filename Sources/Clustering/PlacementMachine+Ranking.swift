@@ -62,7 +62,8 @@ extension PlacementMachine {
         // Nodes that want different things would hand a partition to and fro.
         guard !self.areWishesOld, let first = self.first(for: slot), first != self.own.name,
             let peer = self.member(first), let since = peer.memberSince, self.now - since >= self.limits.silence,
-            !peer.holdings.contains(where: { $0.standing == .starting || $0.standing == .stopping })
+            !peer.holdings.contains(where: { $0.standing == .starting || $0.standing == .stopping }),
+            Self.isReady(peer, slot.partition)
         else { return nil }
         return first
     }

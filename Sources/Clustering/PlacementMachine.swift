@@ -13,6 +13,8 @@ package import WidgetModel
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
 /// - A living node gives one partition at a time, to a node that has been a member for a while and is starting no other.
 /// - What operators want (``PlacementWishes``) changes the order of the nodes for a partition, and nothing else.
+/// - The second by hashing follows the owner with a state of its own, to have the partition next. It begins with one partition at a
+///   time, and with none while an owner of its own starts.
 package struct PlacementMachine: Sendable {
     package struct Limits: Hashable, Sendable {
         /// How often a node tells that it is there. Default 500 ms.
@@ -21,6 +23,8 @@ package struct PlacementMachine: Sendable {
         package var silence = Interval.seconds(2)
         /// Who is not heard for so long is forgotten. Default 1 h.
         package var memory = Interval.seconds(3600)
+        /// Whether the node follows owners that others have. Default true.
+        package var standsBy = true
 
         package init() {}
     }
@@ -40,6 +44,7 @@ package struct PlacementMachine: Sendable {
         /// Since when it has been a member.
         var memberSince: Instant?
         var holdings: [Beat.Holding]
+        var followings: [Beat.Following]
     }
 
     /// What this node does with a partition.
@@ -62,6 +67,7 @@ package struct PlacementMachine: Sendable {
         var claim: Claim?
         var learnedAt: Instant
         var holding = Holding.none
+        var standby = Standby.none
         var applied = LogPosition.start
         /// No claim before that.
         var notBefore: Instant
@@ -89,7 +95,7 @@ package struct PlacementMachine: Sendable {
     /// The newest wishes that a node has told of.
     private var newestWishes: UInt64 = 0
     var counts = ClusterCounts()
-    private var actions: [PlacementAction] = []
+    var actions: [PlacementAction] = []
 
     /// A node that has just started.
     ///
@@ -197,6 +203,8 @@ package struct PlacementMachine: Sendable {
             self.slots[index].applied = .start
             self.slots[index].released = nil
             self.slots[index].holding = .starting(epoch)
+            // What followed the owner becomes it.
+            self.slots[index].standby = .none
             self.actions.append(.startOwner(partition, epoch))
             self.beat()
         case .lost(let claim):
@@ -325,18 +333,20 @@ package struct PlacementMachine: Sendable {
             phase: beat.phase,
             heardAt: self.now,
             memberSince: beat.phase == .member ? memberSince ?? self.now : nil,
-            holdings: beat.holdings
+            holdings: beat.holdings,
+            followings: beat.followings
         )
         return !isSame || known?.phase != beat.phase || known?.holdings != beat.holdings
     }
 
-    private mutating func beat() {
+    mutating func beat() {
         self.beatDue = self.now + self.limits.beat
         let beat = Beat(
             node: self.own,
             phase: self.toldPhase,
             holdings: self.ownHoldings,
-            wishes: self.wishes.version
+            wishes: self.wishes.version,
+            followings: self.ownFollowings
         )
         // Several changes at one time are told at once.
         self.actions.removeAll { if case .beat = $0 { true } else { false } }
@@ -404,11 +414,14 @@ package struct PlacementMachine: Sendable {
 
     // MARK: Deciding
 
-    private mutating func decide() {
+    mutating func decide() {
         switch self.phase {
         case .joining, .over: return
-        case .member: for index in self.slots.indices { self.decide(index) }
+        case .member:
+            for index in self.slots.indices { self.decide(index) }
+            self.decideStandbys()
         case .leaving:
+            self.endStandbys()
             for index in self.slots.indices { self.letGo(index) }
             guard self.slots.allSatisfy({ $0.holding == .none }) else { return }
             self.phase = .over

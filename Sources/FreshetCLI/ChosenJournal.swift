@@ -148,6 +148,7 @@ extension Membership {
         self.init(cluster, exchange, as: node)
         self.limits.beat = place.beat
         self.limits.silence = place.beat * 4
+        self.limits.standsBy = place.standsBy
     }
 }
 

@@ -18,6 +18,10 @@ enum BeatMessage {
                 writer.write(holding.successor) { $0.write($1.rawValue) }
             }
             writer.write(varint: beat.wishes)
+            writer.write(each: beat.followings) { writer, following in
+                writer.write(varint: UInt64(following.partition.rawValue))
+                writer.write(following.lag) { $0.write(varint: $1) }
+            }
         }
     }
 
@@ -31,7 +35,11 @@ enum BeatMessage {
             let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
             // Programs before them tell of no wishes.
             let wishes = reader.isAtEnd ? 0 : try reader.readVarint()
-            return Beat(node: node, phase: phase, holdings: holdings, wishes: wishes)
+            // Nor of what they follow.
+            let followings =
+                reader.isAtEnd
+                ? [] : try reader.readEach { (reader) throws(ByteFault) in try Beat.Following(from: &reader) }
+            return Beat(node: node, phase: phase, holdings: holdings, wishes: wishes, followings: followings)
         } catch let fault as MessageFault {
             throw fault
         } catch {
@@ -154,6 +162,15 @@ extension NodeName {
         let start = reader.offset
         guard let name = NodeName(try reader.readString()) else { throw .invalid(offset: start) }
         self = name
+    }
+}
+
+extension Beat.Following {
+    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+        self.init(
+            partition: PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint())),
+            lag: try reader.readOptional { (reader) throws(ByteFault) in try reader.readVarint() }
+        )
     }
 }
 

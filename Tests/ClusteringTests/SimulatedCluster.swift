@@ -26,6 +26,8 @@ struct SimulatedCluster {
         var waiting: [Event] = []
         /// Owners by partition: their epoch, and whether they have started.
         var owners: [PartitionID: (epoch: Epoch, isRunning: Bool)] = [:]
+        /// What it follows by partition: its number, and whether the state is read.
+        var standbys: [PartitionID: (number: Int, isFollowing: Bool)] = [:]
 
         init(_ machine: PlacementMachine) { self.machine = machine }
 
@@ -40,6 +42,7 @@ struct SimulatedCluster {
         case released(PartitionID, ClaimOutcome)
         case started(PartitionID, Epoch)
         case stopped(PartitionID, Epoch, OwnerEnd)
+        case follows(PartitionID, Int)
     }
 
     /// What is on its way.
@@ -65,6 +68,9 @@ struct SimulatedCluster {
     private var messageCount = 0
     /// Owners that started, since this was emptied.
     var starts: [(node: NodeName, partition: PartitionID)] = []
+    /// How many of them went on from what had followed the owner before.
+    var startsFromStandby = 0
+    private var standbyCount = 0
     /// What no node may do.
     private(set) var faultsFound: [String] = []
 
@@ -75,14 +81,22 @@ struct SimulatedCluster {
     // MARK: What happens to nodes
 
     @discardableResult
-    mutating func start(_ name: NodeName, rules: UInt32 = 1) -> Node {
+    mutating func start(
+        _ name: NodeName,
+        rules: UInt32 = 1,
+        standsBy: Bool = true,
+        memory: Interval = .seconds(3600)
+    ) -> Node {
         let own = ClusterNode(
             name: name,
             incarnation: Incarnation(startedAt: Instant(milliseconds: self.now), number: self.random.next()),
             address: "\(name):\(self.nodes.count)",
             rules: rules
         )
-        let node = Node(PlacementMachine(own, partitions: Self.partitions, now: Instant(milliseconds: self.now)))
+        var limits = PlacementMachine.Limits()
+        (limits.standsBy, limits.memory) = (standsBy, memory)
+        let now = Instant(milliseconds: self.now)
+        let node = Node(PlacementMachine(own, partitions: Self.partitions, limits: limits, now: now))
         self.nodes.append(node)
         self.put(.tick, to: node, after: 0)
         return node
@@ -124,6 +138,11 @@ struct SimulatedCluster {
     mutating func fence(_ node: Node, _ partition: PartitionID) {
         guard let owner = node.owners[partition] else { return }
         self.put(.stopped(partition, owner.epoch, .fenced), to: node, after: 0)
+    }
+
+    /// Who follows the owner of a partition.
+    func followers(of partition: PartitionID) -> [NodeName] {
+        self.living.filter { $0.standbys[partition]?.isFollowing ?? false }.map(\.name)
     }
 
     /// Who has an owner that runs.
@@ -178,6 +197,15 @@ struct SimulatedCluster {
                 self.starts.append((node.name, partition))
                 node.machine.ownerStarted(partition)
             }
+        case .follows(let partition, let number):
+            guard node.standbys[partition]?.number == number else { return }
+            if self.happens(self.faults.failedStarts) {
+                node.standbys[partition] = nil
+                node.machine.standbyEnded(partition, .failed)
+            } else {
+                node.standbys[partition]?.isFollowing = true
+                node.machine.standbyFollows(partition, lag: 0)
+            }
         case .stopped(let partition, let epoch, let end):
             guard node.owners[partition]?.epoch == epoch else { return }
             node.owners[partition] = nil
@@ -212,15 +240,28 @@ struct SimulatedCluster {
             if self.makers[epoch] != node.machine.own { self.fault(node, "started \(partition) of another") }
             if node.owners[partition] != nil { self.fault(node, "started \(partition) twice") }
             node.owners[partition] = (epoch, false)
+            if node.standbys.removeValue(forKey: partition)?.isFollowing ?? false { self.startsFromStandby += 1 }
             self.put(.started(partition, epoch), to: node, after: 5 * self.delay())
         case .stopOwner(let partition, _):
             guard let owner = node.owners[partition] else {
                 return self.fault(node, "stopped \(partition) for nothing")
             }
             self.put(.stopped(partition, owner.epoch, .stopped), to: node, after: self.delay())
+        case .startStandby(let partition):
+            if node.owners[partition] != nil { self.fault(node, "follows \(partition), which it has") }
+            if node.standbys[partition] != nil { self.fault(node, "follows \(partition) twice") }
+            if node.standbys.values.contains(where: { !$0.isFollowing }) {
+                self.fault(node, "reads the states of two partitions at once")
+            }
+            self.standbyCount += 1
+            node.standbys[partition] = (self.standbyCount, false)
+            self.put(.follows(partition, self.standbyCount), to: node, after: 5 * self.delay())
+        case .stopStandby(let partition):
+            if node.standbys.removeValue(forKey: partition) == nil { self.fault(node, "ends nothing of \(partition)") }
         case .refuse(let refusal): node.refusal = refusal
         case .left:
             if !node.owners.isEmpty { self.fault(node, "left with owners") }
+            if !node.standbys.isEmpty { self.fault(node, "left with standbys") }
             node.hasLeft = true
         }
     }

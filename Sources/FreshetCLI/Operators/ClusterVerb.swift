@@ -240,6 +240,10 @@ struct ClusterReading {
         TextTable.Column(title: "NEXT", isElastic: true) { row, _ in
             row.at("successor").map { Cell($0.words, .warning) } ?? Cell(row.at("next")?.words ?? "–")
         },
+        // How far that one is behind, if it follows the owner.
+        TextTable.Column(title: "BEHIND", isNumber: true) { row, _ in
+            Cell(row.at("standbyLag")?.whole.map { NumberText.grouped($0) } ?? "–")
+        },
         TextTable.Column(title: "SNAPSHOT", isNumber: true) { row, _ in
             Cell(row.at("snapshotAgeSeconds")?.whole.map { "\(NumberText.grouped($0)) s" } ?? "–")
         },
