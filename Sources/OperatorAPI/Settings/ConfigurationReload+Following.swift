@@ -26,7 +26,7 @@ extension ConfigurationReload {
             self.take(inForce.amendments)
             self.endTurn()
         }
-        self.note(isDecidedBy: inForce.settings == EngineSettings(self.inForce))
+        self.note(isDecidedBy: inForce.settings == self.ownEngineSettings.value)
     }
 
     private func take(_ amendments: [StandingAmendment]) {
