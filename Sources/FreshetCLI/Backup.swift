@@ -95,7 +95,7 @@ struct Restore: ParsableCommand {
         abstract: "Make a data directory from a backup.",
         discussion: """
             The gateway that uses it must have as many partitions as the gateway of the backup. The data directory \
-            must be new or empty. It will not have what was accepted after the backup.
+            must be new or empty. It has nothing that the gateway accepted after the backup.
 
               freshet restore --from /backups/2026-11-02 --data data
 
@@ -129,7 +129,9 @@ private struct DirectoryCopy {
                 }
             )
             bar?.finish()
-            if !self.isQuiet { print("\(done) \(summary.files) files, \(summary.bytes) bytes, verified") }
+            if !self.isQuiet {
+                print("\(done) \(NumberText.counted(summary.files, "file")), \(summary.bytes) bytes, verified")
+            }
         } catch {
             bar?.finish()
             Output.standardError("\(self.from): \(error)")
@@ -141,6 +143,9 @@ private struct DirectoryCopy {
     private static func check(_ directory: String) throws(JournalError) {
         let survey = LogSurvey(of: directory)
         guard let fault = survey.faults.first else { return }
-        throw JournalError(.corrupt, "the copy has \(survey.faults.count) faults; the first is: \(fault)")
+        throw JournalError(
+            .corrupt,
+            "the copy has \(NumberText.counted(survey.faults.count, "fault")); the first is: \(fault)"
+        )
     }
 }

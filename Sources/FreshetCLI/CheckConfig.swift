@@ -12,7 +12,10 @@ struct ConfigurationOptions: ParsableArguments {
     var file = "freshet.yaml"
     @Option(
         name: .customLong("set"),
-        help: "Override a setting, as in --set listeners.push.port=0; may be given several times."
+        help: """
+            Override a setting, as in --set listeners.push.port=0; may be given several times. A relative path is \
+            relative to the working directory, not to the file's folder.
+            """
     )
     var settings: [String] = []
 
@@ -56,9 +59,9 @@ struct CheckConfig: AsyncParsableCommand {
         commandName: "check-config",
         abstract: "Check a configuration file, and print each fault with its line.",
         discussion: """
-            It also reads the keys and certificates that the file names: does each key fit its certificate, and is \
-            each certificate valid now? A warning is something that works, but is probably a mistake: a certificate \
-            that ends within 14 days, a key that others can read, no team, no app.
+            It also reads the keys and certificates that the file names, and checks that each key fits its \
+            certificate and that each certificate is valid now. A warning is a probable mistake that does not stop the \
+            gateway: a certificate that ends within 14 days, a key that others can read, no team, no app.
 
               freshet check-config --config /etc/freshet/freshet.yaml --live
 

@@ -38,7 +38,7 @@ struct Config: AsyncParsableCommand {
     /// `freshet config diff`
     struct Diff: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what a reload would change, and which instances it would orphan.",
+            abstract: "Show the changes of a reload, and the instances that it would orphan.",
             discussion: """
                 The gateway reads its configuration file as for SIGHUP, but applies nothing. You see one line for each \
                 key that differs: the value in force, and the new one.

@@ -7,11 +7,11 @@ struct Dashboard: ParsableCommand {
         abstract: "Print the dashboard's address, or open it in a browser.",
         discussion: """
             The address ends with # and the operator's token. Browsers do not send this part. The page removes the \
-            token from the address, and keeps it while its tab is open. Keep the address to yourself: with it, anyone \
-            can act as an operator.
+            token from the address, and keeps it while its tab is open. Keep the address secret: with it, other \
+            people can act as an operator.
 
-            With --key it is a sender's address: of its team's own pages, with a token that the key signs, valid for an \
-            hour. The configuration lets the key read (`teams[].keys[].reads`).
+            With --key, the address is for a sender: it opens the pages of the key's team. The key signs a token that is \
+            valid for an hour. The configuration must let the key read (`teams[].keys[].reads`).
 
             --open passes the address to xdg-open; other users of this machine can see it there for a moment.
 
@@ -33,7 +33,7 @@ struct Dashboard: ParsableCommand {
     func run() throws {
         let access = try self.gateway.access()
         if let key = self.key { return try self.show(access, try self.token(of: key, access)) }
-        guard self.kid == nil, self.team == nil else { throw Output.wrongUsage("--kid and --team go with --key") }
+        guard self.kid == nil, self.team == nil else { throw Output.wrongUsage("--kid and --team need --key") }
         guard let token = try access.operatorToken() else {
             // A gateway that is open, or knows a certificate, wants none.
             Output.standardError("\(access.advice(nil)). The page asks for the token if the gateway wants one.")

@@ -13,13 +13,13 @@ struct Health: AsyncParsableCommand {
 
               freshet health --port 9080
 
-            Exit codes: 0 ready, 1 no answer, 2 not ready; the output says what is missing.
+            Exit codes: 0 ready, 1 no answer, 2 not ready, and the output has the reasons.
             """
     )
 
     @Option(help: "The address of listeners.health.") var host = "127.0.0.1"
     @Option(help: "The port of listeners.health.") var port = 9080
-    @Option(help: "How many seconds the answer may take, 1 to 60.") var seconds = 5
+    @Option(help: "The timeout of the answer, 1 to 60 seconds.") var seconds = 5
 
     func validate() throws {
         guard (1...65_535).contains(self.port) else { throw ValidationError("--port takes 1 to 65535") }

@@ -9,7 +9,7 @@ import WidgetModel
 /// `freshet log`
 struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Read a log: export its records, verify it, count what it holds.",
+        abstract: "Read a log: export its records, count them, or verify the log.",
         discussion: """
             These verbs read a data directory and write nothing. You can use them while the gateway runs.
 
@@ -54,8 +54,8 @@ struct ExportLog: ParsableCommand {
         commandName: "export",
         abstract: "Write the records as NDJSON, one per line, partition after partition.",
         discussion: """
-            Members have the names of the wire, and push tokens are shortened. With --bytes, each line also has the \
-            record's bytes in base 16: the whole record, tokens included. With --config the log may be on NATS \
+            The members have the names of docs/wire.md. Push tokens are shortened. With --bytes, each line also has the \
+            record's bytes in base 16: the whole record, tokens included. With --config, the log may be on NATS \
             brokers.
 
               freshet log export --data data --kind push --kind register
@@ -158,7 +158,7 @@ struct VerifyLog: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract:
-            "Check every byte of a log: checksums, positions, times, and whether a replay gives the same outputs.",
+            "Check every byte of a log: checksums, positions, times, and the outputs of a replay.",
         discussion: """
             It checks every row, and prints each fault with its place. Then it replays each partition up to its first \
             fault, and compares states and effects with the output log.

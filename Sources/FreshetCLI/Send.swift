@@ -37,9 +37,9 @@ struct Send: AsyncParsableCommand {
     @Option(help: "The name of the content: instances that already show it do not reload.") var digest: String?
     @Option(help: "Values for the conditions of instances, a JSON object.") var attributes: String?
     @Option(help: "The time before which nothing reloads, in UNIX seconds.") var notBefore: Int64?
-    @Option(help: "How many instances the push may match; if it matches more, it is refused. At least 1.")
+    @Option(help: "The most instances that the push may match; if it matches more, it is refused. At least 1.")
     var maxMatched: Int?
-    @Flag(help: "Only show which instances match and what would be decided.") var dryRun = false
+    @Flag(help: "Show the matching instances and the decisions about them, and send nothing.") var dryRun = false
     @Flag(help: "Wait until the push is complete, and print each change.") var follow = false
     @Option(
         help: "A file of pushes to the app, one per line with its headers and payload (NDJSON); - for standard input."
@@ -57,7 +57,7 @@ struct Send: AsyncParsableCommand {
         ]
         guard self.bulk == nil || (own.allSatisfy { $0 == nil } && !self.all && !self.dryRun && !self.follow) else {
             throw ValidationError(
-                "with --bulk everything about the pushes is in the file: leave out the other options of a push"
+                "with --bulk, the file has everything about the pushes: leave out the other options of a push"
             )
         }
     }
@@ -142,12 +142,12 @@ struct Send: AsyncParsableCommand {
         var request: PushRequest
         if let text = self.pushToken {
             guard let token = DeviceToken(hex: text) else { throw ValidationError("--push-token is not hex") }
-            guard !self.all else { throw ValidationError("--all goes with a push to an app, without --push-token") }
+            guard !self.all else { throw ValidationError("--all is for a push to an app: leave out --push-token") }
             guard !self.dryRun else {
-                throw ValidationError("--dry-run goes with a push to an app, without --push-token")
+                throw ValidationError("--dry-run is for a push to an app: leave out --push-token")
             }
             guard self.maxMatched == nil else {
-                throw ValidationError("--max-matched goes with a push to an app, without --push-token")
+                throw ValidationError("--max-matched is for a push to an app: leave out --push-token")
             }
             request = .device(token, app: app, type: type, payload: payload)
         } else {

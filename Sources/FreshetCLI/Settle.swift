@@ -15,7 +15,7 @@ struct Settle: AsyncParsableCommand {
 
               freshet settle --data /var/lib/freshet
 
-            Exit codes: 0 done, 1 it failed, and what was committed is unchanged.
+            Exit codes: 0 done, 1 it failed, and the log is unchanged.
             """
     )
 

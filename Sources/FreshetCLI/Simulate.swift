@@ -8,7 +8,7 @@ import WidgetModel
 /// `freshet simulate`
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the engine over virtual days: which widgets reload when, what it costs, how old their data is.",
+        abstract: "Run the engine over virtual days, and report reloads, costs and the age of data.",
         discussion: """
             A scenario is a YAML file with kinds of widgets, populations of hosts with their daily rhythms, and \
             senders with their events. docs/simulation.md lists its keys; docs/examples/scenarios has examples. The \
@@ -45,14 +45,14 @@ struct Simulate: AsyncParsableCommand {
     func validate() throws {
         if self.faults {
             guard self.scenario == nil, self.json == nil, self.page.html == nil, self.days == nil else {
-                throw ValidationError("--faults goes with --clusters, --seed and --seeds only")
+                throw ValidationError("with --faults, give no other options than --clusters, --seed and --seeds")
             }
             guard (1...1_000_000_000).contains(self.seeds) else {
                 throw ValidationError("--seeds takes 1 to 1000000000")
             }
             return
         }
-        guard !self.clusters else { throw ValidationError("--clusters goes with --faults") }
+        guard !self.clusters else { throw ValidationError("--clusters needs --faults") }
         guard self.scenario != nil else { throw ValidationError("give --scenario FILE, or --faults") }
         if let days, !(1...Scenario.daysMax).contains(days) {
             throw ValidationError("--days takes 1 to \(Scenario.daysMax)")

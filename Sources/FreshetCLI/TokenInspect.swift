@@ -10,10 +10,11 @@ extension Token {
     struct Inspect: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Show what a provider token or a host credential says: its owner, its purpose, and when it is valid.",
+                "Show the owner, the purpose and the validity of a provider token or a host credential.",
             discussion: """
-                Nothing is sent, and the token is not printed. With --key, its signature is checked, too. The gateway's \
-                configuration says what a key may do: `freshet config get --team T` prints it, `reads` among it.
+                Nothing is sent, and the token is not printed. With --key, the verb also checks the signature. The \
+                gateway's configuration has the rights of a key: `freshet config get --team T` prints them, `reads` \
+                among them.
 
                   freshet token inspect token.txt --key certs/provider-key.public.pem
                   freshet token mint --key certs/provider-key.p8 --kid K --team T \\

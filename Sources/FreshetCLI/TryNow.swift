@@ -6,10 +6,10 @@ import WidgetModel
 struct TryNow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try-now",
-        abstract: "Retry now what waits for an upstream, a webhook, receipts or a timeline provider.",
+        abstract: "Retry now everything that waits for an upstream, a webhook, receipts or a timeline provider.",
         discussion: """
             Use it once you have mended the server: the gateway does not wait for its next retry. Without --app, it \
-            retries all that failed last. freshet upstreams shows the result.
+            retries everything that failed last. freshet upstreams shows the result.
 
               freshet try-now --app com.example.scores --ca certs/ca.pem
 
@@ -17,13 +17,15 @@ struct TryNow: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "All of this app.") var app: String?
+    @Option(help: "Everything of this app.") var app: String?
     @Option(help: "With --app: the timeline provider of this kind.") var kind: String?
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
-        if self.kind != nil, self.app == nil { throw ValidationError("--kind takes the --app that it is of") }
+        if self.kind != nil, self.app == nil {
+            throw ValidationError("--kind needs the --app that the kind belongs to")
+        }
     }
 
     func run() async throws {

@@ -31,7 +31,7 @@ struct Upgrade: AsyncParsableCommand {
     @OptionGroup var data: DataOptions
     @Option(help: "The previous program. Packages keep it at the default path.")
     var previous = "/usr/lib/freshet/freshet-previous"
-    @Flag(help: "Only show what would be done.") var dryRun = false
+    @Flag(help: "Show the steps, and do nothing.") var dryRun = false
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
@@ -51,7 +51,10 @@ struct Upgrade: AsyncParsableCommand {
                 standings = try directory.readStandings()
             }
             let adopted = try await directory.adopt()
-            self.report(standings, "ready: \(adopted.count) partitions continue with rules \(Engine.version)")
+            self.report(
+                standings,
+                "ready: \(NumberText.counted(adopted.count, "partition continues", "partitions continue")) with rules \(Engine.version)"
+            )
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -63,7 +66,7 @@ struct Upgrade: AsyncParsableCommand {
     private func plan(_ hasToSettle: Bool) -> String {
         let adopting = "the states would be adopted, and rules \(Engine.version) would decide from there on"
         guard hasToSettle else { return "would be made ready: \(adopting)" }
-        return "would be made ready: \(self.previous) settle would apply what is committed; then \(adopting)"
+        return "would be made ready: \(self.previous) settle would apply the log to its end; then \(adopting)"
     }
 
     /// Has the program before this one decide what is its to decide.

@@ -44,14 +44,16 @@ struct VerifyReport {
     var text: String {
         let entries = self.partitions.reduce(0) { $0 + $1.entries }
         let outputs = self.partitions.reduce(0) { $0 + $1.outputs }
-        var text = "\(entries) entries and \(outputs) outputs in \(self.partitions.count) partitions\n"
+        let (found, decided) = (NumberText.counted(entries, "entry", "entries"), NumberText.counted(outputs, "output"))
+        var text = "\(found) and \(decided) in \(NumberText.counted(self.partitions.count, "partition"))\n"
         for replay in self.replays {
             text +=
-                "partition \(replay.partition): replayed through \(replay.through), \(replay.outputs) outputs agree, "
+                "partition \(replay.partition): replayed through \(replay.through), "
+                + "\(NumberText.counted(replay.outputs, "output agrees", "outputs agree")), "
                 + "state \(Base16.text(of: replay.stateDigest))\n"
         }
         for fault in self.faults { text += "FAULT \(fault.code.rawValue): \(fault)\n" }
-        return text + (self.faults.isEmpty ? "good\n" : "\(self.faults.count) faults\n")
+        return text + (self.faults.isEmpty ? "good\n" : "\(NumberText.counted(self.faults.count, "fault"))\n")
     }
 
     var json: JSONValue {

@@ -10,11 +10,12 @@ import WidgetModel
 /// `freshet why`
 struct Why: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what happened to one widget instance, and why: pushes, reloads, budget.",
+        abstract: "Explain the history of one widget instance: its pushes, its reloads and its budget.",
         discussion: """
             It replays the log of the instance's partition, and applies only the records that may concern the \
-            instance. It shows each step: which condition of a push matched or failed, the budget before and after, \
-            what waits and until when, and the host's answers. To ask a gateway, through its listener for operators:
+            instance. It shows each step: the conditions of a push that matched or failed, the budget before and after, \
+            the pushes that wait and their times, and the host's answers. To ask a gateway, through its listener for \
+            operators:
 
               freshet why com.example.scores/phone:scores-1 \\
                 --server https://127.0.0.1:9443 --ca certs/ca.pem
@@ -41,7 +42,7 @@ struct Why: AsyncParsableCommand {
         guard HistorySpan.parse(self.since) != nil else {
             throw ValidationError("--since takes a length of time, as in 90m, 24h or 2d")
         }
-        if self.whole, self.directory == nil { throw ValidationError("--whole goes with --data, without --server") }
+        if self.whole, self.directory == nil { throw ValidationError("--whole needs --data: leave out --server") }
     }
 
     func run() async throws {

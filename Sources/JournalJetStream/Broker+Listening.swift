@@ -23,7 +23,7 @@ extension Broker {
             &subscription,
             self.connection,
             subject,
-            { unsafe Listening.take($2, $3) },
+            { unsafe Listening.takeMessage($2, $3) },
             closure.toOpaque()
         )
         guard status == NATS_OK, let subscription = unsafe subscription else {
@@ -72,7 +72,7 @@ extension Broker {
             unsafe Unmanaged<WorkBox<Told>>.fromOpaque(closure).release()
         }
 
-        fileprivate static func take(_ message: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
+        fileprivate static func takeMessage(_ message: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
             guard let message = unsafe message, let closure = unsafe closure else { return }
             // Sound: the library made it, its strings live as long as it, and they are copied.
             defer { unsafe natsMsg_Destroy(message) }

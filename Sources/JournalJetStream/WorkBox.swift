@@ -32,7 +32,7 @@ final class WorkBox<Work: Sendable>: Sendable {
     /// All that waits; sleeps until there is something. Nil once closed and empty.
     func next() -> [Work]? {
         while true {
-            let (work, isOver) = self.take()
+            let (work, isOver) = self.takeWaiting()
             if !work.isEmpty { return work }
             if isOver { return nil }
             self.wake.wait()
@@ -43,13 +43,13 @@ final class WorkBox<Work: Sendable>: Sendable {
     func next(waitMilliseconds: Int) -> [Work] {
         let end = DispatchTime.now() + .milliseconds(waitMilliseconds)
         while true {
-            let (work, isOver) = self.take()
+            let (work, isOver) = self.takeWaiting()
             if !work.isEmpty || isOver { return work }
             if self.wake.wait(timeout: end) == .timedOut { return [] }
         }
     }
 
-    private func take() -> (work: [Work], isOver: Bool) {
+    private func takeWaiting() -> (work: [Work], isOver: Bool) {
         self.state.withLock { state in
             var work: [Work] = []
             swap(&work, &state.waiting)

@@ -64,7 +64,7 @@ import WidgetModel
             reading.troubles.map(\.text) == [
                 "gateway-3 was not heard for 41 s; start it, or drain it if it is gone",
                 "partitions 0, 2: no node has it", "partition 1: its owner cannot go on; look at that gateway's log",
-                "1 streams have no leader", "1 streams are not whole on every broker",
+                "1 stream has no leader", "1 stream is not whole on every broker",
             ]
         )
         let lines = reading.lines(on: Screen(columns: 100, isStyled: true))
@@ -72,12 +72,12 @@ import WidgetModel
         #expect(lines.contains { $0.contains("\u{1B}[31;1munowned\u{1B}[0m") })
     }
 
-    @Test func `a gateway that has its log alone says so`() throws {
+    @Test func `a gateway that does not share its log says so`() throws {
         let reading = try Self.reading(#"{"asOf": "2026-11-27T10:00:41Z", "nodes": [], "partitions": []}"#)
         #expect(reading.troubles == [])
         #expect(
             reading.lines(on: Screen()) == [
-                "This gateway has its log alone. docs/jetstream.md says how several share one."
+                "This gateway does not share its log. docs/jetstream.md shows how gateways share one."
             ]
         )
     }

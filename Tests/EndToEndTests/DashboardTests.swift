@@ -496,7 +496,7 @@ import Testing
         let refused = reports.compactMap { $0["refused"] as? String }.joined()
         #expect(
             refused.contains(
-                "You need the scope write to pause, cancel what waits, grant reloads, reload now; night has read."
+                "You need the scope write to pause, cancel waiting pushes, grant reloads, reload now; night has read."
             ),
             "\(reports)"
         )

@@ -153,7 +153,7 @@ import Testing
 
         let previous = try Self.makePrevious(in: folder)
         let planned = try await Self.upgrade(folder, ["--previous", previous, "--dry-run"])
-        #expect(planned.output.contains("\(previous) settle would apply what is committed"))
+        #expect(planned.output.contains("\(previous) settle would apply the log to its end"))
         #expect(try await Self.contents(folder) == before)
         let upgraded = try await Self.upgrade(folder, ["--previous", previous])
         #expect(upgraded.status == 0, "\(upgraded.errors)")
@@ -182,7 +182,7 @@ import Testing
         for (name, bytes) in own { try bytes.write(to: URL(filePath: "\(snapshots)/\(name)")) }
         let upgraded = try await Self.upgrade(folder)
         #expect(upgraded.status == 0, "\(upgraded.errors)")
-        #expect(upgraded.output.contains("ready: 1 partitions continue"))
+        #expect(upgraded.output.contains("ready: 1 partition continues"))
         try FileManager.default.removeItem(atPath: folder)
     }
 

@@ -84,6 +84,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("pause", ["app", "kind", "sender"]), ("resume", ["app", "kind", "sender"]),
+        ("cancel", ["app", "kind", "host", "instance", "sender", "push"]),
+        ("grant", ["app", "kind", "host", "instance"]), ("reload-widgets", ["app", "kind", "host", "instance"]),
+    ])
+    func `an order's verb offers what its order can be about, and nothing else`(name: String, places: [String]) throws {
+        let verb = try #require(Self.verbs.first { $0.words == ["freshet", name] })
+        let options = Freshet.helpMessage(for: verb.type).split(separator: "\n").compactMap { line in
+            line.hasPrefix("  --") ? line.dropFirst(4).prefix { $0 != " " } : nil
+        }
+        let all: Set<Substring> = ["app", "kind", "host", "sender", "instance", "push"]
+        #expect(options.filter { all.contains($0) } == places.map { $0[...] })
+    }
+
     @Test func `every verb is on a page`() throws {
         let root = URL(filePath: TestGateway.root)
         var text = ""

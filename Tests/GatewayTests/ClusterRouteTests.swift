@@ -40,7 +40,7 @@ import WidgetModel
         return rows[index]
     }
 
-    @Test func `a gateway that has its log alone has no nodes, and says how it could`() async throws {
+    @Test func `a gateway that does not share its log has no nodes, and says how it could`() async throws {
         let scene = try await OperatorScene()
         let answer = try await scene.send("GET", "/v1/cluster")
         #expect(answer.status == 200 && answer.json["nodes"] == .array([]) && answer.json["partitions"] == .array([]))

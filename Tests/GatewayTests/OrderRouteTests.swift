@@ -41,7 +41,7 @@ import WidgetModel
         #expect(try await scene.send("POST", "/v1/orders", order).status == 200)
         let found = try #require(try await Self.orders(scene).first)
         #expect(found["of"] == (try json(#"{"app":"com.example.scores"}"#)))
-        #expect(found["by"] == .string("anybody"))
+        #expect(found["by"] == .string("unknown"))
         #expect(found["until"] == until)
         #expect(found["isConfigured"] == .bool(true))
         #expect(try await Self.row(scene, "apps", ["app": "com.example.scores"])?["paused"] == found)

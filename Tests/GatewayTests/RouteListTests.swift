@@ -28,7 +28,7 @@ import WidgetModel
         case "operators":
             (operation.security["operatorToken"]?.joined() ?? "nobody")
                 + (operation.security["providerToken"] == nil ? "" : " or a team's key")
-        case "health": operation.security.isEmpty ? "anybody" : "somebody"
+        case "health": operation.security.isEmpty ? "every caller" : "some callers"
         default:
             if operation.security["hostCredential"] != nil {
                 "host or back end"

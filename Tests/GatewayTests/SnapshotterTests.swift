@@ -296,6 +296,39 @@ import WidgetModel
         #expect(snapshotter.counters.written == 3)
         await snapshotter.stop()
     }
+
+    @Test func `a partition that comes back to a node gets its snapshots, however much the node had applied before`()
+        async throws
+    {
+        let store = MemorySnapshots()
+        let scene = try await NodeScene(snapshots: store)
+        let (node, partition) = (scene.first, NodeScene.own)
+        let host = try #require(Self.hosts.first { PartitionID(of: HostKey($0), among: 2) == partition })
+        func register(_ revisions: ClosedRange<UInt64>) async throws {
+            for revision in revisions {
+                let registration = Sports.registration(host, revision: revision, [Sports.instance("\(revision)")])
+                _ = try await node.log.append(.register(registration), for: HostKey(host))
+            }
+        }
+        let snapshotter = Snapshotter(
+            owners: node.owners,
+            journal: scene.journal,
+            store: store,
+            settings: GatewayConfiguration.Snapshots(interval: .minutes(10), history: .hours(2)),
+            clock: scene.time.makeClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        try await register(1...20)
+        let before = try #require(await snapshotter.makeSnapshot(of: node.owners[0]))
+        await node.give(partition)
+        try await node.take(partition)
+        try await register(21...21)
+        scene.time.pass(.minutes(10))
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 2)
+        #expect(try #require(store.snapshots(partition).first).position > before.position)
+        await snapshotter.stop()
+    }
 }
 
 extension RecordAnswer.Result {

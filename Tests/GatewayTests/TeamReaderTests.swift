@@ -358,7 +358,7 @@ import WidgetModel
         }
         try scene.senders.keys.replace { () throws(TLSError) in [scene.key.known()] }
         let idle = try await scene.send("GET", "/v1/apps")
-        #expect(idle.status == 401 && idle.text.contains("`reads` is not set"), "\(idle)")
+        #expect(idle.status == 401 && idle.text.contains("set its `reads`"), "\(idle)")
     }
 
     @Test func `a token counts for an hour, as for pushes`() async throws {

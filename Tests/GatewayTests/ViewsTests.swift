@@ -74,6 +74,17 @@ import WidgetModel
         }
     }
 
+    @Test func `a push to a device concerns one of several partitions`() async throws {
+        let scene = try await OwnerScene.started(partitions: 3)
+        try await scene.register("phone")
+        let push = Sports.push(1, to: "phone")
+        _ = try await scene.log.append(.push(push), for: HostKey("phone"))
+        let views = try await scene.log.askAll(PushesQuestion([push.id], of: Sports.team)).flatMap { $0 }
+        let value = try #require(Views.push(views, partitions: 3))
+        #expect(value["appliedBy"] == .int(1))
+        #expect(value["partitions"] == .int(1))
+    }
+
     @Test func `an unknown push has no view`() {
         #expect(Views.push([], partitions: 3) == nil)
     }

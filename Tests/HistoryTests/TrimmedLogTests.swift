@@ -202,7 +202,7 @@ import WidgetModel
         let verify = try self.run(["log", "verify"])
         #expect(verify.status == 1)
         #expect(verify.output.contains("FAULT snapshot: partition \(last.partition)"), "\(verify.output)")
-        #expect(verify.output.hasSuffix("1 faults\n"), "\(verify.output)")
+        #expect(verify.output.hasSuffix("1 fault\n"), "\(verify.output)")
         #expect(try self.run(["why", Self.instance, "--since", "1s"]).status == 0)
         #expect(try self.whatIf(2).status == 0)
         #expect(try self.files() == files)

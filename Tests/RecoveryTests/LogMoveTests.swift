@@ -210,7 +210,9 @@ struct LogMoveTests {
         try Self.append(Self.push(900, .host(Self.host(1), nil)), for: Self.host(1), to: more)
         more.close()
         let partition = PartitionID(of: Self.host(1), among: Self.partitions)
-        #expect(throws: LogMove.Fault.unsettled(partition)) { try LogMove(of: LogDirectory(path: data)).run(to: nil) }
+        let fault = #expect(throws: LogMove.Fault.self) { try LogMove(of: LogDirectory(path: data)).run(to: nil) }
+        #expect(fault == .unsettled(partition))
+        #expect(fault?.description.hasSuffix("run freshet settle for its data directory first") == true)
     }
 
     private static func configuration(_ brokers: Brokers) throws -> JetStreamJournal.Configuration {

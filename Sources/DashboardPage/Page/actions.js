@@ -112,7 +112,7 @@ export const resume = (of) => ({
 });
 
 export const cancel = (of, waiting) => ({
-  label: "Cancel what waits…", yes: "Cancel them", title: `Cancel what waits: ${scopeText(of)}`,
+  label: "Cancel waiting pushes…", yes: "Cancel them", title: `Cancel waiting pushes: ${scopeText(of)}`,
   will: () => [
     `Pushes that wait for it end as cancelled and reload nothing${waiting === undefined ? "" : `: ${count(waiting)} now`}. This cannot be undone.`,
     "Reloads that are on their way and timelines are not cancelled.",
@@ -148,7 +148,7 @@ export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? re
 
 export const tryNow = (body, name, waiting) => ({
   label: "Try now…", yes: "Try now", title: `Try ${name} now`,
-  will: () => [`What waits for it is retried at once${waiting === undefined ? "" : `: ${count(waiting)}`}, without a pause after earlier failures.`, "What fails again waits again."],
+  will: () => [`Everything that waits for it is retried at once${waiting === undefined ? "" : `: ${count(waiting)}`}, without a pause after earlier failures.`, "A retry that fails waits again."],
   request: () => ["POST", "/v1/try-now", body],
   done: ({ tried }) => (tried.length === 0 ? "Nothing had failed, so nothing was retried." : `Tried: ${tried.map((one) => `${one.target} of ${one.kind ?? one.app} (${count(one.waiting)} waiting)`).join(", ")}.`),
 });
@@ -163,7 +163,7 @@ export const drain = (node) => ({
     `It hands over ${counted(node.partitions, "partition")}, one after the other, and takes none while another node is there.`,
     "It goes on answering. This holds until an operator undoes it, also after a restart.",
   ],
-  request: () => place("drain", { node: node.name }), done: () => `Drained: ${node.name} hands over what it has.`,
+  request: () => place("drain", { node: node.name }), done: () => `Drained: ${node.name} hands over its partitions.`,
 });
 
 export const undrain = (node) => ({
@@ -178,8 +178,8 @@ export function move(partition, nodes) {
   return {
     label: `Move ${partition.partition}…`, yes: "Move", title: `Move partition ${partition.partition}`, fields: [["To", to]],
     will: () => [
-      to.value ? `${to.value} has it for as long as it is there. If it ends, another node does until it is back.` : "The nodes' names say who has it.",
-      "Decisions of this partition pause while the next owner reads its state; pushes are taken meanwhile.",
+      to.value ? `${to.value} has the partition while it runs. If it ends, another node has the partition until it is back.` : "The nodes' names decide which node has the partition.",
+      "Decisions of this partition pause while the next owner reads its state; pushes are accepted meanwhile.",
     ],
     request: () => place("move", { partition: partition.partition, ...(to.value ? { to: to.value } : {}) }),
     done: () => (to.value ? `Partition ${partition.partition} moves to ${to.value}.` : `Partition ${partition.partition} moves back.`),

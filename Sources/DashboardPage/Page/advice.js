@@ -64,7 +64,7 @@ export function seen(stats) {
   const isRecent = all.recent?.shown > 0;
   const numbers = isRecent ? all.recent : all;
   const span = isRecent ? `in ${duration(Math.round((all.recent.seconds ?? 300) / 60) * 60_000)}` : "since the start";
-  return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host has reported what it shows" };
+  return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host has reported a shown entry" };
 }
 
 /// The first steps of a gateway on which nothing is registered: `{ title, isDone, text, command }`.
@@ -138,7 +138,7 @@ export function clusterTroubles(cluster) {
   const leaderless = streams.filter((one) => one.leader === undefined).length;
   if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
   const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
-  if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until then one more that dies stops the log." });
+  if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until it is back, the loss of one more broker can stop the log." });
   return found;
 }
 
@@ -190,7 +190,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   if (sum("unavailable") > 0 && !isFull && !flooding.length) add("bad", `${counted(sum("unavailable"), "push was", "pushes were")} answered 503 in the last minute.`, "The log cannot keep up: look at the disk, and at the pushes that wait.", view.system);
   if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Ask senders to slow down, or raise limits.maxInFlightPushes.", view.system);
   const behind = Math.max(0, ...(stats.partitions ?? []).map((one) => one.lagSeconds ?? 0));
-  if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "See which sender's pushes are the most work. If it lasts, spread the hosts over more partitions.", view.system);
+  if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "Find the sender whose pushes are the most work. If it lasts, spread the hosts over more partitions.", view.system);
   for (const one of flooding) {
     add("warn", `${one.team} has used up its share of undecided work in the log: its further requests are answered 503.`, "Ask it for narrower or fewer pushes, or raise fairness.undecided.", view.senders);
   }
@@ -211,7 +211,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   for (const [listener, one] of Object.entries(stats.listeners ?? {})) {
     for (const [limit, last] of Object.entries(one.cutOff ?? {})) {
       if (last.secondsAgo > 3600) continue;
-      add("warn", `Connections of ${listener} that the limit ${limit} ended: ${count(last.times)}, the last from ${last.peer} ${duration(Math.max(1, last.secondsAgo) * 1000)} ago.`, "The log says what each client did. Raise the limit if the clients are yours.", view.system);
+      add("warn", `Connections of ${listener} that the limit ${limit} ended: ${count(last.times)}, the last from ${last.peer} ${duration(Math.max(1, last.secondsAgo) * 1000)} ago.`, "The log has a warning for each connection. Raise the limit if the clients are yours.", view.system);
     }
   }
   const bad = http.badCredentials;
@@ -222,7 +222,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   const fresh = freshness(stats);
   if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all widgets that are behind, ${fresh.why}.`, [fresh.link, "Late widgets"]);
   if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
-    add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have used up the budget of their window.`, "See which kinds, and which senders' pushes used it.", view.budget);
+    add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have used up the budget of their window.`, "See the kinds, and the senders whose pushes used it.", view.budget);
   }
   const charged = (senders ?? []).reduce((total, one) => total + one.reloadsCharged, 0);
   for (const one of senders ?? []) {

@@ -39,7 +39,7 @@ export function open(context) {
     chosen,
     tiles(all, none, waiting, free),
     h("div", { class: "columns" },
-      card("What is left", { note: when }, left.element),
+      card("Allowance left", { note: when }, left.element),
       card("If the pace stays", { note: "widgets with used-up budgets, the next 24 hours" }, ahead.element)));
   let offered = "";
   return {

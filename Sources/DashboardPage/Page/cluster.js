@@ -22,7 +22,7 @@ export function open(context) {
   const unowned = tile("Without an owner", "partitions");
   const moving = tile("On their way", "partitions");
   const troubles = h("ul", { class: "todo" });
-  const troublesCard = card("What is wrong", troubles);
+  const troublesCard = card("Faults", troubles);
   const nodes = table("Nodes", [
     { title: "Node", cell: (row) => h("b", {}, row.name) },
     { title: "State", cell: nodeBadge },
@@ -51,7 +51,7 @@ export function open(context) {
     { title: "Version", cell: (row) => row.version },
     { title: "Leads", number: true, cell: (row) => counted(row.leads, "stream") },
   ], "No broker has answered lately.");
-  const alone = h("p", { class: "card empty", hidden: true }, "This gateway has its log alone.");
+  const alone = h("p", { class: "card empty", hidden: true }, "This gateway does not share its log.");
   const shared = h("div", { class: "view" }, tiles(alive, here, unowned, moving), troublesCard, card("Nodes", nodes.element),
     card("Partitions", { note: "of all nodes" }, partitions.element), card("Brokers", brokers, streams.element));
   return {

@@ -25,9 +25,9 @@ export function flow(context) {
     seconds = Number(range.value);
     context.again();
   });
-  const lines = chart("Pushes, matches and reloads a second, and what is deferred", { format: { y: rate }, height: 300, legend: false,
+  const lines = chart("Pushes, matches and reloads a second, and deferred matches", { format: { y: rate }, height: 300, legend: false,
     panels: ["pushes/s", "matched/s", "reloads/s", "deferred"] });
-  const age = chart("How old data is when it is shown", {
+  const age = chart("Age of data when it is shown", {
     format: { y: duration }, height: 190, logTicks: [10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000],
   });
   const marks = h("ul", { class: "marks" });
@@ -35,7 +35,7 @@ export function flow(context) {
   let what = {};
   let samples = [];
   const element = card("Flow", { note: h("span", { class: "row" }, since, range) }, lines.element, marks);
-  const ageElement = card("How old data is when it is shown", { note: "from push to screen, by what hosts say they show" }, age.element);
+  const ageElement = card("Age of data when it is shown", { note: "from push to screen, as hosts report it" }, age.element);
 
   function draw() {
     const step = chosen()[2];
@@ -72,7 +72,7 @@ export function flow(context) {
     age.set({
       min: known.length ? ms(known[0].at) - 60_000 : undefined, max: known.length ? ms(known.at(-1).at) + 60_000 : undefined,
       x: known.map((sample) => ms(sample.at)),
-      summary: known.length ? "" : "Nothing yet. Hosts report what they show with the signal entryShown.",
+      summary: known.length ? "" : "Nothing yet. Hosts report the entry that they show with the signal entryShown.",
       series: [
         { name: "Half within", values: known.map((sample) => sample.p50Milliseconds), colour: "--accent", points },
         { name: "95 % within", values: known.map((sample) => sample.p95Milliseconds), colour: "--deferred", points },

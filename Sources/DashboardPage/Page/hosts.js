@@ -32,7 +32,7 @@ function list(context) {
   const all = tile("Hosts", "registered");
   const open = tile("Event streams", "open, of hosts and apps");
   const outstanding = tile("On their way", "reloads, not acknowledged yet");
-  const unconfirmed = tile("Not acknowledged", "reloads, in time, since the start");
+  const unconfirmed = tile("Not acknowledged", "reloads that had no answer in time, since the start");
   const cut = tile("Cut off", "streams read too slowly");
   const gaps = tile("Too late", "returned after missing reloads");
   const found = searched(context, {

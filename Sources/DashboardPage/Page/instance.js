@@ -27,16 +27,16 @@ export function one(context, id) {
   const out = tile("On its way", "not acknowledged yet");
   const verdict = h("p", { class: "said" });
   const story = h("div", { class: "view" });
-  const storyCard = card("What the log says", { note: "the last 24 hours" }, story);
+  const storyCard = card("History from the log", { note: "the last 24 hours" }, story);
   storyCard.hidden = true;
-  const tell = h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Read the log: what happened in 24 hours");
+  const tell = h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Read the log of the last 24 hours");
   const what = h("div");
   const budget = h("div");
   const timeline = h("div");
   const note = h("span");
   const rest = h("span");
   const strip = dayChart();
-  const pending = table("What waits", [
+  const pending = table("Waiting pushes", [
     { title: "Cause", cell: (row) => row.cause },
     { title: "Push", cell: (row) => pushLink(row.push) },
     { title: "Priority", number: true, cell: (row) => count(row.priority) },
@@ -63,7 +63,7 @@ export function one(context, id) {
       card("Its day", { note }, strip.element)),
     storyCard,
     card("Decisions", { note: "newest first" }, decisions.element),
-    h("div", { class: "columns" }, card("What waits", { note: rest }, pending.element), card("On its way", outstanding.element)),
+    h("div", { class: "columns" }, card("Waiting pushes", { note: rest }, pending.element), card("On its way", outstanding.element)),
     h("div", { class: "columns three" }, card("The widget", what), card("Budget", budget), card("Timeline", timeline)),
     actionsCard(context, actions(context, "write", [reloadNow({ instance: id }, 1), grant({ instance: id }, 1), cancel({ instance: id })])));
 
@@ -104,7 +104,7 @@ export function one(context, id) {
       verdict.replaceChildren(...standing(data));
       what.replaceChildren(facts([
         ["Kind", data.kind], ["Family", data.family], ["Configuration", h("code", {}, JSON.stringify(data.configuration))], ["Tags", data.tags.join(", ")],
-        ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "not said" : data.isVisible ? "yes" : "no"],
+        ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "unknown" : data.isVisible ? "yes" : "no"],
         ["Shows the entry of", data.shownEntry ? when(data.shownEntry) : ""], ["Generation", count(data.generation)], ["Orphaned", data.isOrphaned ? badge("yes", "warn") : "no"],
       ]));
       budget.replaceChildren(facts([
@@ -151,7 +151,7 @@ function standing(data) {
 
 /// What the log says that happened to it, and which pushes were not for it.
 function showStory(story, data) {
-  const steps = table("What happened, newest first", [
+  const steps = table("History, newest first", [
     { title: "At", cell: (row) => when(row.at) },
     { title: "What", wide: true, cell: (row) => row.what },
     { title: "Then", wide: true, cell: (row) => (row.decisions ?? []).map((one) => `${one.outcome}: ${one.words ?? one.reason}`).join("; ") },
@@ -168,7 +168,7 @@ function showStory(story, data) {
   const rest = data.summary.length - summaryMax;
   story.replaceChildren(
     h("ul", { class: "will" }, data.summary.slice(0, summaryMax).map((line) => h("li", {}, line)), rest > 0 && h("li", { class: "soft" }, `and ${count(rest)} more that wait`)),
-    h("h3", {}, `What happened${data.steps.length > shownMax ? `, the last ${shownMax} of ${count(data.steps.length)}` : ""}`), steps.element,
+    h("h3", {}, `History${data.steps.length > shownMax ? `, the last ${shownMax} of ${count(data.steps.length)}` : ""}`), steps.element,
     h("h3", {}, `Pushes to its app that did not match it: ${count(missed)}${missed ? ` (${Object.entries(by).map(([name, number]) => `${name} ${count(number)}`).join(", ")})` : ""}`), misses.element);
 }
 

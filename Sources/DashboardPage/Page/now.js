@@ -35,7 +35,7 @@ export function open(context) {
     h("div", { class: "columns main" }, going.element,
       h("div", { class: "view" }, card("Kinds", { note: link("#/apps", "All apps") }, kinds),
         card("Budget by sender", { note: link("#/senders", "All senders") }, spenders),
-        card("Load", { note: "all 0 is well" }, pressure))),
+        card("Load", { note: "0 is good" }, pressure))),
     card("Outcomes of matched widgets", { note: total }, outcome.element),
     going.ageElement,
   );
@@ -140,7 +140,7 @@ function showSteps(frame, list, stats, apps) {
 
 function showTodo(list, found, stats) {
   const nothing = stats.pushes.accepted === 0 && stats.registry.instances === 0
-    ? [h("li", { class: "calm" }, h("b", {}, "No widgets yet."), " The first steps are above; what hosts and senders do shows here.")]
+    ? [h("li", { class: "calm" }, h("b", {}, "No widgets yet."), " The first steps are above. The work of hosts and senders shows here.")]
     : [h("li", { class: "calm" }, h("b", {}, "Nothing."), " No limit is reached, nothing fails, nothing expires soon.")];
   fill(list, found.length === 0 ? nothing : found.slice(0, 5).map(({ level, text, act, link: [href, name] }) =>
     h("li", { "data-level": level }, badge({ bad: "Now", warn: "Soon", note: "Note" }[level], level),

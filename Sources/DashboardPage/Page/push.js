@@ -33,7 +33,7 @@ export function one(context, id) {
   });
   const takenBack = h("div");
   const element = h("div", { class: "view" }, card("Outcomes", { note: sum }, outcome.element), card("The push", what, takenBack),
-    card("Which widgets, and why", h("div", { class: "filters" }, field("Outcome", only)), decisions.element));
+    card("Widgets and reasons", h("div", { class: "filters" }, field("Outcome", only)), decisions.element));
   let offered = false;
   return {
     element,

@@ -45,7 +45,7 @@ function list(context) {
   const form = dryRun(context);
   form.hidden = true;
   const trying = h("details", { class: "card try", on: { toggle: () => { form.hidden = !trying.open; } } },
-    h("summary", { "data-key": "try" }, h("b", {}, "Try one out"), h("span", { class: "soft" }, " which widgets a push would match; nothing is sent")), form);
+    h("summary", { "data-key": "try" }, h("b", {}, "Try one out"), h("span", { class: "soft" }, " the widgets that a push would match; nothing is sent")), form);
   return {
     ...recent,
     get interval() { return recent.interval; },

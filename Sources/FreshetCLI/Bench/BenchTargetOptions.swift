@@ -18,7 +18,7 @@ struct BenchTargetOptions: ParsableArguments {
 
     func validate() throws {
         guard self.pushPort == nil, self.host == "127.0.0.1", !self.remote else {
-            guard self.pushPort != nil else { throw ValidationError("--host and --remote go with --push-port") }
+            guard self.pushPort != nil else { throw ValidationError("--host and --remote need --push-port") }
             let isLoopback = self.host == "::1" || self.host.split(separator: ".").first == "127"
             guard isLoopback || self.remote else {
                 throw ValidationError(

@@ -6,9 +6,9 @@ import LoadGenerator
 struct QuickOptions: ParsableArguments {
     @Flag(help: "Run the program's own scenario of that name; without a name, list them.") var quick =
         false
-    @Option(help: "With --quick: how many widgets.") var widgets: Int?
+    @Option(help: "With --quick: the number of widgets.") var widgets: Int?
     @Option(help: "With --quick: pushes a second.") var rate: Int?
-    @Option(help: "With --quick: how long it lasts.") var seconds: Int?
+    @Option(help: "With --quick: the length in seconds.") var seconds: Int?
     @Flag(name: .customLong("print"), help: "With --quick: print the scenario's YAML instead of running it.")
     var isPrinted = false
 
@@ -20,13 +20,13 @@ struct QuickOptions: ParsableArguments {
         ] {
             guard let value else { continue }
             guard self.quick else {
-                throw ValidationError("\(name) goes with --quick; a scenario file has its own value")
+                throw ValidationError("\(name) needs --quick; a scenario file has its own value")
             }
             guard range.contains(value) else {
                 throw ValidationError("\(name) takes \(range.lowerBound) to \(range.upperBound)")
             }
         }
-        guard self.quick || !self.isPrinted else { throw ValidationError("--print goes with --quick") }
+        guard self.quick || !self.isPrinted else { throw ValidationError("--print needs --quick") }
     }
 
     /// What was asked for, or else what suits the machine.

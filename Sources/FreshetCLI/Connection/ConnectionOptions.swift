@@ -58,7 +58,7 @@ extension GatewayAccess {
         case (let cert?, let key?):
             identity = TLSIdentity(certificateChain: .file(cert.text), privateKey: .file(key.text))
         case (nil, nil): break
-        default: throw Output.wrongUsage("--cert and --cert-key go together")
+        default: throw Output.wrongUsage("give --cert and --cert-key together")
         }
         do throws(TLSError) {
             return try TLSContext.client(

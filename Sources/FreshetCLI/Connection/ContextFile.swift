@@ -58,7 +58,7 @@ struct ContextFile: Hashable, Sendable {
         guard let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 == 0 else {
             throw Fault(
                 description:
-                    "other users can read or write \(path), and it says which servers get tokens; run chmod 600 \(path)"
+                    "other users can read or write \(path), which names the servers that get tokens; run chmod 600 \(path)"
             )
         }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {

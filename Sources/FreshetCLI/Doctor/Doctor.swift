@@ -11,20 +11,20 @@ import WidgetModel
 /// `freshet doctor`
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check what usually goes wrong, and say what to do about it.",
+        abstract: "Check a gateway and its machine for common faults, and give a remedy for each.",
         discussion: """
-            It checks the configuration and the files that it names, the ports, the data directory with its free space \
-            and the time of a flush, the limit of open files, the clock, and whether upstreams, webhooks and timeline \
-            providers can be reached. You can run it while the gateway runs. Run it as the gateway's user.
+            It checks the configuration and the files that it names, the ports, the data directory, its free space, the \
+            time of a flush, the limit of open files and the clock. It connects to all upstreams, webhooks and timeline \
+            providers. You can run it while the gateway runs. Run it as the gateway's user.
 
               freshet doctor --config /etc/freshet/freshet.yaml
 
-            Exit codes: 0 good, also with warnings; 78 something must be mended.
+            Exit codes: 0 good, also with warnings; 78 a fault must be mended.
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "How many seconds a connection to an upstream, a webhook or a timeline provider may take, 1 to 60.")
+    @Option(help: "The timeout of a connection to an upstream, a webhook or a timeline provider, 1 to 60 seconds.")
     var seconds = 5
     @Flag(help: "Print JSON.") var json = false
 

@@ -29,7 +29,7 @@ struct ClusterMove {
     /// Removes what a move to the brokers has left that was not finished.
     func discard() throws -> MoveReport {
         let isAny = try JetStreamSuccessor(self.brokers).discard()
-        let what = isAny ? "removed what a move that did not end has left" : "there is nothing to remove"
+        let what = isAny ? "removed the rest of an unfinished move" : "there is nothing to remove"
         return MoveReport(sentences: ["\(what): \(self.place.words)"])
     }
 
@@ -43,14 +43,7 @@ struct ClusterMove {
         )
         try successor.check(log.format)
         try beside.check()
-        var report = MoveReport()
-        do {
-            report.parts = try self.move(log, to: isDryRun ? nil : successor)
-        } catch LogMove.Fault.unsettled(let partition) {
-            throw MoveRefusal("\(LogMove.Fault.unsettled(partition)); run freshet settle --data \(data) first")
-        } catch LogMove.Fault.otherRules(let standing) {
-            throw MoveRefusal("\(LogMove.Fault.otherRules(standing)); run freshet upgrade --data \(data) first")
-        }
+        var report = MoveReport(parts: try self.move(log, to: isDryRun ? nil : successor))
         guard !isDryRun else {
             report.besideBytes = try LogDirectory.sizes(of: data).archives
             report.sentences = ["nothing was moved, as you asked"]
@@ -123,7 +116,7 @@ struct ClusterMove {
         let parts = try LogMove(of: log).run(to: successor) { partition, bytes in
             self.progress("partition \(partition) of \(log.format.partitions): \(bytes) bytes", false)
         }
-        self.progress("\(parts.count) partitions are read", true)
+        self.progress("\(NumberText.counted(parts.count, "partition is", "partitions are")) read", true)
         return parts
     }
 

@@ -8,10 +8,10 @@ extension ClusterVerb {
         static let configuration = CommandConfiguration(
             abstract: "Move a gateway's log from its data directory to the brokers.",
             discussion: """
-                The log goes on there with its id, positions and number of partitions. What is outstanding stays \
-                outstanding, and nothing is charged again. The data directory is not changed: it is the way back, and \
-                keeps the history. The configuration names the brokers, and another dataDirectory, to which the verb \
-                copies what is kept beside the log. Stop the gateway first, by SIGTERM.
+                The log goes on there with its id, positions and number of partitions. Outstanding reloads stay \
+                outstanding, and none is charged again. The data directory is not changed: it is the way back, and \
+                keeps the history. The configuration names the brokers and another dataDirectory. The verb copies the \
+                files beside the log to that directory. Stop the gateway first, by SIGTERM.
 
                   freshet cluster adopt data --config freshet.yaml --dry-run
                   freshet cluster adopt data --config freshet.yaml
@@ -23,8 +23,8 @@ extension ClusterVerb {
 
         @Argument(help: "The data directory to move.") var data: String
         @OptionGroup var options: ConfigurationOptions
-        @Flag(help: "Read and check everything, and show what would be moved.") var dryRun = false
-        @Flag(help: "Remove what a move that did not end has left on the brokers, and move nothing.")
+        @Flag(help: "Read and check everything, show the result, and move nothing.") var dryRun = false
+        @Flag(help: "Remove the rest of an unfinished move from the brokers, and move nothing.")
         var discard = false
         @OptionGroup var answer: MoveAnswerOptions
 
@@ -48,9 +48,9 @@ extension ClusterVerb {
             abstract: "Write a cluster's log to a data directory, for one gateway alone.",
             discussion: """
                 The log goes on there with its id, positions and number of partitions, as by freshet cluster adopt. \
-                Stop all gateways first, by SIGTERM. The verb decides what they have left undecided. The streams stay \
-                as they are: they keep the history; remove them when you no longer need that. What is kept beside the \
-                log comes from the dataDirectory of the configuration.
+                Stop all gateways first, by SIGTERM. The verb decides the entries that they left undecided. It copies \
+                the files beside the log from the dataDirectory of the configuration. The streams stay as they are and \
+                keep the history. Remove them when you no longer need it.
 
                   freshet cluster leave data-alone --config freshet.yaml
 

@@ -19,12 +19,14 @@ struct MoveReport {
     var text: String {
         var lines = self.parts.map { part in
             "partition \(part.partition): entry \(part.position), output \(part.newestOutput?.description ?? "–"), "
-                + "\(part.hosts) hosts, \(part.instances) instances, \(part.stateBytes) bytes"
+                + "\(NumberText.counted(part.hosts, "host")), \(NumberText.counted(part.instances, "instance")), "
+                + "\(part.stateBytes) bytes"
         }
         if !self.parts.isEmpty {
             let outputs = self.parts.reduce(0) { $0 + $1.outputs }
             lines.append(
-                "\(self.stateBytes) bytes of states, \(outputs) outputs, \(self.besideBytes) bytes beside the log"
+                "\(self.stateBytes) bytes of states, \(NumberText.counted(outputs, "output")), "
+                    + "\(self.besideBytes) bytes beside the log"
             )
         }
         return (lines + self.sentences).joined(separator: "\n")

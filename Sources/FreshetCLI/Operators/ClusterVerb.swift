@@ -6,7 +6,7 @@ import WidgetModel
 struct ClusterVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cluster",
-        abstract: "Show the gateways that share a log, and say which of them has what.",
+        abstract: "Show the gateways that share a log, and move partitions between them.",
         discussion: """
             Ask any of them. docs/jetstream.md explains nodes and partitions.
 
@@ -21,11 +21,11 @@ struct ClusterVerb: AsyncParsableCommand {
     /// `freshet cluster status`
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show nodes, partitions and brokers, and what is wrong with them.",
+            abstract: "Show nodes, partitions and brokers, and their faults.",
             discussion: """
                   freshet cluster status --json
 
-                Exit codes: 0 all is well, 1 something is wrong or the gateway does not answer, 2 it refused.
+                Exit codes: 0 no faults, 1 faults or the gateway does not answer, 2 it refused.
                 """
         )
 
@@ -49,8 +49,8 @@ struct ClusterVerb: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Have a node hand over its partitions, one after the other, and take none.",
             discussion: """
-                It goes on answering. A node that is gone for good is no longer missed once it is drained. It holds until \
-                freshet cluster undrain, also over restarts.
+                The node goes on answering. If a node is gone for good, drain it, and it no longer counts as missing. \
+                The order holds until freshet cluster undrain, also after a restart.
 
                   freshet cluster drain gateway-2 --yes
 
@@ -71,14 +71,14 @@ struct ClusterVerb: AsyncParsableCommand {
         func line(_ answer: JSONValue) -> String {
             let node = answer["nodes"]?.elements.first { $0["name"]?.text == self.node }
             let count = node?["partitions"]?.whole ?? 0
-            return "Drained \(self.node): it has \(count) partition\(count == 1 ? "" : "s") to hand over."
+            return "Drained \(self.node): it has \(NumberText.counted(count, "partition")) to hand over."
         }
     }
 
     /// `freshet cluster undrain`
     struct Undrain: GatewayChange {
         static let configuration = CommandConfiguration(
-            abstract: "Let a drained node have its share of the partitions again.",
+            abstract: "Give a drained node its share of the partitions again.",
             discussion: """
                   freshet cluster undrain gateway-2 --yes
 
@@ -91,7 +91,7 @@ struct ClusterVerb: AsyncParsableCommand {
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
-        var intent: String { "let the node \(self.node) have partitions" }
+        var intent: String { "give the node \(self.node) its share of the partitions" }
         var request: (method: String, path: String, body: JSONValue?) {
             ClusterVerb.request("undrain", [("node", .string(self.node))])
         }
@@ -102,10 +102,10 @@ struct ClusterVerb: AsyncParsableCommand {
     /// `freshet cluster move`
     struct Move: GatewayChange {
         static let configuration = CommandConfiguration(
-            abstract: "Move a partition to a node, for as long as that node is there; or back to its own.",
+            abstract: "Move a partition to a node while that node runs, or back to its own node.",
             discussion: """
-                Which node has a partition follows from the nodes' names. This says otherwise for one of them. If the \
-                node ends, others have the partition; if it comes back, so does the partition.
+                The nodes' names decide which node has a partition. This verb overrides them for one partition. If the \
+                node ends, another node takes the partition. If it comes back, it takes the partition again.
 
                   freshet cluster move 3 --to gateway-2 --yes
                   freshet cluster move 3 --back --yes
@@ -115,8 +115,8 @@ struct ClusterVerb: AsyncParsableCommand {
         )
 
         @Argument(help: "The partition's number.") var partition: UInt16
-        @Option(help: "The name of the node that is to have it.") var to: String?
-        @Flag(help: "Go by the nodes' names again.") var back = false
+        @Option(help: "The name of the node that gets it.") var to: String?
+        @Flag(help: "Let the nodes' names decide again.") var back = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
@@ -171,16 +171,25 @@ struct ClusterReading {
             found.append(Cell("the brokers have not answered lately", .bad))
         }
         let leaderless = self.streams.filter { $0.at("leader") == nil }
-        if !leaderless.isEmpty { found.append(Cell("\(leaderless.count) streams have no leader", .bad)) }
+        if !leaderless.isEmpty {
+            found.append(Cell("\(NumberText.counted(leaderless.count, "stream has", "streams have")) no leader", .bad))
+        }
         let lagging = self.streams.filter { $0.at("leader") != nil && $0["current"] != $0["replicas"] }
-        if !lagging.isEmpty { found.append(Cell("\(lagging.count) streams are not whole on every broker", .warning)) }
+        if !lagging.isEmpty {
+            found.append(
+                Cell(
+                    "\(NumberText.counted(lagging.count, "stream is", "streams are")) not whole on every broker",
+                    .warning
+                )
+            )
+        }
         return found
     }
 
     /// For people.
     func lines(on screen: Screen) -> [String] {
         guard !self.nodes.isEmpty else {
-            return ["This gateway has its log alone. docs/jetstream.md says how several share one."]
+            return ["This gateway does not share its log. docs/jetstream.md shows how gateways share one."]
         }
         let now = Moment.now(of: self.json)
         var card = TextCard()

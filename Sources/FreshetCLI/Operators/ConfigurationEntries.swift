@@ -123,9 +123,9 @@ extension Config {
         static let configuration = CommandConfiguration(
             abstract: "Make or change a team, a key, an app or a kind in a running gateway.",
             discussion: """
-                You give the whole entry, YAML or JSON in the form of the configuration file. You see what would \
-                change before it does. The entry is in force at once, is in the gateway's log, and overrides the file \
-                until you revert it (freshet config revert).
+                You give the whole entry, YAML or JSON in the form of the configuration file. The verb shows the \
+                changes first. The entry is in force at once, is in the gateway's log, and overrides the file until you \
+                revert it (freshet config revert).
 
                   freshet config put --app com.example.news --file news.yaml
                   freshet config put --team A1B2C3D4E5 --key N7P8Q9R0S1 \\
@@ -142,7 +142,7 @@ extension Config {
         @Option(help: "A file with the entry, - for standard input.") var file: String?
         @Option(help: ArgumentHelp("With --key: a PEM file with the key, private or public.", valueName: "file"))
         var publicKey: String?
-        @Flag(help: "Only show what would change.") var dryRun = false
+        @Flag(help: "Show the changes, and change nothing.") var dryRun = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
@@ -152,7 +152,7 @@ extension Config {
 
         func validate() throws {
             if self.file == nil, self.publicKey == nil { throw ValidationError("give the entry with --file") }
-            if self.publicKey != nil, self.place.key == nil { throw ValidationError("--public-key goes with --key") }
+            if self.publicKey != nil, self.place.key == nil { throw ValidationError("--public-key needs --key") }
         }
 
         func request() throws -> (method: String, path: String, shown: String?, body: JSONValue?) {
@@ -201,7 +201,7 @@ extension Config {
         )
 
         @OptionGroup var place: EntryPlace
-        @Flag(help: "Only show what would change.") var dryRun = false
+        @Flag(help: "Show the changes, and change nothing.") var dryRun = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions
@@ -228,7 +228,7 @@ extension Config {
         )
 
         @OptionGroup var place: EntryPlace
-        @Flag(help: "Only show what would change.") var dryRun = false
+        @Flag(help: "Show the changes, and change nothing.") var dryRun = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
         @OptionGroup var confirmation: ConfirmationOptions

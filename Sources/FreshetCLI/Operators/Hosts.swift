@@ -26,7 +26,8 @@ struct Hosts: AsyncParsableCommand {
         )
 
         @Option(help: "Only of this app.") var app: String?
-        @Option(help: "true or false: whether it has an event stream open.") var connected: String?
+        @Option(help: "true: only hosts with an open event stream; false: only hosts without one.") var connected:
+            String?
         @OptionGroup var paging: PagingOptions
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
@@ -103,15 +104,15 @@ struct Hosts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a host, or every host of an app.",
             discussion: """
-                The gateway's state has nothing of them from then on. docs/history.md says what the log and backups \
-                still hold, and until when.
+                From then on, the gateway's state has no data of them. The log and backups keep theirs for a time: \
+                docs/history.md says how long.
 
                   freshet hosts remove com.example.scores/phone
                   freshet hosts remove --all-of com.example.scores --yes
 
                 With --history, the gateway also deletes its whole log and all older snapshots, so that no trace of \
                 the hosts stays in its data directory. This takes as long as two snapshots of each partition. \
-                Afterwards freshet why and freshet log have nothing about the time before.
+                Afterwards, freshet why and freshet log know nothing of the time before.
 
                 Exit codes: 0 removed, 1 the gateway does not answer, 2 it refused, or has no such host.
                 """
@@ -146,9 +147,9 @@ struct Hosts: AsyncParsableCommand {
         }
 
         func line(_ answer: JSONValue) -> String {
-            let files = answer["files"]?.whole.map { ", and \($0) files of the log" } ?? ""
+            let files = answer["files"]?.whole.map { ", and \(NumberText.counted($0, "file")) of the log" } ?? ""
             let count = answer["removed"]?.whole ?? 0
-            return "Removed \(NumberText.grouped(count)) \(count == 1 ? "host" : "hosts")\(files)."
+            return "Removed \(NumberText.counted(count, "host"))\(files)."
         }
     }
 }

@@ -5,7 +5,7 @@ import WidgetModel
 struct Apps: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the apps, with their hosts and widgets: how many wait, how many have used up their budgets.",
+            "List the apps, with the numbers of their hosts and widgets, of waiting ones and of used-up budgets.",
         discussion: """
               freshet apps --json
 
@@ -71,7 +71,7 @@ struct Kinds: GatewayList {
 struct Budget: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the kinds' budgets: how much is left, and how long it will last.",
+            "List the kinds' budgets: the rest, and the time at which it will be used up.",
         discussion: """
             The gateway counts all instances every few seconds. The list shows the last count, and is empty before the \
             first.
@@ -106,7 +106,7 @@ struct Budget: GatewayList {
 /// `freshet senders`
 struct Senders: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List senders, and what each one's pushes have cost since the log began.",
+        abstract: "List senders, and the costs of their pushes since the log began.",
         discussion: """
               freshet senders
 
@@ -134,7 +134,7 @@ struct Senders: GatewayList {
 /// `freshet partitions`
 struct Partitions: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List partitions: how much of its log each has applied, and what it holds.",
+        abstract: "List partitions, with their positions in the log, hosts and widgets.",
         discussion: """
               freshet partitions
 
@@ -169,7 +169,7 @@ struct Partitions: GatewayList {
 /// `freshet audit`
 struct Audit: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List the last thousand changes by operators, the newest first: what changed, when, and by whom.",
+        abstract: "List the last thousand changes by operators, the newest first, with times and operators.",
         discussion: """
             Needs a token with the scope admin.
 
@@ -199,9 +199,10 @@ struct Audit: GatewayList {
 /// `freshet orders`
 struct Orders: GatewayList {
     static let configuration = CommandConfiguration(
-        abstract: "List what operators have paused: since when, until when, and by whom.",
+        abstract: "List the apps, kinds and senders that operators have paused.",
         discussion: """
-            One line for each paused app, kind and sender. Use freshet pause and freshet resume to change them.
+            Each line has the beginning and the end of a pause, and the operator. Use freshet pause and freshet resume to \
+            change pauses.
 
               freshet orders --ca certs/ca.pem
 

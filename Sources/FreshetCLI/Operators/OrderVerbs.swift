@@ -4,31 +4,53 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What an order is about.
-struct OrderPlace: ParsableArguments {
-    @Option(help: "An app.") var app: String?
-    @Option(help: "With --app: one of its kinds.") var kind: String?
-    @Option(help: "With --app: one of its hosts.") var host: String?
-    @Option(help: "A sender (team).") var sender: String?
-    @Option(help: "An instance, as <app>/<host>:<instance>.") var instance: String?
-    @Option(help: "A push, by its apns-id.") var push: String?
+/// What an order is about: options for what a verb can be about, and no others.
+protocol OrderPlace: ParsableArguments {
+    /// By their names in the order, nil for those that are not given.
+    var named: [(name: String, value: String?)] { get }
+}
 
-    private var named: [(name: String, value: String?)] {
-        [
-            ("app", self.app), ("kind", self.kind), ("host", self.host), ("sender", self.sender),
-            ("instance", self.instance), ("push", self.push),
-        ]
-    }
-
+extension OrderPlace {
     var json: JSONValue { .object(of: self.named.map { ($0.name, $0.value.map { .string($0) }) }) }
 
     /// For people: `com.example.scores scores`, `the sender A1B2C3D4E5`.
     var words: String {
-        if let app = self.app, self.instance == nil {
-            return [app, self.kind ?? self.host].compactMap { $0 }.joined(separator: " ")
-        }
-        guard let place = self.named.last(where: { $0.value != nil }), let value = place.value else { return "nothing" }
-        return "the \(place.name) \(value)"
+        let given = self.named.compactMap { name, value in value.map { (name: name, value: $0) } }
+        guard let last = given.last else { return "nothing" }
+        guard given[0].name == "app", last.name != "instance" else { return "the \(last.name) \(last.value)" }
+        return given.map(\.value).joined(separator: " ")
+    }
+}
+
+/// What can be paused.
+struct PausedPlace: OrderPlace {
+    @Option(help: "An app.") var app: String?
+    @Option(help: "With --app: one of its kinds.") var kind: String?
+    @Option(help: "A sender (team).") var sender: String?
+
+    var named: [(name: String, value: String?)] { [("app", self.app), ("kind", self.kind), ("sender", self.sender)] }
+}
+
+/// Instances: all of an app, a kind or a host, or one.
+struct InstancesPlace: OrderPlace {
+    @Option(help: "An app.") var app: String?
+    @Option(help: "With --app: one of its kinds.") var kind: String?
+    @Option(help: "With --app: one of its hosts.") var host: String?
+    @Option(help: "An instance, as <app>/<host>:<instance>.") var instance: String?
+
+    var named: [(name: String, value: String?)] {
+        [("app", self.app), ("kind", self.kind), ("host", self.host), ("instance", self.instance)]
+    }
+}
+
+/// What reloads wait for.
+struct CancelledPlace: OrderPlace {
+    @OptionGroup var instances: InstancesPlace
+    @Option(help: "A sender (team).") var sender: String?
+    @Option(help: "A push, by its apns-id.") var push: String?
+
+    var named: [(name: String, value: String?)] {
+        self.instances.named + [("sender", self.sender), ("push", self.push)]
     }
 }
 
@@ -36,7 +58,8 @@ struct OrderPlace: ParsableArguments {
 protocol OrderVerb: GatewayChange {
     /// As `action` has it.
     static var action: String { get }
-    var place: OrderPlace { get }
+    associatedtype Place: OrderPlace
+    var place: Place { get }
     /// What else the order says.
     var members: [(String, JSONValue?)] { get }
 }
@@ -61,8 +84,7 @@ extension OrderVerb {
 
     /// How many the order was for.
     func matched(_ answer: JSONValue, _ what: String) -> String {
-        let count = answer["matched"]?.whole ?? 0
-        return "\(NumberText.grouped(count)) \(what)\(count == 1 ? "" : "s")"
+        NumberText.counted(answer["matched"]?.whole ?? 0, what)
     }
 }
 
@@ -71,7 +93,7 @@ struct Pause: OrderVerb {
     static let configuration = CommandConfiguration(
         abstract: "Pause an app, a kind or a sender: its pushes reload nothing until you resume it.",
         discussion: """
-            Pushes that come in the meantime wait. freshet orders lists what is paused.
+            Pushes that come in the meantime wait. freshet orders lists the pauses.
 
               freshet pause --app com.example.scores --kind scores --for 2h
               freshet pause --sender A1B2C3D4E5 --yes
@@ -81,7 +103,7 @@ struct Pause: OrderVerb {
     )
     static let action = "pause"
 
-    @OptionGroup var place: OrderPlace
+    @OptionGroup var place: PausedPlace
     @Option(help: "For how long: 90m, 2h or 1d. Default: until you resume it.") var `for`: String?
     @Option(help: "Until this time, as in 2026-11-27T06:00:00Z.") var until: String?
     @OptionGroup var gateway: OperatorOptions
@@ -120,7 +142,7 @@ struct Resume: OrderVerb {
     )
     static let action = "resume"
 
-    @OptionGroup var place: OrderPlace
+    @OptionGroup var place: PausedPlace
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions
@@ -146,7 +168,7 @@ struct Cancel: OrderVerb {
     )
     static let action = "cancel"
 
-    @OptionGroup var place: OrderPlace
+    @OptionGroup var place: CancelledPlace
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions
@@ -155,8 +177,7 @@ struct Cancel: OrderVerb {
     var intent: String { "cancel the waiting reloads of \(self.place.words)" }
 
     func line(_ answer: JSONValue) -> String {
-        let count = answer["matched"]?.whole ?? 0
-        return "Cancelled \(NumberText.grouped(count)) waiting reloads of \(self.place.words)."
+        "Cancelled \(self.matched(answer, "waiting reload")) of \(self.place.words)."
     }
 }
 
@@ -174,17 +195,19 @@ struct Grant: OrderVerb {
     )
     static let action = "grant"
 
-    @Argument(help: "How many more reloads each.") var count: Int
-    @OptionGroup var place: OrderPlace
+    @Argument(help: "The number of further reloads for each instance.") var count: Int
+    @OptionGroup var place: InstancesPlace
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
     var members: [(String, JSONValue?)] { [("count", .count(self.count))] }
-    var intent: String { "grant \(self.count) more reloads to each instance of \(self.place.words)" }
+    var intent: String {
+        "grant \(NumberText.counted(self.count, "more reload")) to each instance of \(self.place.words)"
+    }
 
     func line(_ answer: JSONValue) -> String {
-        "Granted \(self.count) more reloads to \(self.matched(answer, "instance"))."
+        "Granted \(NumberText.counted(self.count, "more reload")) to \(self.matched(answer, "instance"))."
     }
 }
 
@@ -206,7 +229,7 @@ struct ReloadWidgets: OrderVerb {
     )
     static let action = "reload"
 
-    @OptionGroup var place: OrderPlace
+    @OptionGroup var place: InstancesPlace
     @OptionGroup var gateway: OperatorOptions
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var confirmation: ConfirmationOptions

@@ -81,7 +81,7 @@ struct Pushes: AsyncParsableCommand {
     /// `freshet pushes show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one push: its headers and target, its outcomes, and what it waits for.",
+            abstract: "Show one push: its headers, its target, its outcomes, and its reasons for waiting.",
             discussion: """
                 With --decisions, you also see the decision for each instance, and its reason. With --follow, you see \
                 each change until the push is complete.
@@ -103,7 +103,7 @@ struct Pushes: AsyncParsableCommand {
         func validate() throws {
             guard PushID(self.push) != nil else { throw ValidationError("an apns-id is a UUID, not \"\(self.push)\"") }
             if self.follow, self.decisions { throw ValidationError("give --follow or --decisions, not both") }
-            if self.outcome != nil, !self.decisions { throw ValidationError("--outcome goes with --decisions") }
+            if self.outcome != nil, !self.decisions { throw ValidationError("--outcome needs --decisions") }
         }
 
         private var path: String { "/v1/pushes/\(self.push.percentEncoded)" }

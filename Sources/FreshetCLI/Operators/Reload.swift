@@ -8,7 +8,7 @@ struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make the gateway read its configuration, certificates and keys again, as SIGHUP does.",
         discussion: """
-            You see first what would change (as with freshet config diff). If the configuration has a fault, the \
+            The verb shows the changes first, as freshet config diff does. If the configuration has a fault, the \
             gateway changes nothing.
 
               freshet reload --ca certs/ca.pem
@@ -98,7 +98,7 @@ enum ConfigurationAnswers {
         var lines = changes.isEmpty ? ["Nothing would change."] : changes.map { self.line(change: $0) }
         if let orphaned = difference["orphaned"]?.whole, orphaned > 0 {
             lines.append(
-                "\(orphaned) instances would no longer fit their kind: their hosts would have to register them again."
+                "\(NumberText.counted(orphaned, "instance")) would no longer fit their kind: hosts would have to register them again."
             )
         }
         for amendment in amendments where amendment["isAsInFile"]?.isTrue != true {
@@ -120,7 +120,9 @@ enum ConfigurationAnswers {
         var lines = [names("applied").map { "In force: \($0)." } ?? "Read again: nothing has changed."]
         if let keys = names("restartNeeded") { lines.append("Only after a restart: \(keys).") }
         if let orphaned = report["orphaned"]?.whole, orphaned > 0 {
-            lines.append("\(orphaned) instances no longer fit their kind: their hosts must register them again.")
+            lines.append(
+                "\(NumberText.counted(orphaned, "instance")) no longer fit their kind: hosts must register them again."
+            )
         }
         return lines
     }

@@ -6,7 +6,7 @@ import WidgetModel
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Show a gateway's state on one screen: is it ready, what waits, what fails, what is paused.",
+            "Show a gateway's state on one screen: readiness, waiting pushes, failures and pauses.",
         discussion: """
             To repeat it, use watch --color freshet status. freshet upstreams and freshet orders show more.
 

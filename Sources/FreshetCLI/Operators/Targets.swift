@@ -7,7 +7,7 @@ struct Upstreams: AsyncParsableCommand {
         abstract:
             "List upstreams, webhooks, receivers of receipts and timeline providers, with their health.",
         discussion: """
-            Once you have mended one, freshet try-now tries what waits for it at once.
+            After you have mended one, run freshet try-now: the gateway then retries at once.
 
               freshet upstreams
 

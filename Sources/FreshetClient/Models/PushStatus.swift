@@ -28,7 +28,7 @@ public struct PushStatus: Sendable, Hashable, Decodable {
     public let repeats: Int
     /// The number of partitions that have decided it. Until all have, ``matched`` may grow.
     public let appliedBy: Int
-    /// The number of partitions of the gateway.
+    /// The number of partitions that the push is for: all of the gateway for a push to an app's widgets, one for a push to a device.
     public let partitions: Int
 }
 

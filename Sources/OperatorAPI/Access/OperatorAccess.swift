@@ -89,7 +89,7 @@ package struct OperatorAccess: Sendable {
 
     private func identify(_ request: HTTPRequest) throws(Problem) -> Visitor {
         let known = self.known.value
-        if known.isOpen { return Visitor(OperatorCaller(name: "anybody", scope: .admin)) }
+        if known.isOpen { return Visitor(OperatorCaller(name: "unknown", scope: .admin)) }
         if let peer = request.peerCertificate, let caller = Self.caller(of: peer, known.certificates) {
             guard !self.revocations.isRevoked(peer) else {
                 throw Problem(.invalidCredential, "this client certificate has been revoked; use another one")
@@ -120,7 +120,7 @@ package struct OperatorAccess: Sendable {
         guard key.actions.contains(.reads) else {
             throw Problem(
                 .invalidCredential,
-                "the key \(id) of the team \(key.team) opens nothing here: its `reads` is not set in the configuration"
+                "the key \(id) of the team \(key.team) has no rights here: set its `reads` in the configuration"
             )
         }
         return Visitor(OperatorCaller(name: "key \(id) of \(key.team)", scope: .read), Reach(of: key))

@@ -16,7 +16,7 @@ package enum HealthRoutes {
     }
 
     /// The list, for those who compare it with the documents.
-    package static var routes: [RouteSummary] { Self.table.summaries { _ in "anybody" } }
+    package static var routes: [RouteSummary] { Self.table.summaries { _ in "every caller" } }
 
     /// The answer to a probe, or nil if the request is none. It is made of what others have said before, and waits for none.
     /// What a probe adds as a query means nothing.

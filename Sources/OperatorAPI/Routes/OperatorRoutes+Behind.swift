@@ -92,19 +92,19 @@ extension OperatorRoutes {
         text.add(
             "freshet_widgets_behind_oldest_seconds",
             .gauge,
-            "How long the widget that is behind the longest has been behind, to the minute; 0 if none is.",
+            "The longest time that a widget has been behind, to the minute; 0 if none is behind.",
             oldest
         )
         text.add(
             "freshet_freshness_goal_ratio",
             .gauge,
-            "The share of the widgets that the goal is about.",
+            "The share of the widgets that must meet the goal.",
             [(labels: [], value: board.goal.fraction)]
         )
         text.add(
             "freshet_freshness_goal_seconds",
             .gauge,
-            "How long a widget may be behind.",
+            "The longest time that the goal lets a widget be behind.",
             Int(board.goal.within.milliseconds / 1000)
         )
         text.add(
@@ -116,7 +116,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_freshness_burn_rate",
             .gauge,
-            "How many times as many of an app's widgets are late as the goal allows.",
+            "The number of an app's late widgets, divided by the number that the goal allows.",
             burning
         )
     }

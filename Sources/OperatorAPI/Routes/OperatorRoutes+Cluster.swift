@@ -12,7 +12,7 @@ extension OperatorRoutes {
     /// What is answered where no other gateway has the log.
     private static let alone = Problem(
         .notFound,
-        "this gateway has its log alone: journal.jetstream in the configuration lets several share one (docs/jetstream.md)"
+        "this gateway does not share its log; set journal.jetstream in the configuration to share one (docs/jetstream.md)"
     )
 
     /// `GET /v1/cluster`: nodes, partitions and brokers as this node knows them; empty lists where it is alone.
@@ -134,7 +134,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_cluster_nodes",
             .gauge,
-            "Nodes that share the log: alive, and missing since they were not heard and had not said that they end.",
+            "Nodes that share the log, alive or missing. A missing node is silent and has not said that it ends.",
             by: "state",
             [("alive", view.nodes.count(where: \.isAlive)), ("missing", view.nodes.count(where: \.isMissing))]
         )
@@ -168,13 +168,13 @@ extension OperatorRoutes {
         text.add(
             "freshet_cluster_takeovers_total",
             .counter,
-            "Partitions that this node has taken from one that had not let go of them.",
+            "Partitions that this node has taken from a node that did not hand them over.",
             view.counts.takeovers
         )
         text.add(
             "freshet_cluster_beats_missed_total",
             .counter,
-            "Beats of other nodes that did not come.",
+            "Beats of other nodes that did not arrive.",
             view.counts.beatsMissed
         )
         Self.addStandbys(of: view, &text)
@@ -186,7 +186,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_cluster_streams",
             .gauge,
-            "Streams of the log: all, those without a leader, and those of which a broker lacks something.",
+            "Streams of the log: all, those without a leader, and those that are not whole on every broker.",
             by: "which",
             [
                 ("all", brokers.streams.count), ("leaderless", brokers.leaderless.count),

@@ -81,7 +81,7 @@ extension OperatorRoutes {
         text.add(
             names.inTrouble,
             .gauge,
-            "Whether it has done nothing but fail for half a minute, or asked for a pause of at least that.",
+            "Whether all its requests of half a minute failed, or it asked for a pause of half a minute or more.",
             views.map { (labels: $0.labels, value: $0.view.health.isInTrouble ? 1 : 0) }
         )
         text.add(
@@ -101,7 +101,7 @@ extension OperatorRoutes {
         text.add(
             names.oldestWaiting,
             .gauge,
-            "How long its oldest waiting item has waited; 0 if nothing waits.",
+            "The age of its oldest waiting item; 0 if nothing waits.",
             views.map { labels, view in
                 (labels: labels, value: view.oldest.map { Double(max(0, (now - $0).milliseconds)) / 1000 } ?? 0)
             }

@@ -58,7 +58,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_feed_readers_ended_total",
             .counter,
-            "Followers that were refused, disconnected, or told of a gap, by a limit of the event feed.",
+            "Followers of the events that a limit refused or disconnected, or that missed events.",
             by: "reason",
             [("refused", feed.refused), ("slow", feed.cutOff), ("gap", feed.gaps)]
         )

@@ -54,13 +54,13 @@ extension OperatorRoutes {
             text.add(
                 "freshet_memory_used_bytes",
                 .gauge,
-                "Memory that the process takes, without what the registry has free for reuse.",
+                "Memory of the process, without the memory that the registry has free for reuse.",
                 budget.used
             )
             text.add(
                 "freshet_memory_used_percent",
                 .gauge,
-                "How much of storage.memoryMax is used; from 100 on, registrations that add hosts or instances are refused.",
+                "The used part of storage.memoryMax in percent; from 100 on, registrations that add hosts or instances are refused.",
                 budget.usedPercent
             )
             if let limit = budget.limit {
@@ -82,7 +82,7 @@ extension OperatorRoutes {
         }
         add("freshet_app_hosts", "Hosts registered, by app and its team.", \.hosts)
         add("freshet_app_instances", "Widget instances registered, by app and its team.", \.instances)
-        add("freshet_app_bytes", "About how much memory an app's hosts and instances take.", \.bytes)
+        add("freshet_app_bytes", "The estimated memory of an app's hosts and instances in bytes.", \.bytes)
         text.add(
             "freshet_registrations_refused_total",
             .counter,

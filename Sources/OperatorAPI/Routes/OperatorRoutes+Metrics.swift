@@ -113,13 +113,13 @@ extension OperatorRoutes {
         text.add(
             "freshet_push_tokens_sought_total",
             .counter,
-            "Pushes to tokens that no host here has, and that other gateways were asked about.",
+            "Pushes to tokens without a host here, about which this gateway asked other gateways.",
             self.traffic.counters.tokensSought
         )
         text.add(
             "freshet_push_tokens_unanswered_total",
             .counter,
-            "Of these, those refused since a partition did not say whether it has the token.",
+            "Pushes refused since a partition did not say whether it has the token.",
             self.traffic.counters.tokensUnanswered
         )
         text.add(
@@ -259,7 +259,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_timelines_due_peak",
             .gauge,
-            "The most of these reloads in one second of the next hour.",
+            "The most of the timelines' reloads in one second of the next hour.",
             by: "date",
             [("asked", Int(survey.asked.max() ?? 0)), ("smoothed", Int(survey.planned.max() ?? 0))]
         )
@@ -349,7 +349,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_event_stream_gaps_total",
             .counter,
-            "Readers that had missed too many events, and were told of a gap.",
+            "Readers that had missed too many events, and got the event gap.",
             streams.gaps
         )
         text.add(

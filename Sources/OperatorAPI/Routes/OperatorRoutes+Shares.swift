@@ -53,7 +53,7 @@ extension OperatorRoutes {
         text.add(
             "freshet_work_too_large_total",
             .counter,
-            "Requests answered 409, since one request may not be so much work.",
+            "Requests answered 409, since one request was more work than it may be.",
             work.tooLargeRequests
         )
     }

@@ -58,11 +58,16 @@ extension OperatorRoutes {
             "Bytes that are reserved for reports and snapshots.",
             budget.reserve
         )
-        text.add("freshet_storage_free_bytes", .gauge, "Bytes that its file system has free.", sizes.free)
+        text.add(
+            "freshet_storage_free_bytes",
+            .gauge,
+            "Free bytes on the file system of the data directory.",
+            sizes.free
+        )
         text.add(
             "freshet_storage_used_percent",
             .gauge,
-            "How much of its limit is used; from 100 on, pushes are refused.",
+            "The used part of the data directory's limit in percent; from 100 on, pushes are refused.",
             budget.usedPercent
         )
         if let growth = storage.growthPerDay {

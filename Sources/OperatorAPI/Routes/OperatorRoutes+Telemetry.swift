@@ -18,7 +18,7 @@ extension OperatorRoutes {
             text.add(
                 "freshet_trace_limits_total",
                 .counter,
-                "Requests that were not traced, or are read from the log, by limit.",
+                "Requests without a trace, and pushes and reloads whose traces are not kept, by limit.",
                 by: "limit",
                 [
                     ("traces", traces.sampler.limited), ("pushes", limits.pushesForgotten),

@@ -23,26 +23,26 @@ package enum OrderBody {
         default:
             throw object.problem("action", "expected \"pause\", \"resume\", \"cancel\", \"grant\" or \"reload\"")
         }
-        guard var place = try object.object("of") else {
-            throw object.problem(
-                "of",
-                "is required: an object with app, app and kind or host, sender, instance or push"
-            )
-        }
-        let scope = try Self.scope(&place)
+        let isMissing = object.problem("of", "\(name) needs \(Self.places(of: action))")
+        guard var place = try object.object("of"), let scope = try Self.scope(&place) else { throw isMissing }
         try place.finish()
         try object.finish()
         let order = OperatorOrder(action, scope)
-        guard order.isPossible else {
-            let possible =
-                ["grant", "reload"].contains(name)
-                ? "an app, a kind, a host or an instance" : "an app, a kind or a sender"
-            throw object.problem("of", "\(name) needs \(possible)")
-        }
+        guard order.isPossible else { throw isMissing }
         return order
     }
 
-    private static func scope(_ object: inout RequestObject) throws(Problem) -> OrderScope {
+    /// What an action can be about, as its member `of` names it.
+    private static func places(of action: OperatorOrder.Action) -> String {
+        switch action {
+        case .pause, .resume: "an app, an app with a kind, or a sender"
+        case .grant, .reload: "an app, an app with a kind or a host, or an instance"
+        case .cancel: "an app, an app with a kind or a host, an instance, a sender or a push"
+        }
+    }
+
+    /// - Returns: Nil if it names nothing.
+    private static func scope(_ object: inout RequestObject) throws(Problem) -> OrderScope? {
         let app = try object.string("app").map { BundleID($0) }
         if let text = try object.string("instance") {
             guard let address = InstanceAddress(text, of: app) else {
@@ -62,6 +62,6 @@ package enum OrderBody {
             return .push(push, try object.string("sender").map { TeamID($0) })
         }
         if let team = try object.string("sender") { return .sender(TeamID(team)) }
-        throw object.problem("app", "give an app, an app with a kind or a host, a sender, an instance or a push")
+        return nil
     }
 }

@@ -25,7 +25,7 @@ extension Reach {
         case .none:
             throw Problem(
                 .forbidden,
-                "this route is for operators; a key that reads is let in to what is of its team, the \(key.team), alone"
+                "this route is for operators; a key that reads may only read data of its team, \(key.team)"
             )
         case .whole: return
         case .own(let except):
@@ -34,10 +34,10 @@ extension Reach {
             }
         }
         if let app = call.named("app"), !self.includes(BundleID(app)) {
-            throw Problem(.notFound, "there is no app \"\(app)\"; GET /v1/apps lists those that there are")
+            throw Problem(.notFound, "there is no app \"\(app)\"; GET /v1/apps lists the apps")
         }
         if let sender = call.query("sender"), !self.includes(TeamID(sender)) {
-            throw Problem(.notFound, "there is no sender \"\(sender)\"; GET /v1/senders lists those that there are")
+            throw Problem(.notFound, "there is no sender \"\(sender)\"; GET /v1/senders lists the senders")
         }
     }
 }

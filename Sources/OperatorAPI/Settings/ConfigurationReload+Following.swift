@@ -26,7 +26,7 @@ extension ConfigurationReload {
             self.take(inForce.amendments)
             self.endTurn()
         }
-        self.note(isDecidedBy: inForce.settings == EngineSettings(self.inForce))
+        self.note(isDecidedBy: inForce.settings == self.ownEngineSettings.value)
     }
 
     private func take(_ amendments: [StandingAmendment]) {
@@ -38,7 +38,7 @@ extension ConfigurationReload {
             self.logger.notice("a change by a request to another gateway is in force here")
         } catch {
             self.logger.error(
-                "a change by a request to another gateway does not go with this gateway's file, and is not in force here: mend the file, then reload",
+                "a change by a request to another gateway does not fit this gateway's file, and is not in force here: mend the file, then reload",
                 metadata: ["error": "\(error)"]
             )
         }

@@ -46,6 +46,8 @@ package final class ConfigurationReload: Sendable {
 
     let state: Mutex<State>
     package let settings: LiveSettings
+    /// What partitions decide by where they decide by what is in force here.
+    let ownEngineSettings: Shared<EngineSettings>
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     let checkFiles: @Sendable (GatewayConfiguration) throws -> Void
     let log: CommandLog
@@ -71,6 +73,9 @@ package final class ConfigurationReload: Sendable {
         self.instruments = instruments
         self.state = Mutex(State(report: Report(at: clock.now()), file: settings.inForce))
         self.settings = settings
+        let own = Shared(EngineSettings(settings.inForce))
+        settings.follow({ EngineSettings($0) }, { own.set($0) })
+        self.ownEngineSettings = own
         self.source = source
         self.checkFiles = checkFiles
         self.log = log
@@ -217,7 +222,7 @@ package final class ConfigurationReload: Sendable {
     /// How many instances would no longer fit their kind.
     func orphans(under configuration: GatewayConfiguration) async throws(Problem) -> Int {
         let settings = EngineSettings(configuration)
-        guard settings != EngineSettings(self.inForce) else { return 0 }
+        guard settings != self.ownEngineSettings.value else { return 0 }
         var count = 0
         for partition in self.log.partitionIDs {
             var next: InstanceNumber? = InstanceNumber(0)

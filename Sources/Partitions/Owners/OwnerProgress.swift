@@ -8,7 +8,7 @@ package struct OwnerProgress: Hashable, Sendable {
     package let uncommittedEffects: Int
     /// Outputs since the start that others had to complete, since they were too large for one commit.
     package let outputChunks: Int
-    /// Bytes of the entries that were applied since the start.
+    /// Bytes of the entries that were applied since the process started, in all lives.
     package let appliedBytes: Int
     package let hasFailed: Bool
     /// How long the oldest entry that is not applied has been known; zero if there is none. To a tenth of a second.

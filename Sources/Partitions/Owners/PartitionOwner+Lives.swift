@@ -35,13 +35,14 @@ extension PartitionOwner {
         return isStandby
     }
 
-    /// Becomes as new; nothing of an earlier life is left.
+    /// Becomes as new; nothing of an earlier life is left but a count that others compare with what they have seen.
     func beginLife() {
         let before = self.state.value
         var state = State(self.emptyMachine())
         state.news = before.news
         state.isObserving = before.isObserving
         state.life = before.life + 1
+        state.appliedBytes = before.appliedBytes
         state.traces = self.services.tracing.map { PartitionTraces($0, self.partition) }
         self.state.value = state
         self.isStopping.store(false, ordering: .relaxed)

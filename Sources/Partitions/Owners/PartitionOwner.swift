@@ -88,7 +88,7 @@ package final class PartitionOwner: Sendable {
         var searches: [HeldSearch] = []
         /// Who waits for an output that goes as far as now.
         var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
-        /// Bytes of the entries that were applied since the start.
+        /// Bytes of the entries that were applied since the process started, in all lives.
         var appliedBytes = 0
         /// Of which usage others were told; nil until the start is over.
         var toldUsage: UInt64?

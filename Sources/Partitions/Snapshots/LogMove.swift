@@ -28,7 +28,7 @@ package struct LogMove {
         }
     }
 
-    /// Why a log cannot be moved.
+    /// Why a log cannot be moved, and what to do.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// There is something that no state holds: the gateway was killed.
         case unsettled(PartitionID)
@@ -40,8 +40,10 @@ package struct LogMove {
         package var description: String {
             switch self {
             case .unsettled(let partition):
-                "partition \(partition) has entries that its newest snapshot does not hold, since its gateway was killed"
-            case .otherRules(let standing): "other decision rules: \(standing)"
+                "partition \(partition) has entries that its newest snapshot does not hold, since its gateway was killed; "
+                    + "run freshet settle for its data directory first"
+            case .otherRules(let standing):
+                "other decision rules: \(standing); run freshet upgrade for its data directory first"
             case .disagrees(let partition):
                 "the newest snapshot of partition \(partition) is not the state that was committed; restore a backup"
             }

@@ -110,13 +110,17 @@ package enum Views {
 
     /// What became of a push, summed over the partitions that applied it.
     ///
-    /// - Parameter record: What it was, if that is told as well.
+    /// - Parameters:
+    ///   - record: What it was, if that is told as well.
+    ///   - partitions: How many the gateway has; a push to a device concerns only those that have it.
     package static func push(_ views: [PushView], _ record: PushRecord? = nil, partitions: Int) -> JSONValue? {
         guard let first = views.first else { return nil }
         var counts = OutcomeCounts()
         for view in views { counts += view.counts }
         let matched = views.reduce(0) { $0 + $1.matched }
         let said = record.map { Views.said($0) } ?? []
+        // A push for an app is one for every partition, whether it has applied it or not.
+        let concerned = first.isForApp ? partitions : views.count
         let head: [(String, JSONValue?)] = [
             ("id", .string(first.id.description)),
             ("team", .string(first.team.rawValue)),
@@ -132,11 +136,10 @@ package enum Views {
             ("waiting", Views.waiting(views.compactMap(\.waiting))),
             ("failures", Views.failures(counts)),
             ("failure", views.lazy.compactMap(\.failure).first.map { .string($0.name) }),
-            // A push for an app is one for every partition, whether it has applied it or not.
-            ("isComplete", .bool(views.allSatisfy(\.isComplete) && (!first.isForApp || views.count == partitions))),
+            ("isComplete", .bool(views.allSatisfy(\.isComplete) && views.count == concerned)),
             ("repeats", .count(views.map(\.repeats).max() ?? 0)),
             ("appliedBy", .count(views.count(where: \.isApplied))),
-            ("partitions", .count(partitions)),
+            ("partitions", .count(concerned)),
         ]
         return JSONValue.object(of: head + said + rest)
     }

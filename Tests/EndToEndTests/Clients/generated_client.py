@@ -197,7 +197,7 @@ asked = models.DryRunBody(freshet=models.Target(kind="scores"), priority=10)
 drive("operators.dry_run", ops, app, body=asked, parsed=models.DryRun)
 for action in ["pause", "resume"]:
     drive("operators.order", ops, body=models.Order(action=action, of=models.OrderOf(app=app)), parsed=models.Matched)
-# This gateway has its log alone.
+# This gateway does not share its log.
 drained = models.ClusterOrder(action="drain", node="gateway-2")
 drive("operators.order_cluster", ops, status=404, body=drained, parsed=models.Problem)
 drive("operators.try_now", ops, body=models.TryNowBody(app=told.provided, kind="panel"))

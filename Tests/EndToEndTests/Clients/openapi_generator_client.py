@@ -174,7 +174,7 @@ async def main() -> None:
     await ops("dry_run", app, freshet.DryRunRequest.from_dict({"freshet": {"kind": "scores"}, "priority": 10}))
     for action in ["pause", "resume"]:
         await ops("order", freshet.Order.from_dict({"action": action, "of": {"app": app}}))
-    # This gateway has its log alone.
+    # This gateway does not share its log.
     await ops("order_cluster", freshet.ClusterOrder.from_dict({"action": "drain", "node": "gateway-2"}), status=404)
     await ops("try_now", freshet.TryNowRequest.from_dict({"app": told.provided, "kind": "panel"}))
     await ops("set_log_levels", freshet.SetLogLevelsRequest.from_dict({"levels": {"http": "warning"}}))

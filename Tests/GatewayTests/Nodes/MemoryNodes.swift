@@ -83,8 +83,14 @@ final class MemoryNode: Sendable {
     private let nodes: MemoryNodes
     private let journal: MemoryJournal
 
-    init(_ number: UInt64, _ journal: MemoryJournal, _ nodes: MemoryNodes, _ time: FakeTime, limits: OtherNodes.Limits)
-    {
+    init(
+        _ number: UInt64,
+        _ journal: MemoryJournal,
+        _ nodes: MemoryNodes,
+        _ time: FakeTime,
+        limits: OtherNodes.Limits,
+        snapshots: MemorySnapshots?
+    ) {
         let partitions = journal.format.partitions
         let name = "node-\(number)"
         self.node = ClusterNode(
@@ -98,6 +104,7 @@ final class MemoryNode: Sendable {
         let membership = Membership(side, side, as: self.node)
         let services = PartitionOwner.Services(
             journal: journal,
+            snapshots: snapshots,
             clock: time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             elsewhere: membership.elsewhere

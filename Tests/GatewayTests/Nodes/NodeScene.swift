@@ -18,13 +18,18 @@ struct NodeScene {
     /// - Parameters:
     ///   - question: How long an owner is looked for; by default so long that no busy machine uses it up.
     ///   - answer: The same for what came of records, and for searches.
-    init(question: Interval = .minutes(5), answer: Interval = .minutes(5)) async throws {
+    ///   - snapshots: What owners begin with; nil for the log alone.
+    init(
+        question: Interval = .minutes(5),
+        answer: Interval = .minutes(5),
+        snapshots: MemorySnapshots? = nil
+    ) async throws {
         var limits = OtherNodes.Limits()
         (limits.question, limits.answer) = (question, answer)
         let time = self.time
         self.journal = MemoryJournal(partitions: 2, clock: { time.wall })
-        self.first = MemoryNode(1, self.journal, self.nodes, time, limits: limits)
-        self.second = MemoryNode(2, self.journal, self.nodes, time, limits: limits)
+        self.first = MemoryNode(1, self.journal, self.nodes, time, limits: limits, snapshots: snapshots)
+        self.second = MemoryNode(2, self.journal, self.nodes, time, limits: limits, snapshots: snapshots)
         try await self.first.take(Self.own)
         try await self.second.take(Self.other)
         _ = try await self.first.log.append(.settings(Sports.settings), to: Self.own)
