@@ -48,6 +48,12 @@ extension JetStreamJournal: SnapshotStore {
     }
 
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+        try self.write(id, .lastOfSubject(0), next)
+    }
+
+    package func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws { try self.write(id, .nothing, next) }
+
+    private func write(_ id: SnapshotID, _ expectation: Expectation, _ next: () throws -> [UInt8]?) throws {
         try self.core.checkReadable(id.partition)
         let upload = UInt64.random(in: 1...UInt64.max)
         let prefix = self.core.names.chunks(id.partition, upload)
@@ -64,7 +70,9 @@ extension JetStreamJournal: SnapshotStore {
             if let rest = chunks.rest() { try self.writeChunk(rest, "\(prefix).\(number)") }
             // Last: what has no note is not there.
             let note = SnapshotNote(upload: upload, byteCount: chunks.byteCount)
-            try note.write(SnapshotNote.subject(of: id, self.core.names), self.core)
+            let isWritten = try note.write(SnapshotNote.subject(of: id, self.core.names), self.core, expectation)
+            // Another node has written it meanwhile, and may have made more of it.
+            if !isWritten { try self.core.broker.purge(self.core.names.chunks, subject: "\(prefix).>") }
         } catch {
             try? self.core.broker.purge(self.core.names.chunks, subject: "\(prefix).>")
             throw error
@@ -112,7 +120,7 @@ extension JetStreamJournal: SnapshotStore {
         let subject = SnapshotNote.subject(of: id, self.core.names)
         if let note = try? SnapshotNote.read(subject, self.core) {
             let aside = "\(self.core.names.damaged(id.partition)).\(SnapshotNote.place(of: id))"
-            try note.write(aside, self.core)
+            _ = try note.write(aside, self.core, .nothing)
         }
         try self.core.broker.purge(self.core.names.notes, subject: subject)
     }

@@ -38,8 +38,10 @@ struct SimulatedCluster {
         case read([Claim?]?, PlacementWishes)
         case claimed(PartitionID, ClaimOutcome)
         case released(PartitionID, ClaimOutcome)
+        case rules(PartitionID, Epoch?, UInt32?)
         case started(PartitionID, Epoch)
         case stopped(PartitionID, Epoch, OwnerEnd)
+        case gate(PartitionID, Epoch, to: UInt32)
     }
 
     /// What is on its way.
@@ -56,6 +58,8 @@ struct SimulatedCluster {
     private(set) var now: Int64 = 0
     /// As the brokers have them.
     private(set) var claims: [Claim?] = Array(repeating: nil, count: Self.partitions)
+    /// The rules that the newest output of each partition names; nil before the first.
+    private(set) var rules: [UInt32?] = Array(repeating: nil, count: Self.partitions)
     /// The note of what operators want.
     private(set) var wishes = PlacementWishes()
     /// Who made each claim.
@@ -65,6 +69,8 @@ struct SimulatedCluster {
     private var messageCount = 0
     /// Owners that started, since this was emptied.
     var starts: [(node: NodeName, partition: PartitionID)] = []
+    /// How often a partition passed to other rules.
+    private(set) var gates = 0
     /// What no node may do.
     private(set) var faultsFound: [String] = []
 
@@ -116,7 +122,9 @@ struct SimulatedCluster {
 
     /// Who is to have a partition while all that live are there.
     func first(for partition: PartitionID) -> NodeName? {
-        let ranking = Rendezvous.ranking(of: self.living.map(\.name), for: partition)
+        let rules = self.rules[Int(partition.rawValue)]
+        let nodes = self.living.filter { rules == nil || $0.machine.own.rules == rules }
+        let ranking = Rendezvous.ranking(of: nodes.map(\.name), for: partition)
         return self.wishes.ranking(ranking, for: partition).first
     }
 
@@ -168,13 +176,19 @@ struct SimulatedCluster {
         case .read(let claims, let wishes): node.machine.claimsRead(claims, wishes)
         case .claimed(let partition, let outcome): node.machine.claimed(partition, outcome)
         case .released(let partition, let outcome): node.machine.released(partition, outcome)
+        case .rules(let partition, let epoch, let rules): node.machine.rulesRead(partition, behind: epoch, rules)
         case .started(let partition, let epoch):
             guard node.owners[partition]?.epoch == epoch else { return }
-            if self.happens(self.faults.failedStarts) {
+            let rules = self.rules[Int(partition.rawValue)]
+            if let rules, rules != node.machine.own.rules {
+                node.owners[partition] = nil
+                node.machine.ownerStopped(partition, .otherRules(rules))
+            } else if self.happens(self.faults.failedStarts) {
                 node.owners[partition] = nil
                 node.machine.ownerStopped(partition, .unavailable)
             } else {
                 node.owners[partition]?.isRunning = true
+                self.rules[Int(partition.rawValue)] = node.machine.own.rules
                 self.starts.append((node.name, partition))
                 node.machine.ownerStarted(partition)
             }
@@ -182,6 +196,19 @@ struct SimulatedCluster {
             guard node.owners[partition]?.epoch == epoch else { return }
             node.owners[partition] = nil
             node.machine.ownerStopped(partition, end)
+        case .gate(let partition, let epoch, let rules):
+            guard node.owners[partition]?.epoch == epoch else { return }
+            if self.happens(self.faults.failedStarts) {
+                self.put(.stopped(partition, epoch, .unavailable), to: node, after: self.delay())
+            } else if self.rules[Int(partition.rawValue)] != node.machine.own.rules {
+                // Another one was faster: the fence.
+                self.put(.stopped(partition, epoch, .fenced), to: node, after: self.delay())
+            } else {
+                self.rules[Int(partition.rawValue)] = rules
+                self.gates += 1
+                // It may die before it can say so.
+                self.put(.stopped(partition, epoch, .passedGate), to: node, after: 5 * self.delay())
+            }
         }
         self.perform(node)
     }
@@ -202,10 +229,10 @@ struct SimulatedCluster {
         case .claim(let partition, let epoch):
             let outcome = self.store(partition, behind: epoch) { Claim(epoch: $0, node: node.machine.own) }
             self.put(.claimed(partition, outcome), to: node, after: self.delay())
-        case .release(let partition, let epoch, let successor):
+        case .release(let partition, let epoch, let release):
             if self.makers[epoch] != node.machine.own { self.fault(node, "released \(partition) of another") }
             let outcome = self.store(partition, behind: epoch) {
-                Claim(epoch: $0, node: node.machine.own, isReleased: true, successor: successor)
+                Claim(epoch: $0, node: node.machine.own, release)
             }
             self.put(.released(partition, outcome), to: node, after: self.delay())
         case .startOwner(let partition, let epoch):
@@ -213,9 +240,16 @@ struct SimulatedCluster {
             if node.owners[partition] != nil { self.fault(node, "started \(partition) twice") }
             node.owners[partition] = (epoch, false)
             self.put(.started(partition, epoch), to: node, after: 5 * self.delay())
-        case .stopOwner(let partition, _):
+        case .readRules(let partition, let epoch):
+            let rules = self.happens(self.faults.failedRequests) ? nil : self.rules[Int(partition.rawValue)]
+            self.put(.rules(partition, epoch, rules), to: node, after: self.delay())
+        case .stopOwner(let partition, let manner):
             guard let owner = node.owners[partition] else {
                 return self.fault(node, "stopped \(partition) for nothing")
+            }
+            if case .behindGate(let rules) = manner {
+                if rules == node.machine.own.rules { self.fault(node, "passes \(partition) to its own rules") }
+                return self.put(.gate(partition, owner.epoch, to: rules), to: node, after: 5 * self.delay())
             }
             self.put(.stopped(partition, owner.epoch, .stopped), to: node, after: self.delay())
         case .refuse(let refusal): node.refusal = refusal

@@ -92,7 +92,7 @@ struct OwnerLog: ~Copyable {
             case .tell: continue
             case .publish(let output): self.published += output.effects
             case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
-            case .commit, .awaitRetry, .readNewestOutput: return action
+            case .commit, .awaitRetry, .readNewestOutput, .writeState: return action
             }
         }
     }

@@ -25,6 +25,7 @@ package struct LoadedState: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - last: The position of the newest output.
+    ///   - rules: For an empty state: by which it goes on.
     ///   - seed: For an empty state: hides the places of rows in its tables.
     ///   - read: Reads one.
     ///   - refused: Gets the reason why one is not used.
@@ -35,6 +36,7 @@ package struct LoadedState: ~Copyable, Sendable {
         among partitions: Int,
         in store: any SnapshotStore,
         notBeyond last: LogPosition,
+        rules: Int = Engine.version,
         seed: UInt64 = .random(in: .min ... .max),
         read: (SnapshotID) throws -> Engine,
         refused: (String) -> Void
@@ -61,7 +63,8 @@ package struct LoadedState: ~Copyable, Sendable {
         guard try store.firstEntry(partition) == LogPosition.start.next else {
             throw OwnerError.noState(partition: partition, reason: refusal)
         }
-        return LoadedState(engine: Engine(partition: partition, partitions: partitions, seed: seed), snapshot: nil)
+        let engine = Engine(partition: partition, partitions: partitions, seed: seed, rules: rules)
+        return LoadedState(engine: engine, snapshot: nil)
     }
 
     /// Replays the later part of the log up to a checkpoint, which proves the state.

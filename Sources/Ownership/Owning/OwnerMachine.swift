@@ -14,6 +14,8 @@ package import WidgetModel
 /// - One output is written at a time. If its outcome is unknown, it is looked up and never written again.
 /// - A replay publishes no effect that the output log has. It reaches the state that the newest output names, or it
 ///   ends.
+/// - It decides only behind an output of its own rules. Other rules go on behind a gate: an output that names them and has
+///   no effects, at an entry whose state was written down before. Whoever did not know of that output is fenced off by it.
 package struct OwnerMachine: ~Copyable {
     /// How far its life is.
     private enum Phase {
@@ -36,6 +38,17 @@ package struct OwnerMachine: ~Copyable {
         case refused(OutputChunk, rest: OutputChunks)
         /// It may have been written.
         case unknown(OutputChunk, rest: OutputChunks, JournalError)
+    }
+
+    /// How far it is on the way to other decision rules.
+    private enum Gate {
+        /// No entry is begun any more, and what is decided is committed.
+        case closing(to: Int)
+        /// The state is written down that the last entry led to.
+        case closed(to: Int)
+        /// The output is to be written that names the other rules.
+        case ready(to: Int)
+        case passed
     }
 
     package let partition: PartitionID
@@ -66,6 +79,7 @@ package struct OwnerMachine: ~Copyable {
     /// Effects that no output holds yet.
     private var uncommitted = EffectQueue()
     private var writing = Writing.idle
+    private var gate: Gate?
     /// The newest output that is known.
     package private(set) var lastOutput: OutputPosition?
     /// What the newest whole output says of the state, once it is known.
@@ -91,6 +105,9 @@ package struct OwnerMachine: ~Copyable {
 
     /// Whether no entry is applied in part: the state is that of the log up to ``applied``.
     package var isBetweenEntries: Bool { self.run == nil }
+
+    /// Whether other rules decide from here on.
+    package var hasPassedGate: Bool { if case .passed = self.gate { true } else { false } }
 
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
 
@@ -137,8 +154,12 @@ extension OwnerMachine {
     /// The log is there: replays it, and follows it from then on.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
-    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
+    ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's.
     package mutating func start(newest: OutputEntry?) throws(OwnerError) {
+        if let rules = newest?.record.engineVersion, Int(rules) != self.engine.rules {
+            throw .decidedByOthers(partition: self.partition, rules: Int(rules))
+        }
         self.lastOutput = newest?.position
         self.phase = .replaying(newest)
         if let newest, newest.record.through == self.applied { try self.compare(newest) }
@@ -213,6 +234,17 @@ extension OwnerMachine {
     /// Somebody wants an output that goes as far as now, or further: one without effects if there is none yet.
     package mutating func askForCheckpoint() { self.checkpointFrom = self.applied }
 
+    /// Other decision rules are to go on: it begins no other entry, and asks for the state to be written down once all that was
+    /// decided is committed.
+    package mutating func closeGate(to rules: Int) { self.gate = self.gate ?? .closing(to: rules) }
+
+    /// The state at the checkpoint that ``OwnerAction/writeState(_:)`` named is durable. When the next output is, too,
+    /// ``hasPassedGate`` is true, and the machine has stopped.
+    package mutating func stateWritten() {
+        guard case .closed(let rules) = self.gate else { return }
+        self.gate = .ready(to: rules)
+    }
+
     /// Stops all work. Uncommitted decisions are made again at the next start.
     package mutating func stop() {
         self.phase = .stopped
@@ -249,14 +281,16 @@ extension OwnerMachine {
         return switch self.phase {
         case .new, .stopped: false
         case .replaying: true
-        case .following: self.run != nil || (self.applied < self.announced && !self.isLeaving)
+        case .following: self.run != nil || (self.applied < self.announced && self.beginsEntries)
         }
     }
+
+    private var beginsEntries: Bool { !self.isLeaving && self.gate == nil }
 
     private mutating func nextOfLog(_ units: inout Int) throws -> OwnerAction? {
         guard self.isBehind, units > 0 else { return nil }
         if self.run == nil {
-            guard !self.isLeaving else { return nil }
+            guard self.beginsEntries else { return nil }
             guard let entry = self.entries.popFirst() else {
                 (self.isReading, self.readThrough) = (true, self.announced)
                 return .read(from: self.applied.next)
@@ -283,16 +317,26 @@ extension OwnerMachine {
             self.writing = .underWay(chunk, rest: rest)
             return .commit(chunk.record, expected: self.lastOutput)
         case .idle:
+            var rules = self.engine.rules
             if self.uncommitted.isEmpty {
                 if let checkpoint = self.checkpointReached() { return .tellCheckpoint(checkpoint) }
-                guard self.checkpointFrom != nil else { return nil }
+                switch self.gate {
+                case .closing(let next) where self.isBetweenEntries:
+                    if let committed = self.committed, committed.through == self.applied {
+                        self.gate = .closed(to: next)
+                        return .writeState(committed)
+                    }
+                case .ready(let next): rules = next
+                case .closing, .closed, .passed, nil: guard self.checkpointFrom != nil else { return nil }
+                }
             }
             var chunks = OutputChunks(
                 self.uncommitted,
                 ahead: self.ahead,
                 from: self.committed ?? OwnerCheckpoint(through: .start, runningHash: 0),
                 to: OwnerCheckpoint(through: self.applied, runningHash: self.appliedHash),
-                bytesMax: self.chunkBytesMax
+                bytesMax: self.chunkBytesMax,
+                rules: rules
             )
             self.uncommitted = EffectQueue()
             let chunk = chunks.cutNext()
@@ -316,6 +360,9 @@ extension OwnerMachine {
         self.ahead = 0
         self.committed = OwnerCheckpoint(through: chunk.record.through, runningHash: chunk.record.runningHash)
         if let checkpoint = self.checkpointReached() { self.urgent.append(.tellCheckpoint(checkpoint)) }
+        if case .ready(let rules) = self.gate, chunk.record.engineVersion == UInt32(rules) {
+            (self.gate, self.phase) = (.passed, .stopped)
+        }
     }
 
     /// The committed state, once, if it is what was asked for.

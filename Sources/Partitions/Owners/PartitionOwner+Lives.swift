@@ -27,7 +27,11 @@ extension PartitionOwner {
     /// Becomes as new; nothing of an earlier life is left.
     func beginLife() {
         let before = self.state.value
-        let engine = Engine(partition: self.partition, partitions: self.journal.format.partitions)
+        let engine = Engine(
+            partition: self.partition,
+            partitions: self.journal.format.partitions,
+            rules: self.services.rules
+        )
         var state = State(OwnerMachine(engine, chunkBytesMax: before.machine.chunkBytesMax))
         state.news = before.news
         state.isObserving = before.isObserving
@@ -73,6 +77,7 @@ extension PartitionOwner {
     }
 
     func leaveIfSettled() {
+        self.leaveIfGatePassed()
         guard self.state.value.machine.isLeaving, self.state.value.machine.isSettled, !self.state.value.hasFailed
         else { return }
         self.endLife()

@@ -15,6 +15,7 @@ extension PartitionOwner {
         var loader = StateLoader(
             partition: self.partition,
             partitions: self.journal.format.partitions,
+            rules: self.services.rules,
             store: snapshots,
             logger: self.logger
         )

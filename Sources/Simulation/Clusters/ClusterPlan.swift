@@ -31,6 +31,9 @@ package struct ClusterPlan: Hashable, Sendable {
     package var clockSteps = 0.0
     package var snapshots = 0.0
     package var damagedSnapshots = 0.0
+    /// How likely it is, whenever somebody does something, that a node becomes another version's, that operators want other
+    /// decision rules, and that an owner follows that.
+    package var gates = 0.0
 
     /// Nothing goes wrong.
     package static let quiet = ClusterPlan()
@@ -58,6 +61,7 @@ package struct ClusterPlan: Hashable, Sendable {
         self.clockSteps = some(0.3, &dice)
         self.snapshots = some(1, &dice)
         self.damagedSnapshots = some(0.5, &dice)
+        self.gates = some(0.4, &dice)
     }
 }
 
@@ -84,6 +88,10 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case opensBehindNothing
     case copiesBehindNothing
     case notesBlindly
+    /// An owner goes on where other decision rules are to.
+    case ignoresRules
+    /// A gate to other rules is committed before the state is written down that they begin with.
+    case gatesBeforeState
 }
 
 /// Something that has to happen in some clusters, since a check of what never happens shows nothing.
@@ -117,4 +125,9 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case overtaken
     /// A consumer lagged behind what its reader knew to be there.
     case lag
+    /// A partition passed the gate to other decision rules, was closed and did not pass it, or was refused to a node that has other
+    /// rules.
+    case gatePassed
+    case gateCut
+    case otherRules
 }

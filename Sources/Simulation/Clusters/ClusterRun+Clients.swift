@@ -62,6 +62,7 @@ extension ClusterRun {
         let node = self.dice.pick(self.nodes)
         if self.dice.chance(self.plan.beliefs) { self.changeBeliefs() }
         if self.dice.chance(self.plan.elections) { self.elect() }
+        self.changeRules()
         if self.dice.chance(self.plan.clockSteps) {
             node.clockError = Int64(self.dice.below(Int(Self.clockErrorMax) * 2)) - Self.clockErrorMax
         }

@@ -50,6 +50,8 @@ package struct ClusterRun {
     var starts = 0
     var uploads: UInt64 = 0
     var damaged: Set<SnapshotID> = []
+    /// The decision rules that operators want.
+    var wishedRules = 1
     var hosts: [FaultHost]
     var requests: [ClientRequest] = []
     var pushes = 0
@@ -265,6 +267,11 @@ package struct ClusterRun {
     private mutating func calmDown() {
         self.plan = .quiet
         (self.electionUntil, self.brokerError) = (0, 0)
+        // Both programs are there, so that each partition may stay with the rules that it has.
+        for (node, rules) in zip(self.nodes, [1, 2]) where node.rules != rules {
+            node.rules = rules
+            self.kill(node)
+        }
         for node in self.nodes {
             (node.stoppedUntil, node.clockError) = (0, 0)
             if !node.isUp {
@@ -274,7 +281,8 @@ package struct ClusterRun {
         }
         for partition in Self.partitions {
             let index = Int(partition.rawValue)
-            let owner = self.dice.pick(self.nodes)
+            let rules = self.rules(of: partition)
+            let owner = self.dice.pick(self.nodes.filter { $0.rules == rules })
             for node in self.nodes {
                 node.seats[index].isBelieved = node === owner
                 if node !== owner { self.leave(partition, node) }
@@ -300,7 +308,8 @@ package struct ClusterRun {
     private mutating func checkStart(of partition: PartitionID) {
         do {
             let newest = self.log.newestOutput(partition)
-            var state = try self.loadState(of: partition, notBeyond: newest?.record.through ?? .start)
+            let rules = self.rules(of: partition)
+            var state = try self.loadState(of: partition, notBeyond: newest?.record.through ?? .start, by: rules)
             let witness = self.checker.witnesses[Int(partition.rawValue)]
             let end = OwnerCheckpoint(through: witness.applied, runningHash: witness.engine.runningHash)
             try state.advance(to: end, read: self.reading(of: partition), checkStop: {})

@@ -82,24 +82,33 @@ final class MemoryNode: Sendable {
     let impatientLog: CommandLog
     private let nodes: MemoryNodes
 
-    init(_ number: UInt64, _ journal: MemoryJournal, _ nodes: MemoryNodes, _ time: FakeTime, limits: OtherNodes.Limits)
-    {
+    init(
+        _ number: UInt64,
+        _ journal: MemoryJournal,
+        _ nodes: MemoryNodes,
+        _ time: FakeTime,
+        limits: OtherNodes.Limits,
+        snapshots: MemorySnapshots? = nil,
+        rules: Int = 1
+    ) {
         let partitions = journal.format.partitions
         let name = "node-\(number)"
         self.node = ClusterNode(
             name: NodeName(name)!,
             incarnation: Incarnation(startedAt: time.wall, number: number),
             address: "\(name):443",
-            rules: 1
+            rules: UInt32(rules)
         )
         let directory = HostDirectory(seed: number, apps: [Sports.app], absent: partitions)
         let side = MemoryNodes.Side(nodes: nodes)
         let membership = Membership(side, side, as: self.node)
         let services = PartitionOwner.Services(
             journal: journal,
+            snapshots: snapshots,
             clock: time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            elsewhere: membership.elsewhere
+            elsewhere: membership.elsewhere,
+            rules: rules
         )
         let sinks = PartitionOwner.Sinks(
             hosts: { partition, engine in directory.take(engine, partition) },
@@ -110,7 +119,7 @@ final class MemoryNode: Sendable {
         )
         self.owners = (0..<partitions).map { number in
             PartitionOwner(
-                engine: Engine(partition: PartitionID(UInt16(number)), partitions: partitions),
+                engine: Engine(partition: PartitionID(UInt16(number)), partitions: partitions, rules: rules),
                 partition: PartitionID(UInt16(number)),
                 loop: MultiThreadedEventLoopGroup.singleton.next(),
                 services: services,
