@@ -85,7 +85,7 @@ import WidgetModel
     @Test func `a change of rules is planned, followed and over`() throws {
         let before = [Self.partition(0, "running", rules: 1), Self.partition(1, "running", rules: 1)]
         let plan = try RulesUpgrade(Self.mixed(before), to: nil)
-        #expect(plan.rules == 2 && plan.left.map(\.number) == [0, 1] && !plan.isDone && plan.stranded.isEmpty)
+        #expect(plan.rules == 2 && plan.left.map(\.number) == [0, 1] && !plan.isDone && plan.strandedLines.isEmpty)
         #expect(plan.plan.first == "partition 0: rules 1 (Freshet 0.2.0), at gateway-1")
         #expect(plan.plan.contains("Nodes with rules 2 (another version of Freshet): gateway-4."))
         #expect(plan.json(isOrdered: false)["left"] == .array([.int(0), .int(1)]))

@@ -126,7 +126,7 @@ def keep(program, folder, name, pushes):
     Returns what its log has come to.
     """
     target = f"{folder}/{name}"
-    skipped = shutil.ignore_patterns("operator*", "lock", "*.sock", "*-shm")
+    skipped = shutil.ignore_patterns("operator*", "lock", "reload", "*-shm")
     shutil.copytree(f"{folder}/data", target, ignore=skipped)
     for kept in os.listdir(target):
         # Beside the log, and made anew.

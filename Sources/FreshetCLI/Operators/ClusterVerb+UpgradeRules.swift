@@ -47,7 +47,7 @@ extension ClusterVerb {
             let access = try self.gateway.access()
             let count = plan.left.count
             try self.confirmation.confirm(
-                "have \(count) partitions go on by \(RulesUpgrade.words(plan.rules)) at \(access.url)"
+                "have \(count) partitions go on by \(ClusterRules.words(plan.rules)) at \(access.url)"
             )
             let body = JSONValue.object(of: [
                 ("action", .string("change-rules")), ("rules", .count(plan.rules)),

@@ -167,9 +167,7 @@ struct ClusterReading {
             let which = numbers.count == 1 ? "partition" : "partitions"
             found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))
         }
-        if let upgrade = try? RulesUpgrade(self.json, to: nil) {
-            found += upgrade.strandedLines.map { Cell($0, .bad) }
-        }
+        found += ClusterRules(self.json).strandedLines.map { Cell($0, .bad) }
         if !self.nodes.isEmpty, self.json.at("brokers") == nil {
             found.append(Cell("the brokers have not answered lately", .bad))
         }
@@ -195,24 +193,12 @@ struct ClusterReading {
             "\(counts?["moves"]?.words ?? "0") handed over, \(counts?["takeovers"]?.words ?? "0") taken over, "
                 + "\(counts?["beatsMissed"]?.words ?? "0") beats missed"
         )
-        for rules in self.rules { card.add("rules", rules) }
+        for rules in ClusterRules(self.json).lines { card.add("rules", rules) }
         for trouble in self.troubles { card.add("trouble", trouble) }
         var nodes = TextTable(Self.nodeColumns)
         var partitions = TextTable(Self.partitionColumns)
         return card.lines(on: screen) + [""] + nodes.lines(self.nodes, now: now, on: screen) + [""]
             + partitions.lines(self.partitions, now: now, on: screen)
-    }
-
-    /// Which decision rules there are, where nodes or partitions have several.
-    private var rules: [String] {
-        let nodes = self.nodes.compactMap { $0["rules"]?.whole }
-        let partitions = self.partitions.compactMap { $0.at("rules")?.whole }
-        let all = Set(nodes + partitions).sorted()
-        guard all.count > 1 else { return [] }
-        return all.map { rules in
-            let (having, going) = (nodes.count { $0 == rules }, partitions.count { $0 == rules })
-            return "\(RulesUpgrade.words(rules)): nodes \(having), partitions \(going)"
-        }
     }
 
     private var brokers: Cell {

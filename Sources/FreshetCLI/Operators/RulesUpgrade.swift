@@ -1,4 +1,3 @@
-import Ownership
 import Settings
 import WidgetModel
 
@@ -28,42 +27,19 @@ struct RulesUpgrade {
         }
     }
 
-    struct Partition: Hashable {
-        let number: Int
-        /// Nil if it was never claimed.
-        let rules: Int?
-        let state: String
-        let owner: String?
-    }
-
     /// The rules to change to.
     let rules: Int
-    let partitions: [Partition]
-    /// The living nodes, and the rules that they have.
-    let nodes: [(name: String, rules: Int)]
+    private let cluster: ClusterRules
+    var partitions: [ClusterRules.Partition] { self.cluster.partitions }
 
     /// - Parameters:
     ///   - cluster: An answer.
     ///   - wanted: The rules to change to; nil for the only newer ones that a node has.
     init(_ cluster: JSONValue, to wanted: Int?) throws(Fault) {
-        let nodes = cluster["nodes"]?.elements ?? []
-        guard !nodes.isEmpty else { throw .alone }
-        self.nodes = nodes.compactMap { node in
-            guard ["joining", "member", "leaving"].contains(node["state"]?.text ?? ""), let name = node["name"]?.text,
-                let rules = node["rules"]?.whole
-            else { return nil }
-            return (name, rules)
-        }
-        self.partitions = (cluster["partitions"]?.elements ?? []).map { partition in
-            Partition(
-                number: partition["partition"]?.whole ?? 0,
-                rules: partition.at("rules")?.whole,
-                state: partition["state"]?.text ?? "",
-                owner: partition.at("owner")?.text
-            )
-        }
-        let there = Set(self.nodes.map(\.rules))
-        let present = Set(self.partitions.compactMap(\.rules))
+        self.cluster = ClusterRules(cluster)
+        guard !(cluster["nodes"]?.elements ?? []).isEmpty else { throw .alone }
+        let there = self.cluster.there
+        let present = Set(self.cluster.partitions.compactMap(\.rules))
         if let wanted {
             guard there.contains(wanted) else { throw .noNode(rules: wanted) }
             self.rules = wanted
@@ -83,29 +59,21 @@ struct RulesUpgrade {
     }
 
     /// Those that go on by other rules.
-    var left: [Partition] { self.partitions.filter { $0.rules != self.rules } }
+    var left: [ClusterRules.Partition] { self.partitions.filter { $0.rules != self.rules } }
 
     /// Whether all have the rules, and an owner.
     var isDone: Bool { self.left.isEmpty && self.partitions.allSatisfy { $0.state == "running" } }
-
-    /// Partitions whose rules no node that is there has: nothing of them is decided.
-    var stranded: [Partition] {
-        let there = Set(self.nodes.map(\.rules))
-        return self.partitions.filter { partition in partition.rules.map { !there.contains($0) } ?? false }
-    }
-
-    static func words(_ rules: Int) -> String { "rules \(rules) (\(RulesStanding.program(of: rules)))" }
 
     /// What would be changed, for people.
     var plan: [String] {
         var lines = self.left.map { partition in
             let owner = partition.owner.map { "at \($0)" } ?? "without an owner"
-            let rules = partition.rules.map { Self.words($0) } ?? "no rules yet"
+            let rules = partition.rules.map { ClusterRules.words($0) } ?? "no rules yet"
             return "partition \(partition.number): \(rules), \(owner)"
         }
-        let takers = self.nodes.filter { $0.rules == self.rules }.map(\.name)
-        lines.append("Nodes with \(Self.words(self.rules)): \(takers.joined(separator: ", ")).")
-        lines += self.strandedLines
+        let takers = self.cluster.nodes.filter { $0.rules == self.rules }.map(\.name)
+        lines.append("Nodes with \(ClusterRules.words(self.rules)): \(takers.joined(separator: ", ")).")
+        lines += self.cluster.strandedLines
         if self.left.isEmpty {
             lines.append("All \(self.partitions.count) partitions have these rules.")
         } else {
@@ -127,23 +95,17 @@ struct RulesUpgrade {
     }
 
     /// What an operator has to do, so that it comes to its end.
-    var strandedLines: [String] {
-        let byRules = Dictionary(grouping: self.stranded) { $0.rules ?? 0 }
-        return byRules.sorted { $0.key < $1.key }.map { rules, partitions in
-            let numbers = partitions.map { String($0.number) }.joined(separator: ", ")
-            return "Partitions \(numbers) wait for a node with \(Self.words(rules)): start one."
-        }
-    }
+    var strandedLines: [String] { self.cluster.strandedLines }
 
     /// - Parameter isOrdered: Whether it was ordered, and not only planned.
     func json(isOrdered: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("rules", .count(self.rules)),
             ("ordered", .bool(isOrdered)),
-            ("nodes", .strings(self.nodes.filter { $0.rules == self.rules }.map(\.name))),
+            ("nodes", .strings(self.cluster.nodes.filter { $0.rules == self.rules }.map(\.name))),
             ("partitions", .count(self.partitions.count)),
             ("left", .array(self.left.map { .count($0.number) })),
-            ("waiting", .array(self.stranded.map { .count($0.number) })),
+            ("waiting", .array(self.cluster.stranded.map { .count($0.number) })),
         ])
     }
 }
