@@ -59,7 +59,8 @@ package struct EngineSnapshotEncoder: Sendable {
         switch section {
         case .head:
             var head = SnapshotHead(engine)
-            if !self.namesRules { head.engineVersion = 0 }
+            // As if by the first rules, so that equal states have one digest in every program.
+            if !self.namesRules { head.engineVersion = 1 }
             _ = try head.coded(by: &coder)
             return true
         case .free: return self.writeFree(engine, &coder)
