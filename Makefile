@@ -82,11 +82,11 @@ crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at 
 	swift build --build-tests
 	FRESHET_CRASH_ROUNDS="$(or $(ROUNDS),300)" swift test --skip-build --disable-xctest --filter CrashMatrixTests
 
-chaos: setup ## Kill and stop gateways and brokers under load for ROUNDS (default 20), by SEED: nothing may be lost or done twice
+chaos: setup ## Kill, stop and drain gateways and brokers under load for ROUNDS (default 20), by SEED, the last of LONG seconds: nothing may be lost or done twice
 ifndef PROGRAM
 	swift build -c release --product freshet
 endif
-	@.venv/bin/python Tests/Chaos --program "$(or $(PROGRAM),.build/release/freshet)" --rounds "$(or $(ROUNDS),20)" $(if $(SEED),--seed $(SEED))
+	@.venv/bin/python Tests/Chaos --program "$(or $(PROGRAM),.build/release/freshet)" --rounds "$(or $(ROUNDS),20)" $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long $(LONG))
 
 soak: setup ## ROUNDS crashes, abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
 	@MINUTES="$(or $(MINUTES),60)" ROUNDS="$(or $(ROUNDS),300)" deploy/bench/soak.sh

@@ -340,8 +340,10 @@ let package = Package(
         suite(
             "RecoveryTests",
             [
-                "Engine", "JournalSQLite", "Journaling", "OwnerCrasher", "Partitions", "TestSupport",
-                "WidgetModel", logging, nioCore, nioPosix,
+                "BrokerSupport", "Engine", "History", "IntentMatching", "JournalContract", "JournalSQLite",
+                "Journaling",
+                "OwnerCrasher", "Partitions", "TestSupport", "WidgetModel", journalJetStream, logging, nioCore,
+                nioPosix,
             ]
         ),
         suite(
@@ -408,9 +410,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNSWire", "BrokerSupport", "ClientDriver", "Clustering", "Engine", "FreshetCLI", "FreshetClient",
-                "Gateway",
-                "HTTPTransport", "Partitions", "RulesRewriter", "Scoreboard", "ScriptedServer", "Settings", "TLS",
-                "WidgetModel", argumentParser, logging, nioPosix, yams,
+                "Gateway", "HTTPTransport", "Partitions", "RulesRewriter", "Scoreboard", "ScriptedServer", "Settings",
+                "TLS", "WidgetModel", argumentParser, logging, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

@@ -32,29 +32,6 @@ static inline natsStatus freshet_nats_options(natsOptions **made) {
     return status;
 }
 
-static inline natsStatus freshet_js_add_stream(
-    jsCtx *js, const char *name, const char *subject, const char *description, int64_t replicas, int64_t bytes_max,
-    int64_t per_subject_max, jsErrCode *error
-) {
-    jsStreamConfig config;
-    const char *subjects[1] = {subject};
-    natsStatus status = jsStreamConfig_Init(&config);
-    if (status != NATS_OK) return status;
-    config.Name = name;
-    config.Description = description;
-    config.Subjects = subjects;
-    config.SubjectsLen = 1;
-    config.Storage = js_FileStorage;
-    config.Discard = js_DiscardNew;
-    config.Replicas = replicas;
-    config.MaxBytes = bytes_max;
-    config.MaxMsgsPerSubject = per_subject_max;
-    config.MaxMsgSize = 1048576;
-    // Some are read for what decides: those come from the leader.
-    config.AllowDirect = false;
-    return js_AddStream(NULL, js, &config, NULL, error);
-}
-
 static inline natsStatus freshet_js_publish(
     jsCtx *js, const char *subject, const void *bytes, int count, int expect, uint64_t expected, int64_t wait,
     uint64_t *sequence, jsErrCode *error

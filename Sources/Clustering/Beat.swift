@@ -51,17 +51,37 @@ package struct Beat: Hashable, Sendable {
         }
     }
 
+    /// A partition of another node's that this one follows, to have it next.
+    package struct Following: Hashable, Sendable {
+        package let partition: PartitionID
+        /// How many entries the owner has committed that are not applied here; nil while the state is read.
+        package let lag: UInt64?
+
+        package init(partition: PartitionID, lag: UInt64?) {
+            (self.partition, self.lag) = (partition, lag)
+        }
+    }
+
     package let node: ClusterNode
     package let phase: Phase
     /// In the partitions' order.
     package let holdings: [Holding]
     /// The newest ``PlacementWishes/version`` that it knows.
     package let wishes: UInt64
+    /// In the partitions' order.
+    package let followings: [Following]
 
-    package init(node: ClusterNode, phase: Phase, holdings: [Holding] = [], wishes: UInt64 = 0) {
+    package init(
+        node: ClusterNode,
+        phase: Phase,
+        holdings: [Holding] = [],
+        wishes: UInt64 = 0,
+        followings: [Following] = []
+    ) {
         self.node = node
         self.phase = phase
         self.holdings = holdings
         self.wishes = wishes
+        self.followings = followings
     }
 }

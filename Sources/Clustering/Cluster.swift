@@ -6,6 +6,10 @@ package enum NodeOrder: Hashable, Sendable {
     case start(PartitionID, Epoch)
     /// End an owner, also one that is starting, and tell ``NodeNews/stopped(_:_:)``.
     case stop(PartitionID, StopManner)
+    /// Follow the owner that another node has, and tell ``NodeNews/standsBy(_:lag:)`` or ``NodeNews/standbyEnded(_:_:)``. A start goes
+    /// on from there.
+    case standBy(PartitionID)
+    case standDown(PartitionID)
     /// The node cannot be one of this cluster: say why, and end.
     case refuse(NodeRefusal)
     /// Nothing is the node's any more: it may end.
@@ -16,6 +20,10 @@ package enum NodeOrder: Hashable, Sendable {
 package enum NodeNews: Hashable, Sendable {
     case started(PartitionID)
     case stopped(PartitionID, OwnerEnd)
+    /// The state is read, the owner of another node is followed, and so many entries that it has committed are not applied yet.
+    case standsBy(PartitionID, lag: UInt64)
+    /// The owner of another node could not be followed any more.
+    case standbyEnded(PartitionID, StandbyEnd)
     /// How far an owner is.
     case reached(PartitionID, LogPosition)
     /// The node is to end: it hands over what it has.

@@ -40,11 +40,25 @@ package struct ClusterView: Hashable, Sendable {
         package let successor: NodeName?
         /// Who has it when its owner dies.
         package let next: NodeName?
+        /// The living node that follows the owner, to go on from where that is; nil if none does.
+        package let standby: Standby?
         /// The node that operators want to have it.
         package let wished: NodeName?
         /// The decision rules by which its log goes on; nil if it was never claimed.
         package let rules: UInt32?
         package let state: State
+    }
+
+    /// What follows the owner of a partition.
+    package struct Standby: Hashable, Sendable {
+        package let node: NodeName
+        /// How many entries the owner has committed and it has not applied, as it told last.
+        package let lag: UInt64
+
+        package init(node: NodeName, lag: UInt64) {
+            self.node = node
+            self.lag = lag
+        }
     }
 
     package let own: ClusterNode
@@ -75,6 +89,8 @@ package struct ClusterCounts: Hashable, Sendable {
     package internal(set) var takeovers = 0
     /// Beats of other nodes that it should have heard, and did not.
     package internal(set) var beatsMissed = 0
+    /// Standbys that it had to end, since they came to another state than the owner.
+    package internal(set) var standbysDisagreed = 0
 
     package init() {}
 }
@@ -129,7 +145,8 @@ extension PlacementMachine {
             standing: told?.standing,
             applied: told?.applied ?? .start,
             successor: released ?? told?.successor,
-            next: self.ranking(for: slot).first { $0 != claim?.node.name },
+            next: self.next(for: slot),
+            standby: self.standby(of: slot),
             wished: self.wishes.places[slot.partition],
             rules: self.rules(of: slot),
             state: self.state(of: slot, told?.standing)

@@ -16,6 +16,10 @@ package enum PlacementAction: Hashable, Sendable {
     case startOwner(PartitionID, Epoch)
     /// End an owner, also one that is starting; then ``PlacementMachine/ownerStopped(_:_:)``.
     case stopOwner(PartitionID, StopManner)
+    /// Follow the owner that another node has; then ``PlacementMachine/standbyFollows(_:lag:)``, or
+    /// ``PlacementMachine/standbyEnded(_:_:)``. What follows it when an owner is started becomes that one.
+    case startStandby(PartitionID)
+    case stopStandby(PartitionID)
     /// The node cannot be one of this cluster: end it, and say why.
     case refuse(NodeRefusal)
     /// All that the node had is let go of: it may end.
@@ -59,6 +63,14 @@ package enum OwnerEnd: Hashable, Sendable {
     case passedGate
     /// The log goes on by these rules, and it has others.
     case otherRules(UInt32)
+}
+
+/// Why a standby ended.
+package enum StandbyEnd: Hashable, Sendable {
+    /// It came to another state than the owner.
+    case disagreed
+    /// It could not go on, which may be over by itself.
+    case failed
 }
 
 /// Why a node cannot be one of a cluster.

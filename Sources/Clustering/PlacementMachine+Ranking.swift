@@ -64,15 +64,17 @@ extension PlacementMachine {
     /// The node that a partition is to be moved to now; nil to keep it.
     func successor(of slot: Slot) -> NodeName? {
         // Nodes that want different things would hand a partition to and fro.
-        guard !self.areWishesOld, let first = self.first(for: slot), first != self.own.name, self.isReady(first)
+        guard !self.areWishesOld, let first = self.first(for: slot), first != self.own.name,
+            self.isReady(first, for: slot.partition)
         else { return nil }
         return first
     }
 
     /// Whether another node can take a partition now.
-    func isReady(_ name: NodeName) -> Bool {
+    func isReady(_ name: NodeName, for partition: PartitionID) -> Bool {
         guard let peer = self.member(name), let since = peer.memberSince, self.now - since >= self.limits.silence
         else { return false }
-        return !peer.holdings.contains { $0.standing == .starting || $0.standing == .stopping }
+        return Self.isReady(peer, partition)
+            && !peer.holdings.contains { $0.standing == .starting || $0.standing == .stopping }
     }
 }

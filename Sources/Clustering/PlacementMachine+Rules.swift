@@ -18,8 +18,8 @@ extension PlacementMachine {
     /// The other rules to which a partition of this node's is to pass now; nil for none.
     func rulesToChange(of slot: Slot) -> UInt32? {
         guard !self.areWishesOld, let rules = self.wishes.rules, rules != self.own.rules,
-            self.now >= self.gateNotBefore, let first = self.first(for: slot, by: rules), self.isReady(first),
-            !self.wishes.drained.contains(first)
+            self.now >= self.gateNotBefore, let first = self.first(for: slot, by: rules),
+            !self.wishes.drained.contains(first), self.isReady(first, for: slot.partition)
         else { return nil }
         return rules
     }

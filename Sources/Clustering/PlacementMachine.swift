@@ -15,6 +15,8 @@ package import WidgetModel
 /// - What operators want (``PlacementWishes``) changes the order of the nodes for a partition. But for one thing: a partition is
 ///   decided by the nodes whose decision rules its log goes on by, and by no others. When operators want other rules, and a node
 ///   has them, the owner passes the gate to them and lets go of the partition.
+/// - The second by hashing follows the owner with a state of its own, to have the partition next. It begins with one partition at a
+///   time, and with none while an owner of its own starts.
 package struct PlacementMachine: Sendable {
     package struct Limits: Hashable, Sendable {
         /// How often a node tells that it is there. Default 500 ms.
@@ -23,6 +25,8 @@ package struct PlacementMachine: Sendable {
         package var silence = Interval.seconds(2)
         /// Who is not heard for so long is forgotten. Default 1 h.
         package var memory = Interval.seconds(3600)
+        /// Whether the node follows owners that others have. Default true.
+        package var standsBy = true
 
         package init() {}
     }
@@ -42,6 +46,7 @@ package struct PlacementMachine: Sendable {
         /// Since when it has been a member.
         var memberSince: Instant?
         var holdings: [Beat.Holding]
+        var followings: [Beat.Following]
     }
 
     /// What this node does with a partition.
@@ -66,6 +71,7 @@ package struct PlacementMachine: Sendable {
         var claim: Claim?
         var learnedAt: Instant
         var holding = Holding.none
+        var standby = Standby.none
         var applied = LogPosition.start
         /// No claim before that.
         var notBefore: Instant
@@ -199,6 +205,8 @@ package struct PlacementMachine: Sendable {
             self.slots[index].applied = .start
             self.slots[index].released = nil
             self.slots[index].holding = .starting(epoch)
+            // What followed the owner becomes it.
+            self.slots[index].standby = .none
             self.actions.append(.startOwner(partition, epoch))
             self.beat()
         case .lost(let claim):
@@ -335,7 +343,8 @@ package struct PlacementMachine: Sendable {
             phase: beat.phase,
             heardAt: self.now,
             memberSince: beat.phase == .member ? memberSince ?? self.now : nil,
-            holdings: beat.holdings
+            holdings: beat.holdings,
+            followings: beat.followings
         )
         return !isSame || known?.phase != beat.phase || known?.holdings != beat.holdings
     }
@@ -346,7 +355,8 @@ package struct PlacementMachine: Sendable {
             node: self.own,
             phase: self.toldPhase,
             holdings: self.ownHoldings,
-            wishes: self.wishes.version
+            wishes: self.wishes.version,
+            followings: self.ownFollowings
         )
         // Several changes at one time are told at once.
         self.actions.removeAll { if case .beat = $0 { true } else { false } }
@@ -419,8 +429,11 @@ package struct PlacementMachine: Sendable {
     mutating func decide() {
         switch self.phase {
         case .joining, .over: return
-        case .member: for index in self.slots.indices { self.decide(index) }
+        case .member:
+            for index in self.slots.indices { self.decide(index) }
+            self.decideStandbys()
         case .leaving:
+            self.endStandbys()
             for index in self.slots.indices { self.letGo(index) }
             guard self.slots.allSatisfy({ $0.holding == .none }) else { return }
             self.phase = .over

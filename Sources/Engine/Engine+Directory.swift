@@ -46,10 +46,15 @@ extension Engine {
         }
     }
 
+    /// Gives all controls' own tokens to `body`. O(instances).
+    package func controlTokens(_ body: ([DirectoryChange]) -> Void) {
+        self.controlTokens(of: self.registry.instanceNumbers, body)
+    }
+
     /// Gives controls' own tokens to `body`. O(instances).
     ///
     /// - Parameter instances: Those among which the controls are.
-    package func controlTokens(of instances: [InstanceNumber], _ body: ([DirectoryChange]) -> Void) {
+    package func controlTokens(of instances: some Sequence<InstanceNumber>, _ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for instance in instances {
             guard self.registry[instance].isLive, let token = self.registry[particulars: instance].controlToken else {

@@ -69,6 +69,11 @@ struct ChosenJournal {
     }
 }
 
+extension GatewayConfiguration.JetStream {
+    /// Where the log is, for people.
+    var words: String { "NATS JetStream, cluster \(self.cluster)" }
+}
+
 extension JournalLimits {
     fileprivate init(_ configuration: GatewayConfiguration) {
         self.init()
@@ -92,7 +97,7 @@ extension ChosenJournal {
         let folder = try DirectoryBesideLog(
             path: configuration.dataDirectory,
             log: journal.format.journalID,
-            place: "NATS JetStream, cluster \(place.cluster)"
+            place: place.words
         )
         self.journal = journal
         self.snapshots = journal
@@ -111,7 +116,7 @@ extension ChosenJournal {
         guard let place = configuration.journal.jetStream else {
             return try LogDirectory(path: configuration.dataDirectory)
         }
-        return try JetStreamJournal.openHistory(.init(place, configuration))
+        return try JetStreamHistory(.init(place, configuration))
     }
 
     /// What is wrong with the brokers that a configuration names; nil if it names none, or nothing is.
@@ -143,11 +148,12 @@ extension Membership {
         self.init(cluster, exchange, as: node)
         self.limits.beat = place.beat
         self.limits.silence = place.beat * 4
+        self.limits.standsBy = place.standsBy
     }
 }
 
 extension JetStreamJournal.Configuration {
-    fileprivate init(_ place: GatewayConfiguration.JetStream, _ configuration: GatewayConfiguration) {
+    init(_ place: GatewayConfiguration.JetStream, _ configuration: GatewayConfiguration) {
         let tls = place.tls.map { tls in
             BrokerAccess.TLS(authorities: tls.authorities, certificate: tls.certificate, key: tls.key)
         }
@@ -178,7 +184,7 @@ extension BrokerAccess.Credentials {
 }
 #else
 extension ChosenJournal {
-    private static let absence = JournalError(
+    static let absence = JournalError(
         .invalid,
         "this program was built without NATS JetStream; take journal.jetstream out of the configuration, or build it with the trait "
             + "JetStream"

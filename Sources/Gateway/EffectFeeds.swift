@@ -11,12 +11,15 @@ package final class EffectFeeds: Sendable {
         /// The next output of a partition is at a position; if there were others before, some are missing.
         package let begin: @Sendable (PartitionID, OutputPosition) -> Void
         package let publish: @Sendable (PartitionID, CommittedEffects) -> Void
+        /// An output of another node's was read, perhaps once more.
+        package let read: @Sendable (PartitionID, OutputEntry) -> Void
 
         package init(
             begin: @escaping @Sendable (PartitionID, OutputPosition) -> Void,
-            publish: @escaping @Sendable (PartitionID, CommittedEffects) -> Void
+            publish: @escaping @Sendable (PartitionID, CommittedEffects) -> Void,
+            read: @escaping @Sendable (PartitionID, OutputEntry) -> Void = { _, _ in }
         ) {
-            (self.begin, self.publish) = (begin, publish)
+            (self.begin, self.publish, self.read) = (begin, publish, read)
         }
     }
 
@@ -77,6 +80,7 @@ package final class EffectFeeds: Sendable {
         case .quiet: break
         case .begins(let position): self.update(partition) { $0.readingBegins(at: position, in: session) }
         case .output(let entry):
+            self.sinks.read(partition, entry)
             do throws(ByteFault) {
                 let output = try CommittedEffects(entry)
                 self.update(partition) { $0.outputRead(output, in: session) }

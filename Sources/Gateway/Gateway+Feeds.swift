@@ -32,7 +32,8 @@ extension Gateway {
                     guard !log.isPresent($0) else { return }
                     followers.wake(.applied)
                     receiptWakes.wake(.applied)
-                }
+                },
+                read: { [owners = self.owners] in owners[Int($0.rawValue)].noteOutput($1) }
             )
         )
         // First, so that hosts that come from another node resume among what was decided just before.

@@ -168,6 +168,10 @@ actor PlacedOwners {
             self.gating.remove(partition)
             if owner.isAway { owner.stop() }
             self.then(partition) { await self.stop(owner, manner) }
+        case .standBy(let partition):
+            self.then(partition) { await self.standBy(self.owners[Int(partition.rawValue)]) }
+        case .standDown(let partition):
+            self.then(partition) { await self.owners[Int(partition.rawValue)].standDown() }
         case .refuse(let refusal):
             self.logger.critical("\(refusal)")
             self.refusal = refusal
@@ -186,8 +190,10 @@ actor PlacedOwners {
 
     private func start(_ partition: PartitionID, _ epoch: Epoch) async {
         let owner = self.owners[Int(partition.rawValue)]
+        // It has a state by this program's rules.
+        let isStandby = (try? await owner.standbyProgress()) != nil
         do {
-            try await self.prepare(partition)
+            if !isStandby { try await self.prepare(partition) }
             let progress = ReplayProgress(partition, of: self.owners.count, self.readiness, self.logger)
             let replayed = try await owner.start { progress.note($0, through: $1) }
             self.readiness.progress = nil
@@ -199,7 +205,8 @@ actor PlacedOwners {
             await self.arrive(partition)
         } catch {
             await owner.giveUpStart()
-            let end = OwnerEnd(error)
+            // What a standby came to is dropped, and the next start begins with a snapshot.
+            let end = isStandby && StandbyEnd(error) == .disagreed ? .unavailable : OwnerEnd(error)
             if case .otherRules(let rules) = end {
                 self.logger.warning("\(error)", metadata: ["rules": "\(rules)"])
             } else if end == .failed {
@@ -246,9 +253,33 @@ actor PlacedOwners {
         }
     }
 
-    /// Tells others how far the owners are, for people to see.
+    private func standBy(_ owner: PartitionOwner) async {
+        do {
+            try await owner.standBy()
+            await self.tellStandby(owner)
+        } catch {
+            self.logger.warning(
+                "this node cannot stand by for a partition yet",
+                metadata: ["partition": "\(owner.partition)", "error": "\(error)"]
+            )
+            self.cluster.tell(.standbyEnded(owner.partition, StandbyEnd(error)))
+        }
+    }
+
+    /// Tells others how far a standby is, if that is one, or that it has ended.
+    private func tellStandby(_ owner: PartitionOwner) async {
+        do {
+            guard let progress = try await owner.standbyProgress() else { return }
+            self.cluster.tell(.standsBy(owner.partition, lag: progress.lag))
+        } catch {
+            self.cluster.tell(.standbyEnded(owner.partition, StandbyEnd(error)))
+        }
+    }
+
+    /// Tells others how far the owners and standbys are, for people to see.
     private func tellProgress() async {
         while !Task.isCancelled {
+            for owner in self.owners { await self.tellStandby(owner) }
             for owner in self.owners where !owner.isAway {
                 guard let progress = try? await owner.progress() else { continue }
                 self.cluster.tell(.reached(owner.partition, progress.applied))
@@ -258,13 +289,22 @@ actor PlacedOwners {
     }
 }
 
+extension StandbyEnd {
+    /// What a standby's error is to placement.
+    init(_ error: any Error) {
+        if case OwnerError.engineDisagrees = error { self = .disagreed } else { self = .failed }
+    }
+}
+
 extension OwnerEnd {
     /// What an owner's error is to placement.
     init(_ error: any Error) {
         if let error = error as? OwnerError, error.isShutdown {
             self = .stopped
-        } else if let error = error as? OwnerError, case .decidedByOthers(_, let rules) = error {
+        } else if case OwnerError.decidedByOthers(_, let rules) = error {
             self = .otherRules(UInt32(clamping: rules))
+        } else if case OwnerError.aheadOfOutputs = error {
+            self = .unavailable
         } else if let error = error as? JournalError {
             switch error.code {
             case .fenced: self = .fenced

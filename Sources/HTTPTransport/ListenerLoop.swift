@@ -271,6 +271,9 @@ final class ListenerLoop {
         swap(&batch, &self.batch)
     }
 
+    /// Forgets the collected requests of a connection that has ended: the next connection's would be handed out with them, as its own.
+    func forgetRequests() { self.batch.removeAll() }
+
     /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by what it says.
     func judge(from connection: HTTPConnection) {
         var heads = RequestBatch()

@@ -75,6 +75,8 @@ final class SecureServerHandler: ChannelDuplexHandler {
         } catch {
             context.close(promise: nil)
         }
+        // It may have ended behind requests that came with the same read.
+        if self.machine.session == nil { self.loop.forgetRequests() }
     }
 
     private func receive(_ ciphertext: ByteBuffer, _ context: ChannelHandlerContext) throws {

@@ -15,14 +15,18 @@ extension HostRoutes {
     /// Reserves what registrations of one app add.
     ///
     /// As long as there is room for all that they could add, no engine is asked. Near a limit the engines say what each adds.
-    func admit(_ registrations: [HostRegistration], by caller: Caller) async throws(Problem) -> Admission {
+    func admit(
+        _ registrations: [HostRegistration],
+        _ bindings: TokenBindings,
+        by caller: Caller
+    ) async throws(Problem) -> Admission {
         guard let registry = self.registry, let app = registrations.first?.app else { return Admission() }
         let instances = registrations.reduce(0) { $0 + $1.instances.count }
         let most = RegistryAdditions(hosts: registrations.count, instances: instances, newInstances: instances)
         if case .success(let reservation) = registry.reserve(most, for: app) {
             return Admission(reservations: [reservation])
         }
-        let additions = try await self.additions(of: registrations)
+        let additions = try await self.additions(of: registrations, bindings)
         var admission = Admission()
         for (index, added) in additions.enumerated() {
             switch registry.reserve(added, for: app) {
@@ -36,7 +40,10 @@ extension HostRoutes {
     }
 
     /// What each registration would add, were it applied now.
-    private func additions(of registrations: [HostRegistration]) async throws(Problem) -> [RegistryAdditions] {
+    private func additions(
+        of registrations: [HostRegistration],
+        _ bindings: TokenBindings
+    ) async throws(Problem) -> [RegistryAdditions] {
         var additions = Array(repeating: RegistryAdditions(), count: registrations.count)
         let places = Dictionary(grouping: registrations.indices) { self.log.partition(of: registrations[$0].host) }
         for (partition, indices) in places {
@@ -47,8 +54,7 @@ extension HostRoutes {
         for (index, registration) in registrations.enumerated() where additions[index].hosts > 0 {
             // Who takes another host its last token takes its place.
             let token = registration.token
-            guard case .bound(let entry) = try await self.log.lookup(token, in: self.directory),
-                entry.host != registration.host,
+            guard let entry = try bindings.binding(of: token), entry.host != registration.host,
                 let other = try await self.log.ask(HostQuestion(entry.host)), other.tokens == [token]
             else { continue }
             additions[index].hosts -= 1

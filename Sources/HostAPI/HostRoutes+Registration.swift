@@ -11,8 +11,10 @@ extension HostRoutes {
     /// `PUT /v1/hosts/<token>/widgets`
     func register(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         var object = try call.object()
-        let registration = try await self.registration(&object, call.asker.token, call.asker.caller)
-        let answers = try await self.append([registration], by: call.asker.caller)
+        let request = try self.request(&object, call.asker.token, call.asker.caller)
+        let bindings = await TokenBindings(of: request.tokens, self.log, self.directory)
+        let registration = try self.registration(request, bindings)
+        let answers = try await self.append([registration], bindings, by: call.asker.caller)
         return HTTPResponse(json: try self.registered(try answers[0].get(), registration.host))
     }
 
@@ -35,12 +37,12 @@ extension HostRoutes {
         return HTTPResponse(status: 204)
     }
 
-    /// The registration that a body asks for, for a caller who may.
-    func registration(
+    /// What a body asks for, of a caller who may.
+    private func request(
         _ object: inout RequestObject,
         _ token: DeviceToken,
         _ caller: Caller
-    ) async throws(Problem) -> HostRegistration {
+    ) throws(Problem) -> RegistrationRequest {
         // Before anything of the app is told, such as the names of its kinds.
         try self.checkApp(&object, caller)
         let bounds = self.bounds
@@ -56,11 +58,20 @@ extension HostRoutes {
                 "the credential is not for this push token of \(body.app); \(self.asked(by: caller))"
             )
         }
-        let (host, registrant) = try await self.host(of: token, body, caller)
-        try await self.checkControlTokens(of: host, body, registrant)
+        return RegistrationRequest(token: token, body: body, caller: caller)
+    }
+
+    /// The registration that a request asks for, by what its tokens are bound to.
+    private func registration(
+        _ request: RegistrationRequest,
+        _ bindings: TokenBindings
+    ) throws(Problem) -> HostRegistration {
+        let body = request.body
+        let (host, registrant) = try self.host(of: request, bindings)
+        try self.checkControlTokens(of: host, body, registrant, bindings)
         let registration = HostRegistration(
             host: host,
-            token: token,
+            token: request.token,
             replacedToken: body.replacedToken,
             registrant: registrant,
             revision: body.revision,
@@ -70,10 +81,11 @@ extension HostRoutes {
             instances: body.instances
         )
         let effectBytes = TokenPush.bytesMax(for: registration)
-        guard effectBytes <= bounds.hosts.effectBytesMax else {
+        let effectBytesMax = self.bounds.hosts.effectBytesMax
+        guard effectBytes <= effectBytesMax else {
             throw Problem(
                 .tooLarge,
-                "a push for the \(body.instances.count) widgets of this host could take \(effectBytes) bytes in the log, more than the limit of \(bounds.hosts.effectBytesMax): register fewer widgets, or give them shorter ids",
+                "a push for the \(body.instances.count) widgets of this host could take \(effectBytes) bytes in the log, more than the limit of \(effectBytesMax): register fewer widgets, or give them shorter ids",
                 path: "instances"
             )
         }
@@ -95,13 +107,13 @@ extension HostRoutes {
     /// The host that a registration is about: the one it names, else the one its tokens stand for, else a new one; and by
     /// what right it is registered. The engine holds the registration to that right when it is applied.
     private func host(
-        of token: DeviceToken,
-        _ body: RegistrationBody,
-        _ caller: Caller
-    ) async throws(Problem) -> (HostKey, Registrant) {
-        let bound = try await self.boundHost(of: token, body)
+        of request: RegistrationRequest,
+        _ bindings: TokenBindings
+    ) throws(Problem) -> (HostKey, Registrant) {
+        let (token, body, caller) = (request.token, request.body, request.caller)
+        let bound = try self.boundHost(of: token, body, bindings)
         let replaced =
-            if let token = body.replacedToken { try await self.boundHost(of: token, body) } else { HostKey?.none }
+            if let token = body.replacedToken { try self.boundHost(of: token, body, bindings) } else { HostKey?.none }
         let derived = HostKey(app: body.app, id: HostID(derivedFrom: token))
         let host = body.host.map { HostKey(app: body.app, id: $0) } ?? bound ?? replaced ?? derived
         guard case .host(let credential) = caller else {
@@ -133,12 +145,11 @@ extension HostRoutes {
     private func checkControlTokens(
         of host: HostKey,
         _ body: RegistrationBody,
-        _ registrant: Registrant
-    ) async throws(Problem) {
+        _ registrant: Registrant,
+        _ bindings: TokenBindings
+    ) throws(Problem) {
         for (index, instance) in body.instances.enumerated() {
-            guard let token = instance.controlToken,
-                case .bound(let entry) = try await self.log.lookup(token, in: self.directory)
-            else { continue }
+            guard let token = instance.controlToken, let entry = try bindings.binding(of: token) else { continue }
             guard entry.app == body.app, entry.instance != nil, !registrant.isHost || entry.host == host else {
                 throw Problem(
                     .tokenBound,
@@ -150,8 +161,12 @@ extension HostRoutes {
     }
 
     /// The host that a push token stands for; nil if it stands for none.
-    private func boundHost(of token: DeviceToken, _ body: RegistrationBody) async throws(Problem) -> HostKey? {
-        guard case .bound(let entry) = try await self.log.lookup(token, in: self.directory) else { return nil }
+    private func boundHost(
+        of token: DeviceToken,
+        _ body: RegistrationBody,
+        _ bindings: TokenBindings
+    ) throws(Problem) -> HostKey? {
+        guard let entry = try bindings.binding(of: token) else { return nil }
         guard entry.app == body.app else { throw Problem(.tokenBound, "the push token belongs to another app") }
         return entry.instance == nil ? entry.host : nil
     }
@@ -161,14 +176,15 @@ extension HostRoutes {
     ///
     /// A token that another partition's host has goes from there first: each token stands for one host at a time. Should the
     /// gateway die in between, it stands for none, and the registration was not answered.
-    func append(
+    private func append(
         _ registrations: [HostRegistration],
+        _ bindings: TokenBindings,
         by caller: Caller
     ) async throws(Problem) -> [Result<RecordAnswer.Result, Problem>] {
-        let admission = try await self.admit(registrations, by: caller)
+        let admission = try await self.admit(registrations, bindings, by: caller)
         defer { self.registry?.release(admission.reservations) }
         let admitted = registrations.indices.filter { admission.refusals[$0] == nil }
-        for index in admitted { try await self.freeTokens(of: registrations[index]) }
+        for index in admitted { try await self.freeTokens(of: registrations[index], bindings) }
         var answers = try await self.log.append(
             admitted.map { (.register(registrations[$0]), registrations[$0].host) }
         ).makeIterator()
@@ -177,13 +193,12 @@ extension HostRoutes {
         }
     }
 
-    private func freeTokens(of registration: HostRegistration) async throws(Problem) {
+    private func freeTokens(of registration: HostRegistration, _ bindings: TokenBindings) async throws(Problem) {
         let controls = registration.registrant.isHost ? [] : registration.instances.compactMap(\.controlToken)
         let home = self.log.partition(of: registration.host)
         var elsewhere: [(token: DeviceToken, host: HostKey)] = []
         for token in [registration.token] + controls {
-            guard case .bound(let entry) = try await self.log.lookup(token, in: self.directory),
-                entry.app == registration.app, entry.partition != home
+            guard let entry = try bindings.binding(of: token), entry.app == registration.app, entry.partition != home
             else { continue }
             elsewhere.append((token, entry.host))
         }
@@ -271,16 +286,25 @@ extension HostRoutes {
             throw Problem(.tooLarge, "an import may have at most \(self.limits.importLinesMax) lines per request")
         }
         var answers = [JSONValue](repeating: .null, count: lines.count)
-        var registrations: [(line: Int, registration: HostRegistration)] = []
+        var requests: [(line: Int, request: RegistrationRequest)] = []
         let reader = JSONReader()
         for (index, line) in lines.enumerated() {
             do throws(Problem) {
-                registrations.append((index, try await self.registration(line: Array(line), reader, caller, app)))
+                requests.append((index, try self.request(line: Array(line), reader, caller, app)))
             } catch {
                 answers[index] = Self.line(index, .failure(error))
             }
         }
-        let results = try await self.append(registrations.map(\.registration), by: caller)
+        let bindings = await TokenBindings(of: requests.flatMap(\.request.tokens), self.log, self.directory)
+        var registrations: [(line: Int, registration: HostRegistration)] = []
+        for (index, request) in requests {
+            do throws(Problem) {
+                registrations.append((index, try self.registration(request, bindings)))
+            } catch {
+                answers[index] = Self.line(index, .failure(error))
+            }
+        }
+        let results = try await self.append(registrations.map(\.registration), bindings, by: caller)
         for (item, result) in zip(registrations, results) {
             do throws(Problem) {
                 let registered = try self.registered(try result.get(), item.registration.host)
@@ -292,20 +316,20 @@ extension HostRoutes {
         return HTTPResponse(lines: answers)
     }
 
-    private func registration(
+    private func request(
         line: [UInt8],
         _ reader: JSONReader,
         _ caller: Caller,
         _ app: ServedApps.App
-    ) async throws(Problem) -> HostRegistration {
+    ) throws(Problem) -> RegistrationRequest {
         var object = try RequestObject(try reader.value(of: line, bytesMax: self.limits.bodyBytesMax))
         let hex = try object.requiredString("token")
         guard let token = DeviceToken(hex: hex) else { throw object.problem("token", "is not a push token in hex") }
-        let registration = try await self.registration(&object, token, caller)
-        guard registration.app == app.bundle else {
-            throw object.problem("app", "is \(registration.app), but the path says \(app.bundle)")
+        let request = try self.request(&object, token, caller)
+        guard request.body.app == app.bundle else {
+            throw object.problem("app", "is \(request.body.app), but the path says \(app.bundle)")
         }
-        return registration
+        return request
     }
 
     private static func line(_ index: Int, _ result: Result<JSONValue, Problem>) -> JSONValue {

@@ -11,7 +11,7 @@ import WidgetModel
 final class Broker: @unchecked Sendable {
     // Sound: the library's objects may be used by any thread at once; these two are set once and destroyed with the last
     // reference.
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private let jetStream: OpaquePointer
 
     /// - Throws: As ``BrokerAccess/connect()``.
@@ -44,8 +44,10 @@ final class Broker: @unchecked Sendable {
     }
 
     /// What an answer of the brokers' means that they will give again; nil for any other.
-    private static func final(_ error: jsErrCode) -> JournalError.Code? {
-        switch Int(error.rawValue) {
+    private static func final(_ error: jsErrCode) -> JournalError.Code? { Self.final(Int(error.rawValue)) }
+
+    static func final(_ error: Int) -> JournalError.Code? {
+        switch error {
         // Memory, storage and streams of the account, storage of the brokers.
         case 10023, 10026, 10028, 10047: .full
         // A message or a request that is against the stream's settings; more replicas than brokers.
@@ -58,29 +60,6 @@ final class Broker: @unchecked Sendable {
 // MARK: - Streams
 
 extension Broker {
-    /// Makes a stream, unless there is one that is configured like this.
-    func addStream(
-        _ name: String,
-        subject: String,
-        description: String,
-        replicas: Int,
-        bytesMax: Int,
-        messagesPerSubjectMax: Int = -1
-    ) throws(JournalError) {
-        var error = jsErrCode(rawValue: 0)
-        let status = unsafe freshet_js_add_stream(
-            self.jetStream,
-            name,
-            subject,
-            description,
-            Int64(replicas),
-            Int64(bytesMax),
-            Int64(messagesPerSubjectMax),
-            &error
-        )
-        guard status == NATS_OK else { throw Self.failure(status, error, "making of the stream \(name)") }
-    }
-
     /// Where a stream begins and ends, as its leader says; nil if there is no such stream.
     func ends(of stream: String) throws(JournalError) -> StreamEnds? {
         guard let info = try unsafe self.info(stream, filter: nil) else { return nil }
@@ -199,7 +178,7 @@ extension Broker {
         )
     }
 
-    fileprivate static func bytes(of message: OpaquePointer) -> [UInt8] {
+    static func bytes(of message: OpaquePointer) -> [UInt8] {
         let count = unsafe Int(natsMsg_GetDataLength(message))
         guard count > 0, let data = unsafe natsMsg_GetData(message) else { return [] }
         // Sound: the message has so many bytes, and they are copied before it is destroyed.
@@ -221,7 +200,7 @@ extension Broker {
     ///
     /// The thread of libnats 3.4 that reads from the brokers goes on with one that is destroyed while a message for it comes in
     /// (issue 637 of nats.c). Once brokers have answered behind the end of it, none comes any more.
-    fileprivate func end(_ subscription: OpaquePointer) {
+    func end(_ subscription: OpaquePointer) {
         unsafe natsSubscription_Unsubscribe(subscription)
         // Without an answer a message may be on its way: what stays in memory harms less than what is gone.
         guard unsafe natsConnection_FlushTimeout(self.connection, 5_000) == NATS_OK else { return }
@@ -324,29 +303,7 @@ extension Broker {
         return status == NATS_OK
     }
 
-    /// A message that nothing stores.
-    struct Told {
-        let bytes: [UInt8]
-        let subject: String
-        /// Where an answer is waited for.
-        let reply: String?
-        /// Whether it says that none listens where something was asked.
-        let isUnheard: Bool
-    }
-
-    /// What is published to a subject from now on, also by this connection.
-    func listen(to subject: String) throws(JournalError) -> Following {
-        var subscription: OpaquePointer?
-        var status = unsafe natsConnection_SubscribeSync(&subscription, self.connection, subject)
-        // Once the broker has answered, it has the subscription.
-        if status == NATS_OK { status = unsafe natsConnection_FlushTimeout(self.connection, 2_000) }
-        guard let subscription = unsafe subscription else {
-            throw JournalError(.unavailable, "subscription to \(subject): \(Self.text(status))")
-        }
-        return unsafe Following(subscription, of: self)
-    }
-
-    /// Messages of a stream, or of those that nothing stores, as they come. One thread at a time.
+    /// Messages of a stream, as they come. One thread at a time.
     @safe
     final class Following {
         enum Next {
@@ -367,21 +324,6 @@ extension Broker {
         }
 
         deinit { unsafe self.broker.end(self.subscription) }
-
-        /// The next message that nothing stores; nil if none came in time.
-        func nextTold(waitMilliseconds: Int) -> Told? {
-            var message: OpaquePointer?
-            let status = unsafe natsSubscription_NextMsg(&message, self.subscription, Int64(waitMilliseconds))
-            guard status == NATS_OK, let message = unsafe message else { return nil }
-            // Sound: the library made it, its strings live as long as it, and they are copied.
-            defer { unsafe natsMsg_Destroy(message) }
-            return unsafe Told(
-                bytes: Broker.bytes(of: message),
-                subject: natsMsg_GetSubject(message).map { unsafe String(cString: $0) } ?? "",
-                reply: natsMsg_GetReply(message).map { unsafe String(cString: $0) },
-                isUnheard: natsMsg_IsNoResponders(message)
-            )
-        }
 
         func next(waitMilliseconds: Int) -> Next {
             var message: OpaquePointer?

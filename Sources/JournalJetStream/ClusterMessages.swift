@@ -18,6 +18,10 @@ enum BeatMessage {
                 writer.write(holding.successor) { $0.write($1.rawValue) }
             }
             writer.write(varint: beat.wishes)
+            writer.write(each: beat.followings) { writer, following in
+                writer.write(varint: UInt64(following.partition.rawValue))
+                writer.write(following.lag) { $0.write(varint: $1) }
+            }
             let others = beat.holdings.filter { $0.rules != nil }
             writer.write(each: others) { writer, holding in
                 writer.write(varint: UInt64(holding.partition.rawValue))
@@ -34,21 +38,27 @@ enum BeatMessage {
                 throw MessageFault(sentence: "it is from a newer program")
             }
             let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
-            // Programs before them tell of no wishes, and of no other rules.
+            // Programs before them tell of no wishes.
             let wishes = reader.isAtEnd ? 0 : try reader.readVarint()
+            // Nor of what they follow.
+            let followings =
+                reader.isAtEnd
+                ? [] : try reader.readEach { (reader) throws(ByteFault) in try Beat.Following(from: &reader) }
+            // Nor of other rules.
             var rules: [PartitionID: UInt32] = [:]
             if !reader.isAtEnd {
-                let others = try reader.readEach { (reader) throws(ByteFault) in
+                let released = try reader.readEach { (reader) throws(ByteFault) in
                     let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
                     return (partition, UInt32(truncatingIfNeeded: try reader.readVarint()))
                 }
-                for (partition, number) in others { rules[partition] = number }
+                for (partition, number) in released { rules[partition] = number }
             }
             return Beat(
                 node: node,
                 phase: phase,
                 holdings: holdings.map { $0.released(for: rules[$0.partition]) },
-                wishes: wishes
+                wishes: wishes,
+                followings: followings
             )
         } catch let fault as MessageFault {
             throw fault
@@ -177,6 +187,15 @@ extension NodeName {
         let start = reader.offset
         guard let name = NodeName(try reader.readString()) else { throw .invalid(offset: start) }
         self = name
+    }
+}
+
+extension Beat.Following {
+    fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
+        self.init(
+            partition: PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint())),
+            lag: try reader.readOptional { (reader) throws(ByteFault) in try reader.readVarint() }
+        )
     }
 }
 

@@ -35,7 +35,7 @@ final class FanRelay: Sendable {
     {
         switch step {
         case .pause: Patience(milliseconds: 0).pause()
-        case .findProgress(let partition): copier.found(try self.progress(of: partition), of: partition)
+        case .findProgress(let partition): copier.found(try self.core.fanProgress(of: partition), of: partition)
         case .follow(let first):
             following = try self.core.broker.follow(self.core.names.fan, self.core.names.allFan, from: first)
             copier.followed()
@@ -73,17 +73,20 @@ final class FanRelay: Sendable {
             }
         }
     }
+}
 
-    private func progress(of partition: PartitionID) throws(JournalError) -> FanCopier.Progress {
-        let stream = self.core.names.input(partition)
+extension OpenLog {
+    /// How far a partition is with what is for all of them.
+    func fanProgress(of partition: PartitionID) throws(JournalError) -> FanCopier.Progress {
+        let stream = self.names.input(partition)
         // In this order: what comes between changes the end.
-        let end = try self.core.ends(of: stream).last
-        guard let newest = try self.core.broker.newest(in: stream, of: self.core.names.copies(partition)) else {
-            let trimmed = try Trimmed.read(of: partition, self.core)?.fan ?? 0
+        let end = try self.ends(of: stream).last
+        guard let newest = try self.broker.newest(in: stream, of: self.names.copies(partition)) else {
+            let trimmed = try Trimmed.read(of: partition, self)?.fan ?? 0
             return FanCopier.Progress(end: end, newest: nil, trimmed: trimmed)
         }
         do throws(MessageFault) {
-            let copy = try InputMessage(newest.bytes, self.core.journalID, in: stream)
+            let copy = try InputMessage(newest.bytes, self.journalID, in: stream)
             return FanCopier.Progress(end: end, newest: (newest.sequence, copy.fan ?? 0), trimmed: 0)
         } catch {
             throw JournalError(.corrupt, "message \(newest.sequence) of \(stream): \(error.sentence)")

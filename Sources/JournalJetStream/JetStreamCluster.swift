@@ -72,6 +72,8 @@ package final class JetStreamCluster: Cluster {
             switch news {
             case .started(let partition): machine.ownerStarted(partition)
             case .stopped(let partition, let end): machine.ownerStopped(partition, end)
+            case .standsBy(let partition, let lag): machine.standbyFollows(partition, lag: lag)
+            case .standbyEnded(let partition, let end): machine.standbyEnded(partition, end)
             case .reached(let partition, let applied): machine.ownerReached(partition, applied)
             case .leaving: machine.leave()
             }
@@ -150,6 +152,8 @@ package final class JetStreamCluster: Cluster {
         case .readRules(let partition, let epoch): _ = self.requests.add(.readRules(partition, behind: epoch))
         case .startOwner(let partition, let epoch): follow(.start(partition, epoch))
         case .stopOwner(let partition, let manner): follow(.stop(partition, manner))
+        case .startStandby(let partition): follow(.standBy(partition))
+        case .stopStandby(let partition): follow(.standDown(partition))
         case .refuse(let refusal): follow(.refuse(refusal))
         case .left: follow(.left)
         }

@@ -5,12 +5,8 @@ import Synchronization
 package import WidgetModel
 
 extension JetStreamJournal: SnapshotStore {
-    /// The bytes of one chunk.
-    private static let chunkBytes = 524_288
-
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
-        try self.core.checkReadable(partition)
-        return try SnapshotNote.ids(of: partition, self.core)
+        try self.core.snapshots(partition)
     }
 
     package func read(
@@ -18,86 +14,17 @@ extension JetStreamJournal: SnapshotStore {
         wanting isWanted: (UInt8) -> Bool,
         _ body: ([UInt8]) throws -> Void
     ) throws {
-        try self.core.checkReadable(id.partition)
-        guard let note = try SnapshotNote.read(SnapshotNote.subject(of: id, self.core.names), self.core) else {
-            throw JournalError(.corrupt, "there is no \(id)")
-        }
-        let core = self.core
-        try SnapshotChunks.read(
-            note,
-            of: SnapshotFile.Head(journalID: core.journalID, partitions: self.format.partitions, id: id),
-            size: Self.chunkBytes,
-            wanting: isWanted,
-            chunk: { (number) throws(JournalError) in try Self.chunk(number, of: note, id, core) },
-            body
-        )
-    }
-
-    private static func chunk(
-        _ number: Int,
-        of note: SnapshotNote,
-        _ id: SnapshotID,
-        _ core: OpenLog
-    ) throws(JournalError) -> [UInt8] {
-        let subject = "\(core.names.chunks(id.partition, note.upload)).\(number)"
-        let message = try core.persist { () throws(JournalError) in
-            try core.broker.newest(in: core.names.chunks, of: subject)
-        }
-        guard let message else { throw JournalError(.corrupt, "\(id) lacks chunk \(number)") }
-        return message.bytes
+        try self.core.readSnapshot(id, wanting: isWanted, body)
     }
 
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
-        try self.write(id, .lastOfSubject(0), next)
+        try self.core.writeSnapshot(id, .lastOfSubject(0), next)
     }
 
-    package func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws { try self.write(id, .nothing, next) }
-
-    private func write(_ id: SnapshotID, _ expectation: Expectation, _ next: () throws -> [UInt8]?) throws {
-        try self.core.checkReadable(id.partition)
-        let upload = UInt64.random(in: 1...UInt64.max)
-        let prefix = self.core.names.chunks(id.partition, upload)
-        do {
-            let head = SnapshotFile.Head(journalID: self.core.journalID, partitions: self.format.partitions, id: id)
-            var chunks = SnapshotChunks(of: head, size: Self.chunkBytes)
-            while let frame = try next() {
-                chunks.add(frame)
-                try self.writeChunks(&chunks, prefix)
-            }
-            chunks.finish()
-            try self.writeChunks(&chunks, prefix)
-            let number = chunks.number
-            if let rest = chunks.rest() { try self.writeChunk(rest, "\(prefix).\(number)") }
-            // Last: what has no note is not there.
-            let note = SnapshotNote(upload: upload, byteCount: chunks.byteCount)
-            let isWritten = try note.write(SnapshotNote.subject(of: id, self.core.names), self.core, expectation)
-            // Another node has written it meanwhile, and may have made more of it.
-            if !isWritten { try self.core.broker.purge(self.core.names.chunks, subject: "\(prefix).>") }
-        } catch {
-            try? self.core.broker.purge(self.core.names.chunks, subject: "\(prefix).>")
-            throw error
-        }
-    }
-
-    /// Writes as many whole chunks as there are.
-    private func writeChunks(_ chunks: inout SnapshotChunks, _ prefix: String) throws(JournalError) {
-        while true {
-            let number = chunks.number
-            guard let chunk = chunks.next() else { return }
-            try self.writeChunk(chunk, "\(prefix).\(number)")
-        }
-    }
-
-    private func writeChunk(_ bytes: [UInt8], _ subject: String) throws(JournalError) {
-        try self.core.persist { () throws(JournalError) in
-            switch self.core.broker.publish(bytes, to: subject, .nothing, waitMilliseconds: 5000) {
-            case .stored: return
-            case .refused(let error): throw error
-            case .otherEnd: throw JournalError(.failing, "chunk \(subject) was refused")
-            // Stored twice, the newest counts, and both are the same.
-            case .notTaken(let text), .unknown(let text): throw JournalError(.unavailable, "chunk \(subject): \(text)")
-            }
-        }
+    package func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+        let before = try? SnapshotNote.read(SnapshotNote.subject(of: id, self.core.names), self.core)
+        try self.core.writeSnapshot(id, .nothing, next)
+        if let before { try self.removeChunks(of: before, id.partition) }
     }
 
     package func remove(_ id: SnapshotID) throws(JournalError) {
@@ -111,6 +38,10 @@ extension JetStreamJournal: SnapshotStore {
             return try self.core.broker.purge(self.core.names.notes, subject: subject)
         }
         try self.core.broker.purge(self.core.names.notes, subject: subject)
+        try self.removeChunks(of: note, partition)
+    }
+
+    private func removeChunks(of note: SnapshotNote, _ partition: PartitionID) throws(JournalError) {
         let chunks = "\(self.core.names.chunks(partition, note.upload)).>"
         try self.core.broker.purge(self.core.names.chunks, subject: chunks)
     }

@@ -106,26 +106,7 @@ package final class JetStreamJournal: Journal {
     package static func check(_ configuration: Configuration) throws(JournalError) {
         let names = try StreamNames(of: configuration)
         try BrokerCheck.check(configuration.systemAccess)
-        _ = try Broker(configuration.access).ends(of: names.notes)
-    }
-
-    /// A log for threads that may wait, to be read only: no stream is made, and nothing follows. Waits for the brokers.
-    ///
-    /// - Throws: `.invalid` if there is no such log; else as ``init(configuration:clock:)``.
-    package static func openHistory(_ configuration: Configuration) throws(JournalError) -> any LogHistory {
-        let names = try StreamNames(of: configuration)
-        let broker = try Broker(configuration.access)
-        guard let format = try Streams(broker, names, configuration).format()?.format else {
-            throw JournalError(.invalid, "there is no log of cluster \(names.cluster) on these brokers")
-        }
-        let core = OpenLog(
-            broker: broker,
-            names: names,
-            format: format,
-            configuration: configuration,
-            clock: { .epoch }
-        )
-        return JetStreamHistory(core: core, readers: core.partitions.map { Reader(core, $0) })
+        _ = try Streams(try Broker(configuration.access), names, configuration).usable()
     }
 
     /// How full the stream is that has the least room: each has a limit of its own. Waits for the brokers, but not for any that
@@ -183,7 +164,7 @@ package final class JetStreamJournal: Journal {
 // MARK: - Journal
 
 extension JetStreamJournal {
-    package var history: any LogHistory { JetStreamHistory(core: self.core, readers: self.readers) }
+    package var history: any LogHistory { JetStreamHistory(self.core, self.readers) }
 
     package func append(
         _ submission: Submission,
@@ -274,37 +255,6 @@ extension JetStreamJournal {
 
     package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
         self.core.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
-    }
-}
-
-/// The log for threads that may wait.
-struct JetStreamHistory: LogHistory {
-    let core: OpenLog
-    let readers: [Reader]
-
-    var format: JournalFormat { self.core.format }
-
-    private func reader(_ partition: PartitionID) throws(JournalError) -> Reader {
-        try self.core.checkReadable(partition)
-        return self.readers[Int(partition.rawValue)]
-    }
-
-    func head(_ partition: PartitionID) throws(JournalError) -> LogPosition { try self.reader(partition).head() }
-
-    func read(
-        _ partition: PartitionID,
-        from position: LogPosition,
-        entriesMax: Int
-    ) throws(JournalError) -> [LogEntry] {
-        try self.reader(partition).entries(from: position, entriesMax: entriesMax)
-    }
-
-    func readOutputs(
-        _ partition: PartitionID,
-        from position: OutputPosition,
-        outputsMax: Int
-    ) throws(JournalError) -> [OutputEntry] {
-        try self.reader(partition).outputs(from: position, outputsMax: outputsMax)
     }
 }
 #endif

@@ -48,6 +48,16 @@ extension SnapshotNote {
 
 extension JetStreamJournal: PartitionNotes {
     package func readNote(_ note: PartitionNote, of partition: PartitionID) throws(JournalError) -> [UInt8]? {
+        try JetStreamHistory(self.core, self.readers).readNote(note, of: partition)
+    }
+
+    package func writeNote(_ note: PartitionNote, _ bytes: [UInt8], of partition: PartitionID) throws(JournalError) {
+        try JetStreamHistory(self.core, self.readers).writeNote(note, bytes, of: partition)
+    }
+}
+
+extension JetStreamHistory: PartitionNotes {
+    package func readNote(_ note: PartitionNote, of partition: PartitionID) throws(JournalError) -> [UInt8]? {
         try self.core.checkReadable(partition)
         let subject = self.core.names.note(note, of: partition)
         let message = try self.core.persist { () throws(JournalError) in

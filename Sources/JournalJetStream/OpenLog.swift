@@ -138,10 +138,12 @@ extension OpenLog {
     /// Hands on what comes to a subject that nothing stores, and nil when nothing has come for a while, until it is over. Asks brokers
     /// again that do not let it listen.
     func listen(to subject: String, waitMilliseconds: Int, until isOver: () -> Bool, _ take: (Broker.Told?) -> Void) {
-        var listening: Broker.Following?
+        var listening: Broker.Listening?
         while !isOver() {
             if listening == nil { listening = try? self.broker.listen(to: subject) }
-            take(listening?.nextTold(waitMilliseconds: waitMilliseconds))
+            let told = listening?.next(waitMilliseconds: waitMilliseconds) ?? []
+            if told.isEmpty { take(nil) }
+            for one in told { take(one) }
             if listening == nil { Patience(milliseconds: 0).pause() }
         }
     }

@@ -19,12 +19,10 @@ struct Streams {
 
     /// The log's format. Makes the streams if there is no log yet.
     func open(now: Instant) throws(JournalError) -> JournalFormat {
-        if try self.broker.ends(of: self.names.notes) == nil {
-            try self.add(self.names.notes, self.names.allNotes, Self.notesDescription, messagesPerSubjectMax: 1)
-        }
-        let known = try self.format()
+        try self.addNotes()
+        let known = try self.usable()
         let format = if let known { known.format } else { try self.create(now: now) }
-        let isWhole = known?.isWhole ?? false
+        let isWhole = known?.stage == .whole
         guard format.partitions == self.configuration.partitions else {
             throw JournalError(
                 .formatMismatch,
@@ -33,64 +31,183 @@ struct Streams {
             )
         }
         for stream in self.all(format) { try self.open(stream, of: format, isWhole: isWhole) }
-        if !isWhole { try self.write(format, isWhole: true) }
+        if !isWhole { _ = try self.write(format, .whole, .nothing) }
         return format
+    }
+
+    private func addNotes() throws(JournalError) {
+        guard try self.broker.ends(of: self.names.notes) == nil else { return }
+        try self.add(
+            Stream(name: self.names.notes, subject: self.names.allNotes),
+            Self.notesDescription,
+            messagesPerSubjectMax: 1
+        )
     }
 
     private struct Stream {
         let name: String
         let subject: String
+        /// What its first message gets.
+        var first: UInt64 = 1
     }
 
-    private func all(_ format: JournalFormat) -> [Stream] {
+    /// - Parameter ends: Where another log has ended that this one goes on from; nil for one that begins.
+    private func all(_ format: JournalFormat, behind ends: [PartitionEnd]? = nil) -> [Stream] {
         let partitions = (0..<format.partitions).map { PartitionID(UInt16($0)) }
-        return partitions.map { Stream(name: self.names.input($0), subject: self.names.allInput($0)) }
-            + partitions.map { Stream(name: self.names.output($0), subject: self.names.outputs($0)) }
+        let inputs = partitions.map { partition in
+            let last = ends?[Int(partition.rawValue)].snapshot?.position ?? .start
+            return Stream(
+                name: self.names.input(partition),
+                subject: self.names.allInput(partition),
+                first: last.next.rawValue
+            )
+        }
+        let outputs = partitions.map { partition in
+            let first = ends?[Int(partition.rawValue)].outputs.first?.position ?? .first
+            return Stream(
+                name: self.names.output(partition),
+                subject: self.names.outputs(partition),
+                first: first.rawValue
+            )
+        }
+        return inputs + outputs
             + [
                 Stream(name: self.names.fan, subject: self.names.allFan),
                 Stream(name: self.names.chunks, subject: self.names.allChunks),
             ]
     }
 
-    private func open(_ stream: Stream, of format: JournalFormat, isWhole: Bool) throws(JournalError) {
-        let description = "Freshet: log \(format.journalID)"
-        if let found = try self.broker.ends(of: stream.name) {
-            guard found.description == description else {
-                throw JournalError(
-                    .formatMismatch,
-                    "the stream \(stream.name) says \"\(found.description)\", and this is log \(format.journalID): it is "
-                        + "another cluster's; give this one another name"
-                )
-            }
-            return
+    private static func description(_ format: JournalFormat) -> String { "Freshet: log \(format.journalID)" }
+
+    /// - Returns: Whether it is there.
+    private func find(_ stream: Stream, of format: JournalFormat) throws(JournalError) -> Bool {
+        guard let found = try self.broker.ends(of: stream.name) else { return false }
+        guard found.description == Self.description(format) else {
+            throw JournalError(
+                .formatMismatch,
+                "the stream \(stream.name) says \"\(found.description)\", and this is log \(format.journalID): it is "
+                    + "another cluster's; give this one another name"
+            )
         }
+        return true
+    }
+
+    private func open(_ stream: Stream, of format: JournalFormat, isWhole: Bool) throws(JournalError) {
+        guard try !self.find(stream, of: format) else { return }
         guard !isWhole else {
             throw JournalError(.corrupt, "the stream \(stream.name) is missing; restore it from a backup")
         }
-        try self.add(stream.name, stream.subject, description)
+        try self.add(stream, Self.description(format))
     }
 
-    private func add(_ name: String, _ subject: String, _ description: String, messagesPerSubjectMax: Int = -1)
+    private func add(_ stream: Stream, _ description: String, messagesPerSubjectMax: Int = -1)
         throws(JournalError)
     {
         try self.broker.addStream(
-            name,
-            subject: subject,
-            description: description,
-            replicas: self.configuration.replicas,
-            bytesMax: self.configuration.streamBytesMax,
-            messagesPerSubjectMax: messagesPerSubjectMax
+            StreamSettings(
+                name: stream.name,
+                description: description,
+                subjects: [stream.subject],
+                numReplicas: self.configuration.replicas,
+                maxBytes: self.configuration.streamBytesMax,
+                maxMsgsPerSubject: messagesPerSubjectMax,
+                firstSeq: stream.first
+            )
         )
+    }
+
+    // MARK: A log that goes on where another one has ended
+
+    /// Makes the streams, which no gateway opens before ``finish(_:behind:)``.
+    ///
+    /// - Returns: What that takes.
+    func begin(_ format: JournalFormat, behind ends: [PartitionEnd]) throws(JournalError) -> UInt64 {
+        let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
+        let note = try patience.persist { () throws(JournalError) in try self.note(format) }
+        let streams = self.all(format, behind: ends)
+        for stream in streams where try self.find(stream, of: format) {
+            throw JournalError(
+                .formatMismatch,
+                "the stream \(stream.name) is there, and no log that it belongs to; look what it is, and remove it"
+            )
+        }
+        for stream in streams {
+            try patience.persist { () throws(JournalError) in
+                if try !self.find(stream, of: format) { try self.add(stream, Self.description(format)) }
+            }
+        }
+        return note
+    }
+
+    /// Notes that a log is to be made that goes on from another one; its sequence.
+    private func note(_ format: JournalFormat) throws(JournalError) -> UInt64 {
+        try self.addNotes()
+        if let note = try self.write(format, .moving, .lastOfSubject(0)) { return note }
+        // An earlier attempt may have been stored.
+        guard let known = try self.known(), known.stage == .moving, known.format == format,
+            let note = try self.broker.newest(in: self.names.notes, of: self.names.format)
+        else {
+            throw JournalError(.fenced, "the log of cluster \(self.names.cluster) was begun by another one meanwhile")
+        }
+        return note.sequence
+    }
+
+    /// - Parameter note: What ``begin(_:behind:)`` gave.
+    func finish(_ format: JournalFormat, behind note: UInt64) throws(JournalError) {
+        if try self.write(format, .whole, .lastOfSubject(note)) != nil { return }
+        // An earlier attempt may have been stored.
+        guard let known = try self.known(), known.stage == .whole, known.format == format else {
+            throw JournalError(
+                .fenced,
+                "the log of cluster \(self.names.cluster) was begun anew by another one meanwhile"
+            )
+        }
+    }
+
+    /// Removes a log that was begun and not finished; the notes of it last, so that this can be done again.
+    func remove(_ format: JournalFormat) throws(JournalError) {
+        for stream in self.all(format) where try self.find(stream, of: format) {
+            try self.broker.removeStream(stream.name)
+        }
+        // Its sequences go on: who has begun that log before is told by them that it is gone.
+        try self.broker.purge(self.names.notes)
     }
 
     // MARK: The format
 
-    /// The log's format, and whether all its streams were made; nil if there is no log.
-    func format() throws(JournalError) -> (format: JournalFormat, isWhole: Bool)? {
-        guard let note = try self.broker.newest(in: self.names.notes, of: self.names.format) else { return nil }
+    /// How far the making of a log is.
+    enum Stage: UInt8 {
+        /// Some of its streams may not be there yet.
+        case begun = 0
+        case whole = 1
+        /// It is to go on where another one has ended, and has not all of it yet.
+        case moving = 2
+    }
+
+    /// A log that any gateway may open; nil if there is none.
+    func usable() throws(JournalError) -> (format: JournalFormat, stage: Stage)? {
+        guard let known = try self.known() else { return nil }
+        guard known.stage != .moving else {
+            throw JournalError(
+                .formatMismatch,
+                "the move of a data directory into cluster \(self.names.cluster) is not finished; run freshet cluster adopt "
+                    + "with that directory again, or with --discard to remove what is there"
+            )
+        }
+        return known
+    }
+
+    /// What is there, whatever it is.
+    func known() throws(JournalError) -> (format: JournalFormat, stage: Stage)? {
+        // Brokers without that stream say so by an error.
+        guard try self.broker.ends(of: self.names.notes) != nil,
+            let note = try self.broker.newest(in: self.names.notes, of: self.names.format)
+        else { return nil }
         do {
             var reader = try MessageFormat.reader(of: note.bytes, .note, "", in: self.names.format)
-            let isWhole = try reader.readBool()
+            guard let stage = Stage(rawValue: try reader.readByte()) else {
+                throw MessageFault(sentence: "it is from a newer program")
+            }
             let format = JournalFormat(
                 journalID: try reader.readString(),
                 formatVersion: UInt32(truncatingIfNeeded: try reader.readVarint()),
@@ -104,7 +221,7 @@ struct Streams {
                         + "\(JournalFormat.currentVersion)"
                 )
             }
-            return (format, isWhole)
+            return (format, stage)
         } catch let error as JournalError {
             throw error
         } catch {
@@ -121,26 +238,29 @@ struct Streams {
             partitions: self.configuration.partitions,
             createdAt: now
         )
-        try self.write(own, isWhole: false)
+        // The first one to name the log wins.
+        _ = try self.write(own, .begun, .lastOfSubject(0))
         // Another may have been first.
-        guard let format = try self.format()?.format else {
+        guard let format = try self.usable()?.format else {
             throw JournalError(.unavailable, "the log of cluster \(self.names.cluster) could not be created")
         }
         return format
     }
 
-    private func write(_ format: JournalFormat, isWhole: Bool) throws(JournalError) {
+    /// - Returns: The note's sequence; nil if another one was written.
+    private func write(_ format: JournalFormat, _ stage: Stage, _ expectation: Expectation) throws(JournalError)
+        -> UInt64?
+    {
         let bytes = MessageFormat.message(.note, "", in: self.names.format) { writer in
-            writer.write(isWhole)
+            writer.write(byte: stage.rawValue)
             writer.write(format.journalID)
             writer.write(varint: UInt64(format.formatVersion))
             writer.write(count: format.partitions)
             writer.write(format.createdAt)
         }
-        // The first one to name the log wins.
-        let expectation: Expectation = isWhole ? .nothing : .lastOfSubject(0)
         switch self.broker.publish(bytes, to: self.names.format, expectation, waitMilliseconds: 5000) {
-        case .stored, .otherEnd: return
+        case .stored(let sequence): return sequence
+        case .otherEnd: return nil
         case .refused(let error): throw error
         case .notTaken(let text), .unknown(let text):
             throw JournalError(.unavailable, "creation of the log of cluster \(self.names.cluster): \(text)")

@@ -9,16 +9,21 @@ final class WorkBox<Work: Sendable>: Sendable {
         var isClosed = false
     }
 
+    private let max: Int
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    /// Lets work in, unless it is closed.
+    /// - Parameter max: How much may wait.
+    init(max: Int = .max) { self.max = max }
+
+    /// Lets work in, unless it is closed or full.
     ///
     /// - Returns: Whether it was let in.
     func add(_ work: Work) -> Bool {
         let isIn = self.state.withLock { state in
-            if !state.isClosed { state.waiting.append(work) }
-            return !state.isClosed
+            guard !state.isClosed, state.waiting.count < self.max else { return false }
+            state.waiting.append(work)
+            return true
         }
         if isIn { self.wake.signal() }
         return isIn
@@ -27,14 +32,28 @@ final class WorkBox<Work: Sendable>: Sendable {
     /// All that waits; sleeps until there is something. Nil once closed and empty.
     func next() -> [Work]? {
         while true {
-            let (work, isOver) = self.state.withLock { state in
-                var work: [Work] = []
-                swap(&work, &state.waiting)
-                return (work, work.isEmpty && state.isClosed)
-            }
+            let (work, isOver) = self.take()
             if !work.isEmpty { return work }
             if isOver { return nil }
             self.wake.wait()
+        }
+    }
+
+    /// All that waits; if that is nothing, sleeps for a while until there is something.
+    func next(waitMilliseconds: Int) -> [Work] {
+        let end = DispatchTime.now() + .milliseconds(waitMilliseconds)
+        while true {
+            let (work, isOver) = self.take()
+            if !work.isEmpty || isOver { return work }
+            if self.wake.wait(timeout: end) == .timedOut { return [] }
+        }
+    }
+
+    private func take() -> (work: [Work], isOver: Bool) {
+        self.state.withLock { state in
+            var work: [Work] = []
+            swap(&work, &state.waiting)
+            return (work, work.isEmpty && state.isClosed)
         }
     }
 

@@ -31,7 +31,7 @@ final class DataDirectory: Sendable {
     /// Lets somebody else have the directory.
     func unlock() { self.itself.unlock() }
 
-    private static func isLocked(_ path: String) -> JournalError {
+    static func isLocked(_ path: String) -> JournalError {
         let process = self.lastOwner(of: path).map { "\($0)" } ?? "(unknown)"
         return JournalError(.locked, "data directory \(path) is in use by process \(process)")
     }

@@ -216,7 +216,8 @@ extension SQLiteJournal {
         for (index, end) in ends.enumerated() {
             let partition = PartitionID(UInt16(index))
             let tail = end.tail.position
-            if tail > .start {
+            // A log that goes on where another one has ended has no entry yet.
+            if tail > reader.files.first?.starts[index].tail.position ?? .start {
                 _ = try reader.entries(partition, from: tail, through: tail, entriesMax: 1)
             }
             guard let newest = end.newestOutput else { continue }

@@ -30,6 +30,9 @@ extension GatewayConfiguration {
         /// How long a gateway that has a partition is looked for when something is asked of it. Default 3 s, in which partitions of a
         /// gateway that died are another's.
         package var questionPatience = Interval.seconds(3)
+        /// Whether the gateway follows partitions of others, to go on with them at once when those die. Default true: it costs the
+        /// memory of their states, which it needs anyway once it has them.
+        package var standsBy = true
         /// As whom the log is written and read.
         package var credentials = BrokerCredentials()
         /// As whom brokers are asked how they are configured: a user of their system account.
@@ -106,6 +109,7 @@ extension GatewayConfiguration.JetStream {
         }
         visitor.scalar("beat", &self.beat, .duration(.milliseconds(100) ... .seconds(10)))
         visitor.scalar("questionPatience", &self.questionPatience, .duration(.milliseconds(100) ... .minutes(5)))
+        visitor.scalar("standby", &self.standsBy, .flag)
         visitor.section("credentials") { self.credentials.visit(&$0) }
         visitor.section("systemCredentials") { self.systemCredentials.visit(&$0) }
         visitor.optionalSection("tls", &self.tls, empty: GatewayConfiguration.BrokerTLS()) { tls, visitor in

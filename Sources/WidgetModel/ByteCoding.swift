@@ -3,23 +3,34 @@
 /// Integers are LEB128 varints (signed ones zigzag first), fixed-width integers little-endian, strings and byte
 /// arrays are preceded by their length. Every durable format (log records, snapshots, pattern bytes) is written
 /// with this and read back with ``ByteReader``.
-package struct ByteWriter: Sendable {
-    package var bytes: [UInt8]
+///
+/// Public, since what has package access is not inlined into other targets, and what is generic not specialised there (Swift 6.3).
+public struct ByteWriter: Sendable {
+    /// What was written.
+    public var bytes: [UInt8]
 
-    package init(reserving capacity: Int = 0) {
+    /// An empty writer with room for so many bytes.
+    @inlinable
+    public init(reserving capacity: Int = 0) {
         self.bytes = []
         if capacity > 0 { self.bytes.reserveCapacity(capacity) }
     }
 
-    package mutating func write(byte: UInt8) {
+    /// Writes one byte.
+    @inlinable
+    public mutating func write(byte: UInt8) {
         self.bytes.append(byte)
     }
 
-    package mutating func write(_ value: Bool) {
+    /// Writes a byte, 1 or 0.
+    @inlinable
+    public mutating func write(_ value: Bool) {
         self.bytes.append(value ? 1 : 0)
     }
 
-    package mutating func write(varint value: UInt64) {
+    /// Writes a LEB128 varint of one to ten bytes.
+    @inlinable
+    public mutating func write(varint value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             self.bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -28,61 +39,83 @@ package struct ByteWriter: Sendable {
         self.bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    package mutating func write(count: Int) {
+    /// Writes a count. Precondition: it is not negative.
+    @inlinable
+    public mutating func write(count: Int) {
         self.write(varint: UInt64(count))
     }
 
-    package mutating func write(signed value: Int64) {
+    /// Writes a number of either sign, zigzag and as a varint.
+    @inlinable
+    public mutating func write(signed value: Int64) {
         self.write(varint: UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 
-    package mutating func write(fixed32 value: UInt32) {
+    /// Writes four bytes, little-endian.
+    @inlinable
+    public mutating func write(fixed32 value: UInt32) {
         for shift in stride(from: UInt32(0), to: 32, by: 8) {
             self.bytes.append(UInt8(truncatingIfNeeded: value >> shift))
         }
     }
 
-    package mutating func write(fixed64 value: UInt64) {
+    /// Writes eight bytes, little-endian.
+    @inlinable
+    public mutating func write(fixed64 value: UInt64) {
         self.bytes.append(addingCapacity: 8) { bytes in
             for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: value >> (shift * 8))) }
         }
     }
 
-    package mutating func write(_ value: Double) {
+    /// Writes the bit pattern in eight bytes.
+    @inlinable
+    public mutating func write(_ value: Double) {
         self.write(fixed64: value.bitPattern)
     }
 
-    package mutating func write(_ instant: Instant) {
+    /// Writes the milliseconds of an instant.
+    @inlinable
+    public mutating func write(_ instant: Instant) {
         self.write(signed: instant.milliseconds)
     }
 
-    package mutating func write(_ interval: Interval) {
+    /// Writes the milliseconds of an interval.
+    @inlinable
+    public mutating func write(_ interval: Interval) {
         self.write(signed: interval.milliseconds)
     }
 
-    package mutating func write(_ string: String) {
+    /// Writes a length and the UTF-8 of a string.
+    @inlinable
+    public mutating func write(_ string: String) {
         self.write(string.utf8.span)
     }
 
-    package mutating func write(_ bytes: [UInt8]) {
+    /// Writes a length and bytes.
+    @inlinable
+    public mutating func write(_ bytes: [UInt8]) {
         self.write(count: bytes.count)
         self.bytes.append(contentsOf: bytes)
     }
 
-    package mutating func write(_ bytes: Span<UInt8>) {
+    /// Writes a length and bytes.
+    @inlinable
+    public mutating func write(_ bytes: Span<UInt8>) {
         self.write(count: bytes.count)
         self.bytes.append(copying: bytes)
     }
 
     /// Writes a presence byte and then, if there is a value, the value.
-    package mutating func write<Value>(_ value: Value?, _ body: (inout ByteWriter, Value) -> Void) {
+    @inlinable
+    public mutating func write<Value>(_ value: Value?, _ body: (inout ByteWriter, Value) -> Void) {
         guard let value else { return self.write(false) }
         self.write(true)
         body(&self, value)
     }
 
     /// Writes a count and then each element.
-    package mutating func write<Element>(each elements: [Element], _ body: (inout ByteWriter, Element) -> Void) {
+    @inlinable
+    public mutating func write<Element>(each elements: [Element], _ body: (inout ByteWriter, Element) -> Void) {
         self.write(count: elements.count)
         for element in elements { body(&self, element) }
     }
@@ -90,13 +123,15 @@ package struct ByteWriter: Sendable {
 
 extension [UInt8] {
     /// The bytes of a span.
-    package init(copying span: Span<UInt8>) {
+    @inlinable
+    public init(copying span: Span<UInt8>) {
         self.init()
         self.append(copying: span)
     }
 
     /// Appends the bytes of a span.
-    package mutating func append(copying span: Span<UInt8>) {
+    @inlinable
+    public mutating func append(copying span: Span<UInt8>) {
         self.append(addingCapacity: span.count) { output in
             for index in span.indices { output.append(span[index]) }
         }
@@ -106,45 +141,60 @@ extension [UInt8] {
 /// Reads the bytes of a ``ByteWriter``.
 ///
 /// Every read is bounds-checked and throws ``ByteFault``; a reader never traps on damaged input.
-package struct ByteReader: Sendable {
-    package let bytes: [UInt8]
+public struct ByteReader: Sendable {
+    /// What is read.
+    public let bytes: [UInt8]
     /// The index of the next byte to read.
-    package private(set) var offset: Int
+    @inlinable
+    public var offset: Int { self.next }
+    @usableFromInline var next: Int
     /// One past the last byte that may be read.
-    package let end: Int
+    public let end: Int
 
-    package init(_ bytes: [UInt8]) {
+    /// A reader of all bytes.
+    @inlinable
+    public init(_ bytes: [UInt8]) {
         self.init(bytes, in: 0..<bytes.count)
     }
 
     /// A reader of `range` of `bytes`. Precondition: the range lies within the bytes.
-    package init(_ bytes: [UInt8], in range: Range<Int>) {
+    @inlinable
+    public init(_ bytes: [UInt8], in range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
         self.bytes = bytes
-        self.offset = range.lowerBound
+        self.next = range.lowerBound
         self.end = range.upperBound
     }
 
-    package var isAtEnd: Bool { self.offset == self.end }
-    package var remaining: Int { self.end - self.offset }
+    /// Whether nothing is left.
+    @inlinable
+    public var isAtEnd: Bool { self.offset == self.end }
+    /// How many bytes are left.
+    @inlinable
+    public var remaining: Int { self.end - self.offset }
 
-    package mutating func readByte() throws(ByteFault) -> UInt8 {
+    /// Reads one byte.
+    @inlinable
+    public mutating func readByte() throws(ByteFault) -> UInt8 {
         guard self.offset < self.end else { throw .truncated(offset: self.offset) }
-        defer { self.offset += 1 }
+        defer { self.next += 1 }
         return self.bytes[self.offset]
     }
 
     /// Skips `count` bytes if all of them are zero, else none: for fields that are nearly always zero.
-    package mutating func skipZeroes(_ count: Int) -> Bool {
+    @inlinable
+    public mutating func skipZeroes(_ count: Int) -> Bool {
         guard count <= self.remaining else { return false }
         var bits: UInt8 = 0
         for index in 0..<count { bits |= self.bytes[self.offset &+ index] }
         guard bits == 0 else { return false }
-        self.offset += count
+        self.next += count
         return true
     }
 
-    package mutating func readBool() throws(ByteFault) -> Bool {
+    /// Reads a byte that is 1 or 0.
+    @inlinable
+    public mutating func readBool() throws(ByteFault) -> Bool {
         switch try self.readByte() {
         case 0: return false
         case 1: return true
@@ -152,7 +202,9 @@ package struct ByteReader: Sendable {
         }
     }
 
-    package mutating func readVarint() throws(ByteFault) -> UInt64 {
+    /// Reads a varint that fits 64 bits.
+    @inlinable
+    public mutating func readVarint() throws(ByteFault) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -165,74 +217,94 @@ package struct ByteReader: Sendable {
     }
 
     /// A count of elements that take at least one byte each, so that a damaged count cannot ask for gigabytes.
-    package mutating func readCount() throws(ByteFault) -> Int {
+    @inlinable
+    public mutating func readCount() throws(ByteFault) -> Int {
         let start = self.offset
         let value = try self.readVarint()
         guard value <= UInt64(self.remaining) else { throw .invalid(offset: start) }
         return Int(value)
     }
 
-    package mutating func readSigned() throws(ByteFault) -> Int64 {
+    /// Reads a number of either sign.
+    @inlinable
+    public mutating func readSigned() throws(ByteFault) -> Int64 {
         let value = try self.readVarint()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     /// A number within bounds that its meaning sets, so that sums and products of it fit.
-    package mutating func readSigned(in bounds: ClosedRange<Int64>) throws(ByteFault) -> Int64 {
+    @inlinable
+    public mutating func readSigned(in bounds: ClosedRange<Int64>) throws(ByteFault) -> Int64 {
         let start = self.offset
         let value = try self.readSigned()
         guard bounds.contains(value) else { throw .invalid(offset: start) }
         return value
     }
 
-    package mutating func readFixed32() throws(ByteFault) -> UInt32 {
+    /// Reads four bytes, little-endian.
+    @inlinable
+    public mutating func readFixed32() throws(ByteFault) -> UInt32 {
         guard self.remaining >= 4 else { throw .truncated(offset: self.offset) }
         var value: UInt32 = 0
         for index in 0..<4 { value |= UInt32(self.bytes[self.offset + index]) << UInt32(8 * index) }
-        self.offset += 4
+        self.next += 4
         return value
     }
 
-    package mutating func readFixed64() throws(ByteFault) -> UInt64 {
+    /// Reads eight bytes, little-endian.
+    @inlinable
+    public mutating func readFixed64() throws(ByteFault) -> UInt64 {
         guard self.remaining >= 8 else { throw .truncated(offset: self.offset) }
         var value: UInt64 = 0
         for index in 0..<8 { value |= UInt64(self.bytes[self.offset + index]) << UInt64(8 * index) }
-        self.offset += 8
+        self.next += 8
         return value
     }
 
-    package mutating func readDouble() throws(ByteFault) -> Double {
+    /// Reads a number by its bit pattern.
+    @inlinable
+    public mutating func readDouble() throws(ByteFault) -> Double {
         Double(bitPattern: try self.readFixed64())
     }
 
-    package mutating func readInstant() throws(ByteFault) -> Instant {
+    /// Reads an instant.
+    @inlinable
+    public mutating func readInstant() throws(ByteFault) -> Instant {
         Instant(milliseconds: try self.readSigned())
     }
 
-    package mutating func readInterval() throws(ByteFault) -> Interval {
+    /// Reads an interval.
+    @inlinable
+    public mutating func readInterval() throws(ByteFault) -> Interval {
         Interval(milliseconds: try self.readSigned())
     }
 
     /// An interval that is not below zero.
-    package mutating func readLength() throws(ByteFault) -> Interval {
+    @inlinable
+    public mutating func readLength() throws(ByteFault) -> Interval {
         let start = self.offset
         let interval = try self.readInterval()
         guard interval >= .zero else { throw .invalid(offset: start) }
         return interval
     }
 
-    package mutating func readBytes() throws(ByteFault) -> [UInt8] {
+    /// Reads a length and so many bytes.
+    @inlinable
+    public mutating func readBytes() throws(ByteFault) -> [UInt8] {
         Array(self.bytes[try self.readByteRange()])
     }
 
     /// The place of a length-prefixed run of bytes in ``bytes``, for readers that do not want a copy.
-    package mutating func readByteRange() throws(ByteFault) -> Range<Int> {
+    @inlinable
+    public mutating func readByteRange() throws(ByteFault) -> Range<Int> {
         let count = try self.readCount()
-        defer { self.offset += count }
+        defer { self.next += count }
         return self.offset..<(self.offset + count)
     }
 
-    package mutating func readString() throws(ByteFault) -> String {
+    /// Reads a length and so many bytes of valid UTF-8.
+    @inlinable
+    public mutating func readString() throws(ByteFault) -> String {
         let start = self.offset
         let range = try self.readByteRange()
         do {
@@ -243,14 +315,16 @@ package struct ByteReader: Sendable {
     }
 
     /// Reads an optional that ``ByteWriter/write(_:_:)`` wrote.
-    package mutating func readOptional<Value>(
+    @inlinable
+    public mutating func readOptional<Value>(
         _ body: (inout ByteReader) throws(ByteFault) -> Value
     ) throws(ByteFault) -> Value? {
         try self.readBool() ? try body(&self) : nil
     }
 
     /// Reads a list that ``ByteWriter/write(each:_:)`` wrote.
-    package mutating func readEach<Element>(
+    @inlinable
+    public mutating func readEach<Element>(
         _ body: (inout ByteReader) throws(ByteFault) -> Element
     ) throws(ByteFault) -> [Element] {
         let count = try self.readCount()
@@ -262,7 +336,7 @@ package struct ByteReader: Sendable {
 }
 
 /// Why bytes could not be read back.
-package enum ByteFault: Error, Hashable, Sendable {
+@frozen public enum ByteFault: Error, Hashable, Sendable {
     /// The bytes end before the value does.
     case truncated(offset: Int)
     /// A byte at this offset cannot stand there.

@@ -4,42 +4,57 @@
 /// which partition owns a host, where a host's budget window is anchored and how reloads are spread, so it may never
 /// change. It is not a defence against chosen keys: do not index a table with it alone that an untrusted peer fills.
 ///
+/// Public, since what has package access is not inlined into other targets (Swift 6.3).
+///
 /// Sources: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (draft-eastlake-fnv); Steele, Lea, Flood,
 /// "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).
-package struct StableHash: Sendable {
-    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+public struct StableHash: Sendable {
+    @usableFromInline var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    package init() {}
+    /// The hash of nothing.
+    @inlinable
+    public init() {}
 
-    package mutating func combine(byte: UInt8) {
+    /// Takes in one byte.
+    @inlinable
+    public mutating func combine(byte: UInt8) {
         self.state = (self.state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
     }
 
-    package mutating func combine(_ bytes: Span<UInt8>) {
+    /// Takes in bytes, without their count.
+    @inlinable
+    public mutating func combine(_ bytes: Span<UInt8>) {
         for index in bytes.indices { self.combine(byte: bytes[index]) }
     }
 
-    package mutating func combine(_ value: UInt64) {
+    /// Takes in a number.
+    @inlinable
+    public mutating func combine(_ value: UInt64) {
         self.state = Self.mix(self.state ^ value)
     }
 
-    package mutating func combine(_ string: String) {
-        for byte in string.utf8 { self.combine(byte: byte) }
+    /// Takes in a string, and that it ends.
+    @inlinable
+    public mutating func combine(_ string: String) {
+        self.combine(string.utf8.span)
         // A terminator that UTF-8 cannot contain keeps ("ab", "c") and ("a", "bc") apart.
         self.combine(byte: 0xFF)
     }
 
     /// The same as its ``HostKey/text`` would give.
     package mutating func combine(_ host: HostKey) {
-        for byte in host.app.rawValue.utf8 { self.combine(byte: byte) }
+        self.combine(host.app.rawValue.utf8.span)
         self.combine(byte: 0)
         self.combine(host.id.rawValue)
     }
 
-    package var value: UInt64 { Self.mix(self.state) }
+    /// The hash of all that was taken in.
+    @inlinable
+    public var value: UInt64 { Self.mix(self.state) }
 
     /// The hash of one string.
-    package static func of(_ string: String) -> UInt64 {
+    @inlinable
+    public static func of(_ string: String) -> UInt64 {
         var hash = StableHash()
         hash.combine(string)
         return hash.value
@@ -53,7 +68,8 @@ package struct StableHash: Sendable {
     }
 
     /// The SplitMix64 finaliser: a bijection whose every output bit depends on every input bit.
-    package static func mix(_ value: UInt64) -> UInt64 {
+    @inlinable
+    public static func mix(_ value: UInt64) -> UInt64 {
         var mixed = value
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
@@ -65,7 +81,8 @@ package struct StableHash: Sendable {
     /// - Parameters:
     ///   - hash: A well-mixed hash.
     ///   - bound: How many values there are; at least 1.
-    package static func reduce(_ hash: UInt64, below bound: UInt64) -> UInt64 {
+    @inlinable
+    public static func reduce(_ hash: UInt64, below bound: UInt64) -> UInt64 {
         hash.multipliedFullWidth(by: bound).high
     }
 }

@@ -70,7 +70,7 @@ package struct CollapseID: Hashable, Sendable {
 }
 
 /// Why an instance reloads. Raw values are bit numbers in ``ReloadCauses`` and part of the on-disk format.
-package enum ReloadCause: UInt8, Hashable, Sendable, CaseIterable {
+@frozen public enum ReloadCause: UInt8, Hashable, Sendable, CaseIterable {
     case added = 0
     case configured = 1
     case policy = 2
@@ -87,13 +87,20 @@ package enum ReloadCause: UInt8, Hashable, Sendable, CaseIterable {
     package var name: String { String(describing: self) }
 }
 
-/// A set of causes that fall together in one reload.
-package struct ReloadCauses: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt16
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
-    package init(_ cause: ReloadCause) { self.rawValue = 1 << UInt16(cause.rawValue) }
+/// A set of causes that fall together in one reload. Public, since what has package access is not inlined into other targets.
+@frozen public struct ReloadCauses: OptionSet, Hashable, Sendable {
+    /// A bit for each cause, by its raw value.
+    public let rawValue: UInt16
+    /// The causes whose bits are set.
+    @inlinable
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// One cause.
+    @inlinable
+    public init(_ cause: ReloadCause) { self.rawValue = 1 << UInt16(cause.rawValue) }
 
-    package func contains(_ cause: ReloadCause) -> Bool { self.contains(ReloadCauses(cause)) }
+    /// Whether a cause is among them.
+    @inlinable
+    public func contains(_ cause: ReloadCause) -> Bool { self.contains(ReloadCauses(cause)) }
 
     /// The causes in the order of their raw values.
     package var list: [ReloadCause] { ReloadCause.allCases.filter { self.contains($0) } }

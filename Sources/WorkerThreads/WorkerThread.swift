@@ -1,10 +1,14 @@
 import Glibc
 package import Journaling
+import Synchronization
 
 /// A thread of a journal's own: what it does blocks on a disk or on brokers, which neither an event loop nor a shared pool may.
+///
+/// The system keeps what it has of a thread until that is joined or detached: one that is dropped unjoined is detached.
 @safe
 package final class WorkerThread: Sendable {
     private let thread: pthread_t
+    private let isJoined = Atomic(false)
 
     private final class Start {
         var body: (() -> Void)?
@@ -52,8 +56,13 @@ package final class WorkerThread: Sendable {
     /// Whether the caller is on this thread.
     package var isCurrent: Bool { pthread_equal(pthread_self(), self.thread) != 0 }
 
-    /// Waits for the thread's end. To be called exactly once, from another thread.
+    deinit {
+        if !self.isJoined.load(ordering: .acquiring) { pthread_detach(self.thread) }
+    }
+
+    /// Waits for the thread's end. To be called at most once, from another thread.
     package func join() {
+        self.isJoined.store(true, ordering: .releasing)
         // The thread has no result.
         _ = pthread_join(self.thread, nil)
     }

@@ -1,14 +1,16 @@
-"""Kills and stops gateways that share a log, and their brokers, under load, and then asks whether anything was lost or done twice.
+"""Kills, stops and drains gateways that share a log, and their brokers, under load, and then asks whether anything was lost or done twice.
 
     python Tests/Chaos --program .build/release/freshet --rounds 100 --seed 1
 
-Three brokers and three gateways on loopback. In each round one or two of them, chosen by the seed, are killed with -9 or stopped for a
-while, under pushes and registrations of clients that are not ours (httpx). At the end the gateways are ended, their logs are read from
-the brokers by `freshet log export` and `freshet log outputs`, and compared with every answer (checker.py). Then faults are planted in
-what was read, which the checker has to find.
+Three brokers and three gateways on loopback; the gateways' clocks are minutes apart. In each round one or two of them, chosen by the seed,
+are killed with -9, stopped for a while, or ended in order, under pushes, registrations and event streams of clients that are not ours
+(httpx). At the end the gateways are ended, their logs are read from the brokers by `freshet log export` and `freshet log outputs`, and
+compared with every answer and with what the streams told (checker.py). Then faults are planted in what was read, which the checker has
+to find.
 
-It fails if something accepted is not in the log, if a known host's push is refused, if a cause has two reloads or two charges, if the
-partitions are not shared out again within minutes, or if the checker misses a planted fault. Times are printed, and fail nothing.
+It fails if something accepted is not in the log, if a known host's push or stream is refused, if a cause has two reloads or two charges, if
+a reader of a stream was not told of a reload, or again of one that it had acknowledged, if the partitions are not shared out again within
+minutes, or if the checker misses a planted fault. Times are printed, and fail nothing.
 """
 
 import argparse
@@ -21,20 +23,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy" / "demo"))
 
 import checker  # noqa: E402
 from machines import APP, Cluster, Gateway, Machine  # noqa: E402
+from streams import HOSTS, Streams, is_followed  # noqa: E402
 from traffic import Traffic  # noqa: E402
 
 PARTITIONS = 8
-#: What happens in a round, and how often of 14.
+#: What happens in a round, and how often of 18.
 ROUNDS = {
-    "a gateway is killed": 4, "a gateway is stopped": 2, "a gateway is stopped for a moment": 1, "a broker is killed": 3,
-    "a broker is stopped": 1, "a gateway and a broker are killed": 2, "two brokers are stopped": 1,
+    "a gateway is killed": 4, "a gateway is stopped": 2, "a gateway is stopped for a moment": 1, "a gateway is drained": 3,
+    "a broker is killed": 3, "a broker is stopped": 1, "a broker is ended in order": 1, "a gateway and a broker are killed": 2,
+    "two brokers are stopped": 1,
 }
+LONG = "a gateway is stopped for long"
 
 
 def say(text: str = "") -> None:
@@ -42,16 +48,22 @@ def say(text: str = "") -> None:
 
 
 class Chaos:
-    def __init__(self, cluster: Cluster, traffic: Traffic, seed: int) -> None:
+    def __init__(self, cluster: Cluster, traffic: Traffic, streams: Streams, told: argparse.Namespace) -> None:
         self.cluster = cluster
         self.traffic = traffic
-        self.random = random.Random(seed)
+        self.streams = streams
+        self.random = random.Random(told.seed)
+        self.long = told.long
+        #: That ends, and is started again, by what a round does.
+        self.is_out: set[Gateway] = set()
         self.takeovers: list[float] = []
-        self.gaps: list[tuple[float, str]] = []
+        self.gaps: dict[str, list[float]] = {}
 
     async def rounds(self, count: int) -> None:
-        for number in range(count):
-            kind = self.random.choices(list(ROUNDS), ROUNDS.values())[0]
+        kinds = self.random.choices(list(ROUNDS), ROUNDS.values(), k=count)
+        if self.long:
+            kinds[-1] = LONG
+        for number, kind in enumerate(kinds):
             gateway = self.random.choice(self.cluster.gateways)
             brokers = self.random.sample(self.cluster.brokers, 2)
             begun, first = time.monotonic(), len(self.traffic.accepted_at)
@@ -59,7 +71,7 @@ class Chaos:
             settled = await asyncio.to_thread(self.cluster.wait_settled, 300)
             await asyncio.sleep(self.random.uniform(0.2, 1.0))
             gap = self.longest_gap(begun, first)
-            self.gaps.append((gap, kind))
+            self.gaps.setdefault(kind, []).append(gap)
             accepted = len(self.traffic.accepted_at) - first
             words = [f"round {number + 1} of {count}: {kind}"]
             if took is not None:
@@ -79,10 +91,21 @@ class Chaos:
                 return await self.lose(gateway, gateway.kill, gateway.start)
             case "a gateway is stopped":
                 return await self.lose(gateway, gateway.pause, gateway.resume)
+            case "a gateway is drained":
+                return await self.lose(gateway, lambda: self.drain(gateway), gateway.start)
+            case "a gateway is stopped for long":
+                # Longer than a broker remembers ids, and anyone tries anything again, with appends on their way.
+                gateway.pause()
+                await asyncio.sleep(self.long)
+                gateway.resume()
             case "a gateway is stopped for a moment":
                 await self.out([gateway], wait(0.2, 3.0))
             case "a broker is killed":
                 brokers[0].kill()
+                await asyncio.sleep(wait(0.1, 8))
+                brokers[0].start()
+            case "a broker is ended in order":
+                await asyncio.to_thread(brokers[0].end)
                 await asyncio.sleep(wait(0.1, 8))
                 brokers[0].start()
             case "a broker is stopped":
@@ -103,13 +126,19 @@ class Chaos:
         for machine in machines:
             machine.resume()
 
-    async def lose(self, gateway: Gateway, lose, give_back) -> float | None:
+    def drain(self, gateway: Gateway) -> None:
+        status = gateway.end(300)
+        if status != 0:
+            say(f"  {gateway.name} was to end in order, and ended with {status}: {gateway.last_words(2).strip()}")
+
+    async def lose(self, gateway: Gateway, lose: Callable[[], None], give_back: Callable[[], None]) -> float | None:
         """How long it took until all that the gateway had was others'; nil if it had nothing."""
         view = await asyncio.to_thread(self.cluster.view)
         had = [one["partition"] for one in (view or {}).get("partitions", []) if one.get("owner") == gateway.name]
-        lose()
         begun = time.monotonic()
         end = begun + 300
+        self.is_out.add(gateway)
+        await asyncio.to_thread(lose)
         took = None
         while had and time.monotonic() < end:
             view = await asyncio.to_thread(self.cluster.view, gateway)
@@ -124,16 +153,26 @@ class Chaos:
                 raise RuntimeError(f"what {gateway.name} had was not taken over within 300 s: {json.dumps(view)}")
         await asyncio.sleep(self.random.uniform(0, 2))
         give_back()
+        self.is_out.discard(gateway)
         return took
 
     async def supervise(self) -> None:
         """Starts a gateway again that has ended by itself, as a supervisor does."""
         while True:
             for gateway in self.cluster.gateways:
-                if gateway.process and gateway.process.poll() not in (None, -9):
+                if gateway.process and gateway not in self.is_out and gateway.process.poll() not in (None, -9):
                     say(f"  {gateway.name} ended with {gateway.process.returncode} and is started again: {gateway.last_words(2).strip()}")
                     gateway.start()
             await asyncio.sleep(1)
+
+
+def set_clocks(cluster: Cluster, seconds: int) -> None:
+    """One gateway's clock is ahead, another one's behind."""
+    shim = cluster.folder / "clock.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, pathlib.Path(__file__).with_name("clock.c")], check=True)
+    for gateway, offset in zip(cluster.gateways, (seconds, 0, -seconds)):
+        if offset:
+            gateway.environment = {"LD_PRELOAD": str(shim), "CHAOS_CLOCK_SECONDS": str(offset)}
 
 
 def quantiles(values: list[float]) -> str:
@@ -143,20 +182,21 @@ def quantiles(values: list[float]) -> str:
     return f"{len(ordered)}, half within {ordered[len(ordered) // 2]:.1f} s, the longest {ordered[-1]:.1f} s"
 
 
-def dump(cluster: Cluster, *words: str) -> list[dict]:
-    """What a verb that reads the log on the brokers prints."""
-    command = [cluster.program, "log", *words, "--config", str(cluster.gateways[0].config)]
-    done = subprocess.run(command, capture_output=True, text=True)
+def dump(cluster: Cluster, name: str) -> None:
+    """Writes what a verb that reads the log on the brokers prints."""
+    command = [cluster.program, "log", name, "--config", str(cluster.gateways[0].config)]
+    with open(cluster.folder / f"{name}.ndjson", "w") as file:
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
-    (cluster.folder / f"{words[0]}.ndjson").write_text(done.stdout)
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-async def play(told: argparse.Namespace, cluster: Cluster, answers: pathlib.Path) -> Chaos:
-    traffic = Traffic(cluster, APP, answers, told.seed)
-    chaos = Chaos(cluster, traffic, told.seed)
-    running = asyncio.create_task(traffic.run())
+async def play(told: argparse.Namespace, cluster: Cluster) -> Chaos:
+    traffic = Traffic(cluster, APP, cluster.folder / "answers.ndjson", told.seed)
+    traffic.is_followed, traffic.favourites = is_followed, list(HOSTS)
+    streams = Streams(traffic, cluster.folder / "streams.ndjson", told.seed)
+    chaos = Chaos(cluster, traffic, streams, told)
+    running, reading = asyncio.create_task(traffic.run()), asyncio.create_task(streams.run())
     watching = asyncio.create_task(chaos.supervise())
     try:
         while len(traffic.hosts) < 20:
@@ -164,13 +204,18 @@ async def play(told: argparse.Namespace, cluster: Cluster, answers: pathlib.Path
             if running.done():
                 running.result()
         await chaos.rounds(told.rounds)
+        traffic.is_over = True
+        await running
+        await asyncio.to_thread(cluster.wait_settled)
+        await streams.finish(reading)
     finally:
         for machine in cluster.machines:
             if machine.is_paused:
                 machine.resume()
         watching.cancel()
-        traffic.is_over = True
-        await running
+        traffic.is_over = streams.is_over = True
+        await asyncio.gather(running, reading, return_exceptions=True)
+        streams.close()
         await traffic.close()
     return chaos
 
@@ -181,37 +226,45 @@ def main() -> int:
     parser.add_argument("--nats", type=pathlib.Path, default=ROOT / ".venv/bin/nats-server", help="the program nats-server")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--long", type=float, metavar="SECONDS",
+                        help="in the last round, a gateway is stopped for so long; 150 is longer than brokers' duplicate window")
+    parser.add_argument("--clocks", type=int, default=150, metavar="SECONDS", help="how far one gateway's clock is ahead, and one's behind")
     parser.add_argument("--folder", type=pathlib.Path, help="where logs and answers are kept; by default they go if all is well")
     told = parser.parse_args()
     folder = told.folder or pathlib.Path(tempfile.mkdtemp(prefix="freshet-chaos-"))
     say(f"seed {told.seed}, {told.rounds} rounds, in {folder}")
     cluster = Cluster(folder, str(told.program.resolve()), str(told.nats), PARTITIONS, "    budget: unlimited\n")
-    answers = folder / "answers.ndjson"
+    set_clocks(cluster, told.clocks)
     begun = time.monotonic()
     try:
         cluster.start()
-        say(f"three gateways share {PARTITIONS} partitions on three brokers")
-        chaos = asyncio.run(play(told, cluster, answers))
+        say(f"three gateways share {PARTITIONS} partitions on three brokers; their clocks are {told.clocks} s ahead, right, and {told.clocks} s behind")
+        chaos = asyncio.run(play(told, cluster))
         cluster.wait_settled()
         statuses = [gateway.end(120) for gateway in cluster.gateways]
-        entries, outputs = dump(cluster, "export"), dump(cluster, "outputs")
+        for name in ("export", "outputs"):
+            dump(cluster, name)
     except BaseException:
         say(f"it did not come to an end; the logs are in {folder}, and the same again is --seed {told.seed}")
         raise
     finally:
         for machine in cluster.machines:
             machine.end()
-    lines = checker.read(answers)
-    wrong = checker.check(lines, entries, outputs, PARTITIONS)
-    missed = checker.check_the_checker(lines, entries, outputs, PARTITIONS) if checker.is_good(wrong) else []
-    counts, found = chaos.traffic.counts, checker.reloads(outputs)
+    evidence = checker.Evidence.read(folder, PARTITIONS)
+    wrong = checker.check(evidence)
+    missed = checker.check_the_checker(evidence) if checker.is_good(wrong) else []
+    counts, told_of, found = chaos.traffic.counts, chaos.streams.counts, evidence.reloads
     say()
     say(f"{told.rounds} rounds in {time.monotonic() - begun:.0f} s, seed {told.seed}")
     say(f"accepted: {counts['push']} pushes to a device, {counts['targeted']} to many, {counts['repeat']} repeats, "
         f"{counts['registration']} registrations; {counts['acknowledgement']} reloads acknowledged")
     say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}; 409 to a registration sent again: {counts['stale']}")
-    say(f"in the log: {len(entries)} records, {len(found)} reloads, {sum(one['charged'] for one in found)} of them charged")
-    say(f"takeovers: {quantiles(chaos.takeovers)}; pauses of what is accepted: {quantiles([gap for gap, _ in chaos.gaps])}")
+    say(f"event streams: {len(chaos.streams.readers)} readers, {told_of['session']} sessions, {told_of['told']} reloads told, "
+        f"{told_of['acknowledged']} acknowledged, {told_of['gap']} gaps")
+    say(f"in the log: {len(evidence.entries)} records, {len(found)} reloads, {sum(one['charged'] for one in found)} of them charged")
+    say(f"takeovers: {quantiles(chaos.takeovers)}")
+    for kind, gaps in sorted(chaos.gaps.items()):
+        say(f"  pauses of what is accepted, where {kind}: {quantiles(gaps)}")
     if any(statuses):
         say(f"the gateways ended with {statuses}")
     for kind, all_of in wrong.items():

@@ -1,44 +1,68 @@
-"""Compares what clients were answered with what the log holds. It knows nothing of the gateway but its JSON.
+"""Compares what clients were answered and told with what the log holds. It knows nothing of the gateway but its JSON.
 
-    checker.py --answers answers.ndjson --entries entries.ndjson --outputs outputs.ndjson --partitions 8
+    checker.py FOLDER --partitions 8        the folder of a run: answers, streams, export and outputs, each .ndjson
     checker.py --self-test
 
 Answers are what a client has at last been told, a line each: `{"what": "push" | "targeted" | "registration", "id": …, "host": …,
-"revision": …, "status": …}`. Entries are of `freshet log export`, outputs of `freshet log outputs`.
+"revision": …, "status": …}`. Streams are what readers of event streams have met, in order. Export is of `freshet log export`, outputs of
+`freshet log outputs`.
 """
 
 import argparse
 import collections
-import copy
+import dataclasses
 import json
 import pathlib
 import sys
+from collections.abc import Iterator
+
+#: What is wrong, by kind.
+Wrong = dict[str, list[str]]
 
 
-def read(path: pathlib.Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines() if line]
+@dataclasses.dataclass
+class Evidence:
+    answers: list[dict]
+    streams: list[dict]
+    entries: list[dict]
+    outputs: list[dict]
+    partitions: int
+
+    @classmethod
+    def read(cls, folder: pathlib.Path, partitions: int) -> "Evidence":
+        def lines(name: str) -> list[dict]:
+            return [json.loads(line) for line in (folder / f"{name}.ndjson").read_text().splitlines() if line]
+
+        return cls(lines("answers"), lines("streams"), lines("export"), lines("outputs"), partitions)
+
+    @property
+    def reloads(self) -> list[dict]:
+        """Each reload with where it was committed."""
+        found = []
+        for line in self.outputs:
+            for one in [line] if line["effect"] == "reload" else line.get("reloads", []):
+                found.append({**one, "place": f"partition {line['partition']} output {line['output']}"})
+        return found
 
 
-def reloads(outputs: list[dict]) -> list[dict]:
-    """Each reload with where it was committed."""
-    found = []
-    for line in outputs:
-        for one in [line] if line["effect"] == "reload" else line.get("reloads", []):
-            found.append({**one, "place": f"partition {line['partition']} output {line['output']}"})
-    return found
+def check(evidence: Evidence) -> Wrong:
+    wrong: Wrong = {kind: [] for kind in ("lost", "refused", "issued twice", "charged twice", "not told", "told again")}
+    check_answers(evidence, wrong)
+    check_reloads(evidence, wrong)
+    check_streams(evidence, wrong)
+    return wrong
 
 
-def check(answers: list[dict], entries: list[dict], outputs: list[dict], partitions: int) -> dict[str, list[str]]:
-    """What is wrong, by kind."""
-    wrong: dict[str, list[str]] = {"lost": [], "refused": [], "issued twice": [], "charged twice": []}
+def check_answers(evidence: Evidence, wrong: Wrong) -> None:
+    """What was accepted is in the log."""
     places = collections.defaultdict(set)
     revisions: dict[str, int] = {}
-    for entry in entries:
+    for entry in evidence.entries:
         if entry["record"] == "push":
             places[entry["id"].lower()].add(entry["partition"])
         elif entry["record"] == "register":
             revisions[entry["host"]] = max(revisions.get(entry["host"], 0), entry.get("revision") or 0)
-    for answer in answers:
+    for answer in evidence.answers:
         what, status = answer["what"], answer["status"]
         if status != 200:
             wrong["refused"].append(f"{what} {answer.get('id') or answer['host']} was answered {status} {answer.get('body', '')}")
@@ -47,10 +71,14 @@ def check(answers: list[dict], entries: list[dict], outputs: list[dict], partiti
                 wrong["lost"].append(f"revision {answer['revision']} of {answer['host']} is in no partition")
         else:
             found = len(places[answer["id"].lower()])
-            if found < (partitions if what == "targeted" else 1):
+            if found < (evidence.partitions if what == "targeted" else 1):
                 wrong["lost"].append(f"{what} push {answer['id']} is in {found} partitions")
+
+
+def check_reloads(evidence: Evidence, wrong: Wrong) -> None:
+    """Each cause has one reload, and one charge."""
     by_id, by_cause = collections.defaultdict(list), collections.defaultdict(list)
-    for one in reloads(outputs):
+    for one in evidence.reloads:
         widget = f"{one['app']}/{one['host']}:{one['instance']}"
         by_id[one["reload"]].append(one)
         if one.get("push"):
@@ -66,98 +94,169 @@ def check(answers: list[dict], entries: list[dict], outputs: list[dict], partiti
             wrong["issued twice"].append(f"{cause} has the reloads {', '.join(ids)}")
         if sum(one["charged"] for one in all_of) > 1:
             wrong["charged twice"].append(f"{cause} is charged in {', '.join(one['place'] for one in all_of)}")
-    return wrong
 
 
-def is_good(wrong: dict[str, list[str]]) -> bool:
+def check_streams(evidence: Evidence, wrong: Wrong) -> None:
+    """Each reload of the hosts that a reader acknowledges for was told to it, and none on a stream that was opened behind its
+    acknowledgement."""
+    hosts: dict[str, set[str]] = {}
+    told = collections.defaultdict(set)
+    opened: dict[tuple[str, int], int] = {}
+    acknowledged: dict[str, int] = {}
+    at_end = set()
+    for index, line in enumerate(evidence.streams):
+        reader = line["reader"]
+        match line["what"]:
+            case "follows":
+                hosts[reader] = set(line["hosts"])
+            case "connecting":
+                opened[reader, line["session"]] = index
+            case "told":
+                told[reader].add(line["reload"])
+                if acknowledged.get(line["reload"], index) < opened[reader, line["session"]]:
+                    wrong["told again"].append(f"{reader} was told of {line['reload']} in session {line['session']}, which it had acknowledged")
+            case "acknowledged":
+                acknowledged.setdefault(line["reload"], index)
+            case "refused":
+                wrong["refused"].append(f"the stream of {reader} was answered {line['status']} {line['body']}")
+            case "caught up":
+                at_end.add(reader)
+    for one in evidence.reloads:
+        for reader in at_end:
+            if one["host"] in hosts[reader] and one["reload"] not in told[reader]:
+                wrong["not told"].append(f"{reader} was not told of {one['reload']} of {one['host']}, {one['place']}")
+
+
+def is_good(wrong: Wrong) -> bool:
     return not any(wrong.values())
 
 
-def faults(answers: list[dict], entries: list[dict], outputs: list[dict]) -> list[tuple[str, set[str], list[dict], list[dict]]]:
-    """The same log with a fault planted, and the kinds that it has to be found as. Those that the log has nothing for are left out."""
-    found = []
+# MARK: Planted faults
 
-    def without(what: str) -> None:
-        told = next((one for one in answers if one["what"] == what and one["status"] == 200), None)
-        if told is None:
-            return
-        if what == "registration":
-            left = [one for one in entries if one["record"] != "register" or one["host"] != told["host"]]
-        else:
-            # Of one for all partitions one copy.
-            index = next((i for i, one in enumerate(entries) if one["record"] == "push" and one["id"].lower() == told["id"].lower()), None)
-            left = [one for i, one in enumerate(entries) if i != index] if what == "targeted" else [
-                one for one in entries if one["record"] != "push" or one["id"].lower() != told["id"].lower()]
-        found.append((f"a {what} that was answered is missing", {"lost"}, left, outputs))
 
+def faults(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
+    """The same evidence with a fault planted, and the kinds that it has to be found as; without those that there is nothing for."""
+    yield from faults_of_entries(good)
+    yield from faults_of_reloads(good)
+    yield from faults_of_streams(good)
+
+
+def faults_of_entries(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
     for what in ("push", "targeted", "registration"):
-        without(what)
-    charged = next((one for one in outputs if one["effect"] == "reload" and one["charged"] and one.get("push")), None)
+        told = next((one for one in good.answers if one["what"] == what and one["status"] == 200), None)
+        if told is None:
+            continue
+
+        def is_it(entry: dict) -> bool:
+            if what == "registration":
+                return entry["record"] == "register" and entry["host"] == told["host"]
+            return entry["record"] == "push" and entry["id"].lower() == told["id"].lower()
+
+        places = [index for index, entry in enumerate(good.entries) if is_it(entry)]
+        # Of one for all partitions one copy.
+        gone = set(places[:1] if what == "targeted" else places)
+        left = [entry for index, entry in enumerate(good.entries) if index not in gone]
+        yield f"a {what} that was answered is missing", {"lost"}, dataclasses.replace(good, entries=left)
+        refused = [{**one, "status": 410} if one is told else one for one in good.answers]
+        yield f"a {what} was refused", {"refused"}, dataclasses.replace(good, answers=refused)
+
+
+def faults_of_reloads(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
+    def more(*outputs: dict) -> Evidence:
+        return dataclasses.replace(good, outputs=[*good.outputs, *outputs])
+
+    # Of hosts that no reader follows, so that a reload more is one of its kind alone.
+    followed = {host for line in good.streams if line["what"] == "follows" for host in line["hosts"]}
+    own = [one for one in good.outputs if one["effect"] == "reload" and one["host"] not in followed]
+    charged = next((one for one in own if one["charged"] and one.get("push")), None)
     if charged:
         doubled = {**charged, "output": charged["output"] + 1}
-        found.append(("an output is committed twice", {"issued twice", "charged twice"}, entries, [*outputs, doubled]))
         again = {**doubled, "reload": f"{charged['reload']}-again"}
-        found.append(("a cause is decided by two owners", {"issued twice", "charged twice"}, entries, [*outputs, again]))
-        found.append(("a cause is decided twice, and charged once", {"issued twice"}, entries, [*outputs, {**again, "charged": False}]))
-    added = next((one for one in outputs if one["effect"] == "reload" and "added" in one["causes"] and not one.get("push")), None)
+        yield "an output is committed twice", {"issued twice", "charged twice"}, more(doubled)
+        yield "a cause is decided by two owners", {"issued twice", "charged twice"}, more(again)
+        yield "a cause is decided twice, and charged once", {"issued twice"}, more({**again, "charged": False})
+    added = next((one for one in own if "added" in one["causes"] and not one.get("push")), None)
     if added:
-        again = {**added, "reload": f"{added['reload']}-again"}
-        found.append(("a widget is added twice", {"issued twice"}, entries, [*outputs, again]))
-    return found
+        yield "a widget is added twice", {"issued twice"}, more({**added, "reload": f"{added['reload']}-again"})
 
 
-def check_the_checker(answers: list[dict], entries: list[dict], outputs: list[dict], partitions: int) -> list[str]:
-    """Plants faults in a log that is good, one at a time; what was not found, or found as another."""
+def faults_of_streams(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
+    for reader in sorted({line["reader"] for line in good.streams}):
+        own = [line for line in good.streams if line["reader"] == reader]
+        hosts = set(own[0]["hosts"])
+        told = next((line for line in own if line["what"] == "told" and line["host"] in hosts), None)
+        if told is None or own[-1]["what"] != "caught up":
+            continue
+        left = [line for line in good.streams if (line["reader"], line["what"], line.get("reload")) != (reader, "told", told["reload"])]
+        yield f"{reader} was not told of a reload", {"not told"}, dataclasses.replace(good, streams=left)
+        done = next((line["reload"] for line in own if line["what"] == "acknowledged"), None)
+        if done:
+            late = [{**own[-1], "what": "connecting", "session": 1 << 32},
+                    {**told, "what": "told", "session": 1 << 32, "reload": done}]
+            yield f"{reader} was told of an acknowledged reload", {"told again"}, dataclasses.replace(good, streams=[*good.streams, *late])
+    follows = next((line for line in good.streams if line["what"] == "follows"), None)
+    if follows:
+        refused = {**follows, "what": "refused", "status": 404, "body": ""}
+        yield "a stream was refused", {"refused"}, dataclasses.replace(good, streams=[*good.streams, refused])
+
+
+def check_the_checker(good: Evidence) -> list[str]:
+    """Plants faults in evidence that is good, one at a time; what was not found, or found as another."""
     missed = []
-    for name, kinds, planted_entries, planted_outputs in faults(answers, entries, outputs):
-        wrong = check(answers, planted_entries, planted_outputs, partitions)
-        seen = {kind for kind, all_of in wrong.items() if all_of}
+    for name, kinds, planted in faults(good):
+        seen = {kind for kind, all_of in check(planted).items() if all_of}
         if seen != kinds:
             missed.append(f"{name}: found as {sorted(seen) or 'nothing'}, expected {sorted(kinds)}")
     return missed
 
 
 def self_test() -> list[str]:
-    """A small log that is good, with every fault."""
-    entries = [
-        {"partition": 0, "record": "register", "host": "host-1", "revision": 1},
-        {"partition": 0, "record": "push", "id": "A", "host": "host-1"},
-        {"partition": 0, "record": "push", "id": "B"}, {"partition": 1, "record": "push", "id": "B"},
-    ]
+    """Little evidence that is good, with every fault."""
     reload = {"effect": "reload", "app": "a", "host": "host-1", "instance": "w", "partition": 0}
-    outputs = [
-        {**reload, "output": 1, "reload": "r1", "causes": ["added"], "charged": False},
-        {**reload, "output": 2, "reload": "r2", "causes": ["push"], "charged": True, "push": "a"},
-    ]
-    answers = [
-        {"what": "registration", "host": "host-1", "revision": 1, "status": 200}, {"what": "push", "id": "a", "status": 200},
-        {"what": "targeted", "id": "b", "status": 200},
-    ]
-    said = check(answers, entries, outputs, 2)
-    missed = check_the_checker(answers, entries, outputs, 2)
+    own = {"reader": "host-2", "session": 1}
+    good = Evidence(
+        answers=[
+            {"what": "registration", "host": "host-1", "revision": 1, "status": 200}, {"what": "push", "id": "a", "status": 200},
+            {"what": "targeted", "id": "b", "status": 200},
+        ],
+        streams=[
+            {**own, "what": "follows", "hosts": ["host-2"]}, {**own, "what": "connecting"}, {**own, "what": "told", "reload": "r3", "host": "host-2"},
+            {**own, "what": "acknowledged", "reload": "r3"},
+            # What was on its way meanwhile.
+            {**own, "what": "told", "reload": "r3", "host": "host-2"}, {**own, "what": "caught up"},
+        ],
+        entries=[
+            {"partition": 0, "record": "register", "host": "host-1", "revision": 1},
+            {"partition": 0, "record": "push", "id": "A", "host": "host-1"},
+            {"partition": 0, "record": "push", "id": "B"}, {"partition": 1, "record": "push", "id": "B"},
+        ],
+        outputs=[
+            {**reload, "output": 1, "reload": "r1", "causes": ["added"], "charged": False},
+            {**reload, "output": 2, "reload": "r2", "causes": ["push"], "charged": True, "push": "a"},
+            {**reload, "output": 3, "host": "host-2", "reload": "r3", "causes": ["added"], "charged": False},
+        ],
+        partitions=2,
+    )
+    said = check(good)
+    missed = check_the_checker(good)
     if not is_good(said):
-        missed.append(f"a good log is found bad: {said}")
-    if len(faults(answers, entries, outputs)) != 7:
-        missed.append("not every fault was planted")
-    refused = copy.deepcopy(answers)
-    refused[1]["status"] = 410
-    if not check(refused, entries, outputs, 2)["refused"]:
-        missed.append("a push that was wrongly refused is not found")
+        missed.append(f"good evidence is found bad: {said}")
+    if (count := len(list(faults(good)))) != 13:
+        missed.append(f"{count} faults were planted, not 13")
     return missed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("answers", "entries", "outputs"):
-        parser.add_argument(f"--{name}", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path, nargs="?", help="of a run of chaos")
     parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--self-test", action="store_true")
     told = parser.parse_args()
-    if told.self_test:
+    if told.self_test or told.folder is None:
         missed = self_test()
         print("\n".join(missed) or "the checker finds what was planted")
         return 1 if missed else 0
-    wrong = check(read(told.answers), read(told.entries), read(told.outputs), told.partitions)
+    wrong = check(Evidence.read(told.folder, told.partitions))
     for kind, all_of in wrong.items():
         print(f"{kind}: {len(all_of)}")
         for sentence in all_of[:20]:

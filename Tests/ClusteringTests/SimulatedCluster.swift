@@ -26,6 +26,8 @@ struct SimulatedCluster {
         var waiting: [Event] = []
         /// Owners by partition: their epoch, and whether they have started.
         var owners: [PartitionID: (epoch: Epoch, isRunning: Bool)] = [:]
+        /// What it follows by partition: its number, and whether the state is read.
+        var standbys: [PartitionID: (number: Int, isFollowing: Bool)] = [:]
 
         init(_ machine: PlacementMachine) { self.machine = machine }
 
@@ -41,13 +43,13 @@ struct SimulatedCluster {
         case rules(PartitionID, Epoch?, UInt32?)
         case started(PartitionID, Epoch)
         case stopped(PartitionID, Epoch, OwnerEnd)
+        case follows(PartitionID, Int)
         case gate(PartitionID, Epoch, to: UInt32)
     }
 
     /// What is on its way.
     private struct Message {
         let at: Int64
-        let number: Int
         let node: Node
         let event: Event
     }
@@ -65,10 +67,13 @@ struct SimulatedCluster {
     /// Who made each claim.
     private var makers: [Epoch: ClusterNode] = [:]
     private var epoch: UInt64 = 0
+    /// What comes first is the last.
     private var messages: [Message] = []
-    private var messageCount = 0
     /// Owners that started, since this was emptied.
     var starts: [(node: NodeName, partition: PartitionID)] = []
+    /// How many of them went on from what had followed the owner before.
+    var startsFromStandby = 0
+    private var standbyCount = 0
     /// How often a partition passed to other rules.
     private(set) var gates = 0
     /// What no node may do.
@@ -81,14 +86,22 @@ struct SimulatedCluster {
     // MARK: What happens to nodes
 
     @discardableResult
-    mutating func start(_ name: NodeName, rules: UInt32 = 1) -> Node {
+    mutating func start(
+        _ name: NodeName,
+        rules: UInt32 = 1,
+        standsBy: Bool = true,
+        memory: Interval = .seconds(3600)
+    ) -> Node {
         let own = ClusterNode(
             name: name,
             incarnation: Incarnation(startedAt: Instant(milliseconds: self.now), number: self.random.next()),
             address: "\(name):\(self.nodes.count)",
             rules: rules
         )
-        let node = Node(PlacementMachine(own, partitions: Self.partitions, now: Instant(milliseconds: self.now)))
+        var limits = PlacementMachine.Limits()
+        (limits.standsBy, limits.memory) = (standsBy, memory)
+        let now = Instant(milliseconds: self.now)
+        let node = Node(PlacementMachine(own, partitions: Self.partitions, limits: limits, now: now))
         self.nodes.append(node)
         self.put(.tick, to: node, after: 0)
         return node
@@ -134,6 +147,11 @@ struct SimulatedCluster {
         self.put(.stopped(partition, owner.epoch, .fenced), to: node, after: 0)
     }
 
+    /// Who follows the owner of a partition.
+    func followers(of partition: PartitionID) -> [NodeName] {
+        self.living.filter { $0.standbys[partition]?.isFollowing ?? false }.map(\.name)
+    }
+
     /// Who has an owner that runs.
     func owners(of partition: PartitionID) -> [Node] { self.living.filter { $0.owners[partition]?.isRunning ?? false } }
 
@@ -141,10 +159,8 @@ struct SimulatedCluster {
 
     mutating func run(milliseconds: Int64) {
         let end = self.now + milliseconds
-        while let index = self.messages.indices.min(by: {
-            (self.messages[$0].at, self.messages[$0].number) < (self.messages[$1].at, self.messages[$1].number)
-        }), self.messages[index].at <= end {
-            let message = self.messages.remove(at: index)
+        while let message = self.messages.last, message.at <= end {
+            self.messages.removeLast()
             self.now = message.at
             if message.node.isDead || message.node.hasLeft { continue }
             if message.node.isPaused {
@@ -157,8 +173,14 @@ struct SimulatedCluster {
     }
 
     private mutating func put(_ event: Event, to node: Node, after delay: Int64) {
-        self.messages.append(Message(at: self.now + delay, number: self.messageCount, node: node, event: event))
-        self.messageCount += 1
+        let at = self.now + delay
+        // Behind all that comes by then.
+        var (low, high) = (0, self.messages.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.messages[middle].at > at { low = middle + 1 } else { high = middle }
+        }
+        self.messages.insert(Message(at: at, node: node, event: event), at: low)
     }
 
     private mutating func delay() -> Int64 { Int64.random(in: 1...Int64(self.faults.delayMax), using: &self.random) }
@@ -191,6 +213,16 @@ struct SimulatedCluster {
                 self.rules[Int(partition.rawValue)] = node.machine.own.rules
                 self.starts.append((node.name, partition))
                 node.machine.ownerStarted(partition)
+            }
+        case .follows(let partition, let number):
+            guard node.standbys[partition]?.number == number else { return }
+            let isOwn = self.rules[Int(partition.rawValue)].map { $0 == node.machine.own.rules } ?? true
+            if !isOwn || self.happens(self.faults.failedStarts) {
+                node.standbys[partition] = nil
+                node.machine.standbyEnded(partition, .failed)
+            } else {
+                node.standbys[partition]?.isFollowing = true
+                node.machine.standbyFollows(partition, lag: 0)
             }
         case .stopped(let partition, let epoch, let end):
             guard node.owners[partition]?.epoch == epoch else { return }
@@ -239,6 +271,7 @@ struct SimulatedCluster {
             if self.makers[epoch] != node.machine.own { self.fault(node, "started \(partition) of another") }
             if node.owners[partition] != nil { self.fault(node, "started \(partition) twice") }
             node.owners[partition] = (epoch, false)
+            if node.standbys.removeValue(forKey: partition)?.isFollowing ?? false { self.startsFromStandby += 1 }
             self.put(.started(partition, epoch), to: node, after: 5 * self.delay())
         case .readRules(let partition, let epoch):
             let rules = self.happens(self.faults.failedRequests) ? nil : self.rules[Int(partition.rawValue)]
@@ -252,9 +285,21 @@ struct SimulatedCluster {
                 return self.put(.gate(partition, owner.epoch, to: rules), to: node, after: 5 * self.delay())
             }
             self.put(.stopped(partition, owner.epoch, .stopped), to: node, after: self.delay())
+        case .startStandby(let partition):
+            if node.owners[partition] != nil { self.fault(node, "follows \(partition), which it has") }
+            if node.standbys[partition] != nil { self.fault(node, "follows \(partition) twice") }
+            if node.standbys.values.contains(where: { !$0.isFollowing }) {
+                self.fault(node, "reads the states of two partitions at once")
+            }
+            self.standbyCount += 1
+            node.standbys[partition] = (self.standbyCount, false)
+            self.put(.follows(partition, self.standbyCount), to: node, after: 5 * self.delay())
+        case .stopStandby(let partition):
+            if node.standbys.removeValue(forKey: partition) == nil { self.fault(node, "ends nothing of \(partition)") }
         case .refuse(let refusal): node.refusal = refusal
         case .left:
             if !node.owners.isEmpty { self.fault(node, "left with owners") }
+            if !node.standbys.isEmpty { self.fault(node, "left with standbys") }
             node.hasLeft = true
         }
     }

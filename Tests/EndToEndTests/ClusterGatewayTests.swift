@@ -65,6 +65,41 @@ struct ClusterGatewayTests {
         }
     }
 
+    /// Waits until each partition of both is followed by the other one, which is where its owner is.
+    private static func awaitStandbys(_ pair: Pair) async throws {
+        _ = try await pair.first.eventually("each follows the other") { () async throws -> Bool? in
+            for gateway in pair.gateways {
+                let json = try await gateway.curl("GET", "\(gateway.opsURL)/v1/cluster").json
+                let partitions = json["partitions"] as? [[String: Any]] ?? []
+                let areFollowed = partitions.allSatisfy { seen in
+                    let (owner, standby) = (seen["owner"] as? String, seen["standby"] as? String)
+                    return standby != nil && standby != owner && seen["standbyLag"] as? Int == 0
+                }
+                guard partitions.count == Self.partitions, areFollowed else { return nil }
+            }
+            return true
+        }
+    }
+
+    /// How many partitions a gateway has gone on with from a standby, and how many snapshots it has read.
+    private static func goneOn(_ gateway: TestGateway) -> (standbys: Int, snapshots: Int) {
+        (
+            gateway.logged.count { $0.contains("goes on from its standby") },
+            gateway.logged.count { $0.contains("read a snapshot") }
+        )
+    }
+
+    /// Waits until a gateway has all partitions, where the other one had so many of them: it has gone on with those from standbys.
+    private static func awaitTakeover(
+        _ gateway: TestGateway,
+        of had: Int,
+        since before: (standbys: Int, snapshots: Int)
+    ) async throws {
+        try await Self.awaitAll(gateway)
+        let now = Self.goneOn(gateway)
+        #expect(now.standbys - before.standbys == had && now.snapshots == before.snapshots)
+    }
+
     private static func awaitAll(_ gateway: TestGateway) async throws {
         _ = try await gateway.eventually("one has all") {
             try await Self.owned(gateway).count == Self.partitions ? true : nil
@@ -189,8 +224,10 @@ struct ClusterGatewayTests {
         let missed = try await pair.first.curl("GET", "\(pair.first.opsURL)/metrics").body
         #expect(!missed.contains("freshet_push_tokens_sought_total 0\n"))
         // Handed over, and the end of it is that of any gateway.
+        try await Self.awaitStandbys(pair)
+        let (had, before) = (try await Self.owned(pair.first).count, Self.goneOn(pair.second))
         #expect(await pair.first.drain() == 0)
-        try await Self.awaitAll(pair.second)
+        try await Self.awaitTakeover(pair.second, of: had, since: before)
         try await Self.pushToAll(&pair, at: [pair.second])
         try await Self.checkBooks(pair.second, pair)
         #expect(pair.first.logged.contains { $0.contains("the partition is handed over") })
@@ -287,8 +324,12 @@ struct ClusterGatewayTests {
         var pair = try await Self.pair()
         try await Self.pushToAll(&pair, at: pair.gateways)
         #expect(try await Alerts.firing("FreshetNodeMissing", pair.second, afterMinutes: 5) == 0)
+        try await Self.awaitStandbys(pair)
+        let (had, before) = (try await Self.owned(pair.first).count, Self.goneOn(pair.second))
+        let lags = try await pair.second.curl("GET", "\(pair.second.opsURL)/metrics").body
+        #expect(lags.split(separator: "\n").count { $0.hasPrefix("freshet_partition_standby_lag_entries{") } == had)
         await pair.first.crash()
-        try await Self.awaitAll(pair.second)
+        try await Self.awaitTakeover(pair.second, of: had, since: before)
         #expect(try await Alerts.firing("FreshetNodeMissing", pair.second, afterMinutes: 5) == 1)
         let status = try await pair.second.runVerb(["cluster", "status"])
         #expect(status.status == 1 && status.output.contains("gateway-a was not heard for"), "\(status.output)")
@@ -299,6 +340,11 @@ struct ClusterGatewayTests {
         let lost = metrics.replacing("\(unowned) 0\n", with: "\(unowned) 1\n")
         #expect(try await Alerts.firing("FreshetPartitionUnowned", metrics, afterMinutes: 5) == 0)
         #expect(try await Alerts.firing("FreshetPartitionUnowned", lost, afterMinutes: 5) == 1)
+        // Two machines that decide one log differently are hard to come by: the number grows as it would then.
+        let disagreed = "freshet_cluster_standbys_disagreed_total"
+        let growing = metrics.replacing("\(disagreed) 0\n", with: "\(disagreed) 0+1\n")
+        #expect(try await Alerts.firing("FreshetStandbyDisagrees", metrics, afterMinutes: 5) == 0)
+        #expect(try await Alerts.firing("FreshetStandbyDisagrees", growing, afterMinutes: 5) == 1)
         try await Self.pushToAll(&pair, at: [pair.second])
         try await Self.checkBooks(pair.second, pair)
         await pair.second.stop()

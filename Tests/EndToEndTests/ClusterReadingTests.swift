@@ -21,7 +21,7 @@ import WidgetModel
     private static func partition(_ number: Int, _ state: String, _ more: String = "") -> String {
         """
         {"partition": \(number), "state": "\(state)", "owner": "gateway-1", "epoch": 123, "applied": 1234567, "next": "gateway-2",
-         "snapshotAgeSeconds": 590\(more)}
+         "standby": "gateway-2", "standbyLag": 1234, "snapshotAgeSeconds": 590\(more)}
         """
     }
 
@@ -30,7 +30,7 @@ import WidgetModel
     private static func cluster(_ nodes: [String], _ partitions: [String], streams: String = Self.streams) -> String {
         """
         {"asOf": "2026-11-27T10:00:41Z", "node": "gateway-1", "nodes": [\(nodes.joined(separator: ","))],
-         "partitions": [\(partitions.joined(separator: ","))], "counts": {"moves": 4, "takeovers": 5, "beatsMissed": 0},
+         "partitions": [\(partitions.joined(separator: ","))], "counts": {"moves": 4, "takeovers": 5, "beatsMissed": 0, "standbysDisagreed": 0},
          "brokers": {"connected": "nats://nats-1:4222", "servers": [], "streams": [\(streams)],
            "brokers": [{"name": "nats-1", "version": "2.12.1", "leads": 1}]}}
         """
@@ -48,6 +48,7 @@ import WidgetModel
         #expect(lines.contains { $0.hasPrefix("NODE ") } && lines.contains { $0.hasPrefix("PARTITION ") })
         #expect(lines.contains { $0.hasPrefix("brokers") && $0.hasSuffix("nats-1 2.12.1 leads 1") })
         #expect(lines.contains { $0.contains("moving") && $0.contains("gateway-3") && !$0.contains("gateway-2") })
+        #expect(lines.contains { $0.contains("running") && $0.contains("gateway-2") && $0.contains("1,234 ") })
     }
 
     @Test func `what is wrong is said and marked`() throws {

@@ -27,7 +27,11 @@ import WidgetModel
             successor: own.name
         )
         cluster.hear(Beat(node: own, phase: .joining), at: 4000)
-        cluster.hear(Beat(node: Self.node("gateway-2"), phase: .member, holdings: [holding]), at: 4000)
+        let following = Beat.Following(partition: PartitionID(0), lag: 56)
+        cluster.hear(
+            Beat(node: Self.node("gateway-2"), phase: .member, holdings: [holding], followings: [following]),
+            at: 4000
+        )
         return cluster
     }
 
@@ -68,7 +72,9 @@ import WidgetModel
         let moving = Self.row(json, "partitions", 1)
         #expect(moving?["state"] == .string("moving") && moving?["owner"] == .string("gateway-2"))
         #expect(moving?["successor"] == .string("gateway-1") && moving?["epoch"] == .int(12))
-        #expect(moving?["applied"] == .int(34))
+        #expect(moving?["applied"] == .int(34) && moving?["standby"] == nil)
+        let followed = Self.row(json, "partitions", 0)
+        #expect(followed?["standby"] == .string("gateway-2") && followed?["standbyLag"] == .int(56))
         let told = try #require(json["brokers"])
         #expect(Self.row(told, "brokers", 0)?["leads"] == .int(1))
         #expect(Self.row(told, "streams", 1)?["leader"] == nil)
@@ -83,7 +89,8 @@ import WidgetModel
             #"freshet_cluster_nodes{state="alive"} 2"#, #"freshet_cluster_nodes{state="missing"} 1"#,
             #"freshet_cluster_partitions{state="unowned"} 1"#, #"freshet_cluster_partitions{state="moving"} 1"#,
             "freshet_cluster_partitions_owned 0", #"freshet_cluster_streams{which="leaderless"} 1"#,
-            #"freshet_cluster_streams{which="lagging"} 2"#, "freshet_cluster_brokers 1",
+            #"freshet_cluster_streams{which="lagging"} 2"#, "freshet_cluster_brokers 1", "freshet_cluster_standbys 1",
+            "freshet_cluster_standbys_disagreed_total 0",
         ] { #expect(text.contains("\(line)\n"), "\(line)") }
     }
 

@@ -36,7 +36,8 @@ import WidgetModel
         #expect(place.servers == ["nats://127.0.0.1:4222"])
         #expect(place.cluster == "freshet" && place.replicas == 3 && place.tls == nil)
         #expect(place.streamBytesMax == 1_073_741_824 && place.cacheBytesMax == 67_108_864)
-        #expect(place.patience == .seconds(10))
+        #expect(place.patience == .seconds(10) && place.standsBy)
+        #expect(try Self.jetStream("\(Self.least)\n    standby: false\n")?.standsBy == false)
         #expect(place.credentials == GatewayConfiguration.BrokerCredentials())
     }
 

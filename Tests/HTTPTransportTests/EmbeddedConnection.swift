@@ -106,6 +106,17 @@ final class EmbeddedConnection {
         #expect(self.session.request(method: "POST", fields: fields, body: body.span) != nil)
     }
 
+    /// Sends what waits, and these bytes behind it, all at once.
+    ///
+    /// - Parameter closes: Whether TLS is closed behind it.
+    func send(_ plaintext: [UInt8] = [], closes: Bool = false) throws {
+        var output: [UInt8] = []
+        try self.session.drain(into: &output, upTo: 1 << 20, at: 0)
+        try self.tls.write((output + plaintext).span)
+        if closes { self.tls.shutdown() }
+        try self.channel.writeInbound(ByteBuffer(bytes: self.tls.drainAll()))
+    }
+
     /// Sends as much of a request as the stream's window takes, 65,535 of its body's 65,536 bytes: the rest waits for
     /// credit that is not looked at.
     func requestBeyondWindow(_ path: String) throws {

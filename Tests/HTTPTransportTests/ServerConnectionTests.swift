@@ -21,6 +21,24 @@ import Testing
         #expect(connection.loop.currentCounters.requests == 50)
     }
 
+    @Test func `requests of a connection that ends right behind them do not become the next one's`() throws {
+        let connection = try EmbeddedConnection()
+        try connection.run()
+        connection.request("/a")
+        try connection.send(closes: true)
+        #expect(connection.loop.batch.isEmpty)
+        #expect(!connection.handler.events.contains(.batch(["/a"])))
+    }
+
+    @Test func `requests right before a breach of the protocol do not become the next connection's`() throws {
+        let connection = try EmbeddedConnection()
+        try connection.run()
+        connection.request("/a")
+        // DATA on an idle stream.
+        try connection.send([0, 0, 0, 0, 0, 0, 0, 0, 9])
+        #expect(connection.loop.batch.isEmpty)
+    }
+
     @Test func `an answer may come in a later turn of the loop`() throws {
         let connection = try EmbeddedConnection()
         connection.handler.status = nil

@@ -33,6 +33,7 @@ struct ClusterTests {
             return nodes.allSatisfy { node in
                 node.view?.partitions.allSatisfy { seen in
                     seen.owner?.name == owners[seen.partition] && seen.standing == .running
+                        && seen.standby?.node == seen.next
                 } ?? false
             }
         }
@@ -270,6 +271,8 @@ private final class TestNode: Sendable {
             } else {
                 self.cluster.tell(.stopped(partition, .stopped))
             }
+        case .standBy(let partition): self.cluster.tell(.standsBy(partition, lag: 0))
+        case .standDown: break
         case .refuse(let refusal): self.state.withLock { $0.refusal = refusal }
         case .left: self.state.withLock { $0.hasLeft = true }
         }

@@ -100,5 +100,83 @@ struct ExchangeTests {
         first.close()
         second.close()
     }
+
+    /// Waits until a node holds so many questions.
+    private static func awaitHeld(_ count: Int, by node: Node) async {
+        while node.holds < count { await Task.yield() }
+    }
+
+    @Test func `a node answers as many questions at once as it may`() async throws {
+        let harness = try Harness(try Brokers())
+        var limits = JetStreamExchange.Limits()
+        limits.answeredMax = 2
+        let (first, second) = (try Node(1, harness), try Node(2, harness, limits: limits))
+        await first.reach(second)
+        async let one = first.ask(second, [2, 1])
+        async let two = first.ask(second, [2, 2])
+        await Self.awaitHeld(2, by: second)
+        #expect(await first.ask(second, [9]) == .busy)
+        second.letGo()
+        #expect(await one == .answer([1, 2]))
+        #expect(await two == .answer([2, 2]))
+        #expect(await first.ask(second, [9]) == .answer([9]))
+        first.close()
+        second.close()
+    }
+
+    @Test func `a node has as many questions under way as it may`() async throws {
+        let harness = try Harness(try Brokers())
+        var limits = JetStreamExchange.Limits()
+        limits.askedMax = 2
+        let (first, second) = (try Node(1, harness, limits: limits), try Node(2, harness))
+        await first.reach(second)
+        async let one = first.ask(second, [2, 1])
+        async let two = first.ask(second, [2, 2])
+        await Self.awaitHeld(2, by: second)
+        #expect(await first.ask(second, [2, 3]) == .busy)
+        #expect(second.holds == 2)
+        second.letGo()
+        #expect(await one == .answer([1, 2]))
+        #expect(await two == .answer([2, 2]))
+        #expect(await first.ask(second, [9]) == .answer([9]))
+        first.close()
+        second.close()
+    }
+
+    @Test func `an answer may be so long, for the node that gives it and for the one that asked`() async throws {
+        let harness = try Harness(try Brokers())
+        var (short, long) = (JetStreamExchange.Limits(), JetStreamExchange.Limits())
+        short.answerBytesMax = 1000
+        // Two messages.
+        long.answerBytesMax = 600_000
+        let nodes = [try Node(1, harness, limits: long), try Node(2, harness), try Node(3, harness, limits: short)]
+        for node in nodes.dropFirst() { await nodes[0].reach(node) }
+        #expect(await nodes[0].ask(nodes[1], Node.asking(for: 600_000)) == .answer(Array(repeating: 7, count: 600_000)))
+        #expect(await nodes[0].ask(nodes[1], Node.asking(for: 600_001)) == .silence)
+        #expect(await nodes[0].ask(nodes[2], Node.asking(for: 1000)) == .answer(Array(repeating: 7, count: 1000)))
+        #expect(await nodes[0].ask(nodes[2], Node.asking(for: 1001)) == .tooLong)
+        for node in nodes { node.close() }
+    }
+
+    @Test func `a node that is gone is known to be at once, and one that closes waits for no answer`() async throws {
+        let harness = try Harness(try Brokers())
+        let (first, second, third) = (try Node(1, harness), try Node(2, harness), try Node(3, harness))
+        await first.reach(second)
+        await third.reach(second)
+        async let one = first.ask(second, [2])
+        await Self.awaitHeld(1, by: second)
+        first.close()
+        #expect(await one == .silence)
+        #expect(await first.ask(second, [9]) == .busy)
+        // One that ends with a question does not answer it.
+        async let two = third.ask(second, [2], within: .milliseconds(500))
+        await Self.awaitHeld(2, by: second)
+        second.close()
+        #expect(await two == .silence)
+        // In less than the minutes that the question has.
+        #expect(await third.ask(second, [9]) == .silence)
+        second.letGo()
+        third.close()
+    }
 }
 #endif

@@ -64,8 +64,12 @@ struct OwnerLog: ~Copyable {
         )
     }
 
-    var newestOutput: OutputEntry? {
-        self.outputs.last.map { OutputEntry(position: OutputPosition(UInt64(self.outputs.count)), record: $0) }
+    var newestOutput: OutputEntry? { self.output(self.outputs.count) }
+
+    /// The output with a number from 1; nil for another one.
+    func output(_ number: Int) -> OutputEntry? {
+        guard self.outputs.indices.contains(number - 1) else { return nil }
+        return OutputEntry(position: OutputPosition(UInt64(number)), record: self.outputs[number - 1])
     }
 
     /// The state after another process has begun with this log.
@@ -80,21 +84,34 @@ struct OwnerLog: ~Copyable {
     /// - Returns: What is left to the test: a commit, or what comes of one that failed.
     mutating func run() throws -> OwnerAction? {
         while true {
-            var units = self.unitsPerSlice
-            guard let action = try self.machine.next(&units) else {
-                if self.machine.isBehind { continue }
-                return nil
-            }
-            switch action {
-            case .read(let position):
-                // Two at a time, so that more than one reading is needed.
-                try self.machine.takeEntries(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
-            case .tell: continue
-            case .publish(let output): self.published += output.effects
-            case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
-            case .commit, .awaitRetry, .readNewestOutput, .writeState: return action
+            switch try self.step() {
+            case nil: if !self.machine.isBehind { return nil }
+            case let action? where Self.isLeft(action): return action
+            case .some: continue
             }
         }
+    }
+
+    private static func isLeft(_ action: OwnerAction) -> Bool {
+        switch action {
+        case .commit, .awaitRetry, .readNewestOutput, .writeState: true
+        case .read, .tell, .publish, .tellCheckpoint: false
+        }
+    }
+
+    /// Does the next thing that the machine wants done, unless it is left to the test.
+    mutating func step() throws -> OwnerAction? {
+        var units = self.unitsPerSlice
+        guard let action = try self.machine.next(&units) else { return nil }
+        switch action {
+        case .read(let position):
+            // Two at a time, so that more than one reading is needed.
+            try self.machine.takeEntries(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
+        case .publish(let output): self.published += output.effects
+        case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
+        case .tell, .commit, .awaitRetry, .readNewestOutput, .writeState: break
+        }
+        return action
     }
 
     /// The output that the machine wants written next.

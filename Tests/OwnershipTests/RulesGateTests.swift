@@ -110,6 +110,29 @@ import WidgetModel
         #expect(mine == theirs)
     }
 
+    @Test(arguments: [true, false]) func `a standby does not go on behind a gate, also one that it did not hear of`(
+        hasHeard: Bool
+    ) throws {
+        var log = try Self.started(hosts: 2)
+        _ = try Self.pass(&log)
+        let refused = OwnerError.decidedByOthers(partition: OwnerLog.partition, rules: Self.other)
+        let (before, newest) = (log.output(log.outputs.count - 1), log.newestOutput)
+        let gate = try #require(newest)
+        log.machine = OwnerLog.machine()
+        try log.machine.standBy(newest: before)
+        let nothing = try log.run()
+        let (applied, isStandingBy) = (log.machine.applied, log.machine.isStandingBy)
+        #expect(nothing == nil && applied == LogPosition(3) && isStandingBy)
+        #expect(throws: refused) {
+            if hasHeard { try log.machine.takeOutput(gate.record) } else { try log.machine.start(newest: gate) }
+        }
+        let (rest, isStopped) = (try log.run(), log.machine.isStopped)
+        #expect(rest == nil && isStopped == hasHeard)
+        // Nor does one begin behind it.
+        log.machine = OwnerLog.machine()
+        #expect(throws: refused) { try log.machine.standBy(newest: gate) }
+    }
+
     @Test func `an owner whose gate is fenced off has changed nothing`() throws {
         var log = try Self.started(hosts: 1)
         log.machine.closeGate(to: Self.other)

@@ -141,6 +141,27 @@ import WidgetModel
         #expect(adopted == digest)
     }
 
+    @Test func `a state of other rules is not passed over for an earlier one`() throws {
+        let (store, _, newest, _) = try Self.written()
+        let id = store.snapshots(PartitionID(0))[0]
+        Self.setRules(7, of: id, in: store)
+        let refused = OwnerError.noState(partition: id.partition, reason: "the \(id) is of decision rules 7")
+        #expect(throws: refused) {
+            _ = try LoadedState.newest(
+                of: id.partition,
+                among: 1,
+                in: store,
+                notBeyond: newest.record.through,
+                read: { id in
+                    var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
+                    try store.read(id) { try decoder.take($0) }
+                    return try decoder.finish()
+                },
+                refused: { _ in }
+            )
+        }
+    }
+
     @Test
     func `without a snapshot the newest output tells, and a snapshot that is ahead or damaged counts for nothing`()
         throws

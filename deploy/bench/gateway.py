@@ -88,18 +88,8 @@ class Gateway:
         return {"authorization": "bearer " + (self.folder / "data" / "operator-token").read_text().strip()}
 
     def register(self, program: str, hosts: int, widgets: int) -> None:
-        teams = ["seahawks", "rams", "bears", "jets", "bills", "colts", "lions", "titans"]
-        lines = []
-        for number in range(hosts):
-            instances = [
-                {"id": f"s{i}", "kind": "scores", "family": "systemSmall",
-                 "configuration": {"team": teams[(number + i) % len(teams)]}}
-                for i in range(widgets)
-            ]
-            lines.append(json.dumps({"token": token(number), "host": f"h{number}", "app": APP, "revision": 1,
-                                     "instances": instances}))
         file = self.folder / "hosts.ndjson"
-        file.write_text("\n".join(lines))
+        file.write_text(registrations(hosts, widgets))
         subprocess.run(
             [program, "import", "--server", f"https://localhost:{self.host}", "--ca", self.ca, *self.sender, "--app", APP, file],
             check=True, stderr=subprocess.DEVNULL,
@@ -109,6 +99,19 @@ class Gateway:
         self.process.terminate()
         self.process.wait(timeout=60)
         shutil.rmtree(self.folder)
+
+
+def registrations(hosts: int, widgets: int) -> str:
+    """Hosts with so many widgets each, as an import reads them."""
+    teams = ["seahawks", "rams", "bears", "jets", "bills", "colts", "lions", "titans"]
+    lines = []
+    for number in range(hosts):
+        instances = [
+            {"id": f"s{i}", "kind": "scores", "family": "systemSmall", "configuration": {"team": teams[(number + i) % len(teams)]}}
+            for i in range(widgets)
+        ]
+        lines.append(json.dumps({"token": token(number), "host": f"h{number}", "app": APP, "revision": 1, "instances": instances}))
+    return "\n".join(lines)
 
 
 def wait_until_ready(process: subprocess.Popen, log: pathlib.Path, patience: float = math.inf) -> dict:

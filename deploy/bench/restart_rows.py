@@ -33,7 +33,7 @@ def newest_snapshot(gateway: Gateway) -> int:
 
 def wait_for_snapshot(gateway: Gateway) -> None:
     """Until a snapshot holds all that is registered; nothing is registered meanwhile."""
-    log = max((gateway.folder / "data").glob("log-*.sqlite"))
+    log = max((gateway.folder / "data").glob("journal-*.sqlite"))
     with sqlite3.connect(f"file:{log}?mode=ro", uri=True) as database:
         (last,) = database.execute("SELECT max(position) FROM entries_0").fetchone()
     deadline = time.monotonic() + 600
@@ -46,7 +46,7 @@ def wait_for_snapshot(gateway: Gateway) -> None:
 def scan_log(gateway: Gateway) -> float:
     """Seconds in which SQLite reads every byte of the log: a replay that reads it all cannot be faster."""
     start = time.monotonic()
-    for file in sorted((gateway.folder / "data").glob("log-*.sqlite")):
+    for file in sorted((gateway.folder / "data").glob("journal-*.sqlite")):
         with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
             for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 for _ in database.execute(f'SELECT * FROM "{name}"'):

@@ -76,12 +76,15 @@ class Machine:
         self.name = name
         self.command = command
         self.log = log
+        #: Beside what it inherits.
+        self.environment: dict[str, str] = {}
         self.process: subprocess.Popen | None = None
         self.is_paused = False
 
     def start(self) -> None:
         with open(self.log, "a") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=os.environ | self.environment)
         self.is_paused = False
 
     @property

@@ -11,6 +11,7 @@ import random
 import ssl
 import time
 import uuid
+from collections.abc import Callable
 
 import httpx
 
@@ -33,14 +34,17 @@ class Traffic:
         self.hosts: dict[int, int] = {}
         self.busy: set[int] = set()
         self.to_acknowledge: set[int] = set()
+        #: Whether a host of this number is acknowledged for by others, who read event streams; those in the list get a fourth of the pushes.
+        self.is_followed: Callable[[int], bool] = lambda number: False
+        self.favourites: list[int] = []
         self.is_over = False
         self.counts = dict.fromkeys(
             ("push", "targeted", "registration", "repeat", "acknowledgement", "unanswered", "again", "stale"), 0)
         self.accepted_at: list[float] = []
         # Its own, since it offers HTTP/2.
-        tls = ssl.create_default_context(cafile=str(cluster.ca))
+        self.tls = ssl.create_default_context(cafile=str(cluster.ca))
         self.clients = [
-            {port: httpx.AsyncClient(http1=False, http2=True, verify=tls, base_url=f"https://localhost:{number}", timeout=4.0,
+            {port: httpx.AsyncClient(http1=False, http2=True, verify=self.tls, base_url=f"https://localhost:{number}", timeout=4.0,
                                      limits=httpx.Limits(max_connections=4))
              for port, number in (("push", gateway.push_port), ("host", gateway.host_port))}
             for gateway in cluster.gateways
@@ -100,9 +104,13 @@ class Traffic:
         while not self.is_over:
             await asyncio.sleep(self.random.uniform(0.005, 0.06))
             if self.hosts and self.random.random() < 0.97:
-                await self.push_to_device(self.random.choice(list(self.hosts)))
+                await self.push_to_device(self.choose_host())
             elif self.hosts:
                 await self.push_to_many()
+
+    def choose_host(self) -> int:
+        favourites = [number for number in self.favourites if number in self.hosts]
+        return self.random.choice(favourites if favourites and self.random.random() < 0.25 else list(self.hosts))
 
     async def push_to_device(self, number: int) -> None:
         identifier = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
@@ -112,7 +120,7 @@ class Traffic:
         if answer is None:
             return
         self.note(answer, what="push", id=identifier, host=f"host-{number}")
-        self.to_acknowledge.add(number)
+        self.let_acknowledge(number)
         # Senders repeat what they are not sure of.
         if answer.status_code == 200 and self.random.random() < 0.1:
             again, _ = await self.send(*request)
@@ -160,6 +168,10 @@ class Traffic:
         self.note(answer, what="registration", host=f"host-{number}", revision=revision)
         if answer.status_code == 200:
             self.hosts[number] = revision
+            self.let_acknowledge(number)
+
+    def let_acknowledge(self, number: int) -> None:
+        if not self.is_followed(number):
             self.to_acknowledge.add(number)
 
     async def acknowledge(self) -> None:

@@ -40,6 +40,7 @@ export function open(context) {
     { title: "Epoch", number: true, cell: (row) => count(row.epoch) },
     { title: "Applied to", number: true, cell: (row) => count(row.applied) },
     { title: "Next", cell: (row) => row.next },
+    { title: "Standby", cell: (row) => (row.standby === undefined ? "" : `${row.standby}, ${count(row.standbyLag)} behind`) },
     { title: "Wished", cell: (row) => row.wished },
     { title: "Snapshot", number: true, cell: (row) => (row.snapshotAgeSeconds === undefined ? "" : `${duration(row.snapshotAgeSeconds * 1000)} old`) },
     { title: "Change", cell: (row) => actions(context, "write", [move(row, names)]) },

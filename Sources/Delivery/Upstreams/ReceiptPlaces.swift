@@ -1,5 +1,6 @@
 import Engine
 package import Journaling
+import Logging
 import WidgetModel
 
 /// Where it is kept how far senders were told what became of their pushes.
@@ -17,6 +18,14 @@ package enum ReceiptStore: Sendable {
     case archive(any RecordArchive)
     /// With the log, for the nodes that share it.
     case notes(any PartitionNotes)
+
+    /// - Parameter partitions: How many the log has.
+    func places(partitions: Int, _ logger: Logger) -> any ReceiptPlaces {
+        switch self {
+        case .archive(let archive): ArchivedReceiptPlaces(archive, logger)
+        case .notes(let notes): NotedReceiptPlaces(notes: notes, partitions: partitions, logger: logger)
+        }
+    }
 }
 
 /// What is stored of one app.

@@ -47,11 +47,7 @@ package actor ReceiptSender {
         self.live = plans
         self.client = client
         self.log = log
-        self.places =
-            switch store {
-            case .archive(let archive): ArchivedReceiptPlaces(archive, logger)
-            case .notes(let notes): NotedReceiptPlaces(notes: notes, partitions: log.partitions, logger: logger)
-            }
+        self.places = store.places(partitions: log.partitions, logger)
         self.delivers = delivers
         self.clock = clock
         self.logger = logger

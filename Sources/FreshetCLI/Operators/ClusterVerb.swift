@@ -15,7 +15,9 @@ struct ClusterVerb: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 the gateway does not answer, 2 it refused.
             """,
-        subcommands: [Status.self, Drain.self, Undrain.self, Move.self, UpgradeRules.self]
+        subcommands: [
+            Status.self, Drain.self, Undrain.self, Move.self, UpgradeRules.self, Adopt.self, Leave.self,
+        ]
     )
 
     /// `freshet cluster status`
@@ -241,6 +243,10 @@ struct ClusterReading {
         // Of one that moves, the node that it moves to.
         TextTable.Column(title: "NEXT", isElastic: true) { row, _ in
             row.at("successor").map { Cell($0.words, .warning) } ?? Cell(row.at("next")?.words ?? "–")
+        },
+        // How far that one is behind, if it follows the owner.
+        TextTable.Column(title: "BEHIND", isNumber: true) { row, _ in
+            Cell(row.at("standbyLag")?.whole.map { NumberText.grouped($0) } ?? "–")
         },
         TextTable.Column(title: "SNAPSHOT", isNumber: true) { row, _ in
             Cell(row.at("snapshotAgeSeconds")?.whole.map { "\(NumberText.grouped($0)) s" } ?? "–")

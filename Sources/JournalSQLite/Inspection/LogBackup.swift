@@ -72,6 +72,17 @@ package struct LogBackup {
         return summary
     }
 
+    /// Copies what is beside the log to a folder that there is, decisions among it: where the log does not go along, they cannot be
+    /// made again.
+    func copyBesideLog(to folder: String) throws(JournalError) -> Summary {
+        var summary = Summary()
+        for name in LogDirectory.archives + LogDirectory.caches
+        where LogDirectory.size(of: "\(self.source)/\(name)") > 0 {
+            try self.copyDatabase(name, to: folder, &summary)
+        }
+        return summary
+    }
+
     /// Notes in a data directory that a copy of it was made just now: its gateway tells operators when that was.
     package static func noteBackup(of directory: String) throws(JournalError) {
         let file = try PosixFile(path: "\(directory)/\(LogDirectory.lastBackup)", flags: O_RDWR | O_CREAT)
@@ -123,13 +134,13 @@ package struct LogBackup {
 
 extension LogBackup {
     /// Whether there is nothing at a path, or an empty directory.
-    private static func isFree(_ path: String) throws(JournalError) -> Bool {
+    static func isFree(_ path: String) throws(JournalError) -> Bool {
         guard LogDirectory.isDirectory(path) else { return LogDirectory.size(of: path) == 0 }
         return try LogDirectory.fileNames(in: path).allSatisfy { $0 == "." || $0 == ".." }
     }
 
     /// Empties a directory of what an attempt before has left; nothing happens where there is none.
-    private static func removeFiles(in path: String) throws(JournalError) {
+    static func removeFiles(in path: String) throws(JournalError) {
         guard LogDirectory.isDirectory(path) else { return }
         for name in try LogDirectory.fileNames(in: path) where name != "." && name != ".." {
             let file = "\(path)/\(name)"
@@ -143,16 +154,16 @@ extension LogBackup {
         }
     }
 
-    private static func makeDirectory(_ path: String) throws(JournalError) {
+    static func makeDirectory(_ path: String) throws(JournalError) {
         // Sound: the path is only read during the call.
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw systemFailure("cannot create \(path)") }
     }
 
-    private static func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
+    static func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
         try PosixFile(path: path, flags: O_RDWR | O_CREAT | O_EXCL).replaceContent(bytes)
     }
 
-    private static func sync(_ path: String) throws(JournalError) {
+    static func sync(_ path: String) throws(JournalError) {
         try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY).sync()
     }
 }

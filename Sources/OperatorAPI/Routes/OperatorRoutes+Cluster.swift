@@ -62,6 +62,7 @@ extension OperatorRoutes {
                 JSONValue.object(of: [
                     ("moves", .count(view.counts.moves)), ("takeovers", .count(view.counts.takeovers)),
                     ("beatsMissed", .count(view.counts.beatsMissed)),
+                    ("standbysDisagreed", .count(view.counts.standbysDisagreed)),
                 ])
             ),
         ]
@@ -91,6 +92,8 @@ extension OperatorRoutes {
             ("applied", .unsigned(seen.applied.rawValue)),
             ("successor", seen.successor.map { .string($0.rawValue) }),
             ("next", seen.next.map { .string($0.rawValue) }),
+            ("standby", seen.standby.map { .string($0.node.rawValue) }),
+            ("standbyLag", seen.standby.map { .unsigned($0.lag) }),
             ("wished", seen.wished.map { .string($0.rawValue) }),
             ("rules", seen.rules.map { .count(Int($0)) }),
             ("snapshotAgeSeconds", snapshot.map { .int(max(.zero, now - $0.logTime).milliseconds / 1000) }),
@@ -176,7 +179,11 @@ extension OperatorRoutes {
             "Beats of other nodes that did not come.",
             view.counts.beatsMissed
         )
-        guard let brokers = cluster.brokers else { return }
+        Self.addStandbys(of: view, &text)
+        if let brokers = cluster.brokers { Self.addBrokers(brokers, &text) }
+    }
+
+    private static func addBrokers(_ brokers: BrokersView, _ text: inout PrometheusText) {
         text.add("freshet_cluster_brokers", .gauge, "Brokers that answer.", brokers.brokers.count)
         text.add(
             "freshet_cluster_streams",
@@ -187,6 +194,31 @@ extension OperatorRoutes {
                 ("all", brokers.streams.count), ("leaderless", brokers.leaderless.count),
                 ("lagging", brokers.lagging.count),
             ]
+        )
+    }
+
+    private static func addStandbys(of view: ClusterView, _ text: inout PrometheusText) {
+        text.add(
+            "freshet_cluster_standbys",
+            .gauge,
+            "Partitions whose owner is followed by a node that goes on when it dies.",
+            view.partitions.count { $0.standby != nil }
+        )
+        text.add(
+            "freshet_partition_standby_lag_entries",
+            .gauge,
+            "Entries that the owner of a partition has committed, and that this node, which follows it, has not applied.",
+            by: "partition",
+            view.partitions.compactMap { seen -> (String, Int)? in
+                guard let standby = seen.standby, standby.node == view.own.name else { return nil }
+                return ("\(seen.partition)", Int(clamping: standby.lag))
+            }
+        )
+        text.add(
+            "freshet_cluster_standbys_disagreed_total",
+            .counter,
+            "Standbys that this node had to end, since they came to another state than the owner.",
+            view.counts.standbysDisagreed
         )
     }
 }

@@ -20,8 +20,9 @@ package struct LoadedState: ~Copyable, Sendable {
 
     /// The state of the newest usable snapshot, or an empty one.
     ///
-    /// A damaged snapshot is set aside, and the one before is used. A snapshot of another version stays in place, and
-    /// so does one that is ahead of the log's outputs: its decisions were never committed.
+    /// A damaged snapshot is set aside, and the one before is used. A snapshot of another format stays in place, and
+    /// so does one that is ahead of the log's outputs: its decisions were never committed. Behind one of other decision rules
+    /// there is none: what comes before it was decided by those.
     ///
     /// - Parameters:
     ///   - last: The position of the newest output.
@@ -50,6 +51,8 @@ package struct LoadedState: ~Copyable, Sendable {
             }
             do {
                 return LoadedState(engine: try read(id), snapshot: id)
+            } catch SnapshotError.otherEngine(let version) {
+                throw OwnerError.noState(partition: partition, reason: "the \(id) is of decision rules \(version)")
             } catch let error as SnapshotError {
                 refusal = "the \(id) cannot be used: \(error)"
                 refused(refusal)

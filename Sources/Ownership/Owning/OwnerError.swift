@@ -7,6 +7,8 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
     case engineDisagrees(partition: PartitionID, position: LogPosition)
     /// The output log speaks of entries that the log does not have.
     case logEndsEarly(partition: PartitionID, applied: LogPosition, through: LogPosition)
+    /// The state has entries whose results were never committed: nothing would come of them any more.
+    case aheadOfOutputs(partition: PartitionID, applied: LogPosition, through: LogPosition)
     /// The log no longer begins with its first entry, and no snapshot of the missing part can be used.
     case noState(partition: PartitionID, reason: String)
     /// Other decision rules than this program's have to decide what partitions hold behind their newest snapshots.
@@ -35,6 +37,11 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
             """
             partition \(partition): the log ends at position \(applied), but its output log goes through position \
             \(through), so entries were lost. Restore the data directory from a backup
+            """
+        case .aheadOfOutputs(let partition, let applied, let through):
+            """
+            partition \(partition): its state goes up to position \(applied), but its output log through position \(through), so \
+            that what came of the entries between would be lost. The state is read anew
             """
         case .noState(let partition, let reason):
             """

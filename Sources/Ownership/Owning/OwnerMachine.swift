@@ -14,6 +14,8 @@ package import WidgetModel
 /// - One output is written at a time. If its outcome is unknown, it is looked up and never written again.
 /// - A replay publishes no effect that the output log has. It reaches the state that the newest output names, or it
 ///   ends.
+/// - A standby is a start that is held open: it applies what the outputs of another owner hold, and no more, and reaches the
+///   states that they name, or it ends. It writes nothing. ``start(newest:)`` goes on from where it is.
 /// - It decides only behind an output of its own rules. Other rules go on behind a gate: an output that names them and has
 ///   no effects, at an entry whose state was written down before. Whoever did not know of that output is fenced off by it.
 package struct OwnerMachine: ~Copyable {
@@ -21,6 +23,8 @@ package struct OwnerMachine: ~Copyable {
     private enum Phase {
         /// It has a state, and does not know the log.
         case new
+        /// It applies what another owner has committed.
+        case standingBy(StandbyGoal)
         /// It applies the log; the newest output says which of the effects are known already.
         case replaying(OutputEntry?)
         case following
@@ -111,10 +115,19 @@ package struct OwnerMachine: ~Copyable {
 
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
 
+    /// Whether another owner decides, and this one follows it.
+    package var isStandingBy: Bool { if case .standingBy = self.phase { true } else { false } }
+
+    /// How many entries another owner has committed that are not applied here; zero where none is followed.
+    package var standbyLag: UInt64 {
+        guard case .standingBy(let goal) = self.phase else { return 0 }
+        return goal.newest.rawValue - self.applied.rawValue
+    }
+
     /// Whether the log is replayed, and nothing is committed yet.
     package var isReplaying: Bool {
         switch self.phase {
-        case .new, .replaying: true
+        case .new, .standingBy, .replaying: true
         case .following, .stopped: false
         }
     }
@@ -151,18 +164,57 @@ package struct OwnerMachine: ~Copyable {
 // MARK: - What happened
 
 extension OwnerMachine {
-    /// The log is there: replays it, and follows it from then on.
+    /// Another owner decides: applies what that has committed, until this one starts.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
     /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
     ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's.
-    package mutating func start(newest: OutputEntry?) throws(OwnerError) {
-        if let rules = newest?.record.engineVersion, Int(rules) != self.engine.rules {
-            throw .decidedByOthers(partition: self.partition, rules: Int(rules))
+    package mutating func standBy(newest: OutputEntry?) throws(OwnerError) {
+        self.phase = .standingBy(StandbyGoal(from: self.applied))
+        if let newest { try self.takeOutput(newest.record) }
+    }
+
+    /// Another owner has committed; nothing unless this one stands by.
+    ///
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it came to another state,
+    ///   ``OwnerError/decidedByOthers(partition:rules:)`` if other rules go on. The machine has stopped.
+    package mutating func takeOutput(_ output: OutputRecord) throws(OwnerError) {
+        guard case .standingBy(var goal) = self.phase else { return }
+        do {
+            try self.checkRules(of: output)
+        } catch {
+            self.stop()
+            throw error
         }
+        goal.take(output)
+        self.phase = .standingBy(goal)
+        self.announce(output.through)
+        try self.compareWithGoal()
+    }
+
+    /// The log is there: replays it, and follows it from then on. What a standby has asked to read is not to be given to it any
+    /// more.
+    ///
+    /// - Parameter newest: The newest output, nil if there is none.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
+    ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's,
+    ///   ``OwnerError/aheadOfOutputs(partition:applied:through:)`` if that has what was never committed.
+    package mutating func start(newest: OutputEntry?) throws(OwnerError) {
+        if let newest { try self.checkRules(of: newest.record) }
+        let (begun, through) = (self.run?.entry.position ?? self.applied, newest?.record.through ?? .start)
+        guard begun <= through else {
+            throw .aheadOfOutputs(partition: self.partition, applied: begun, through: through)
+        }
+        self.isReading = false
         self.lastOutput = newest?.position
         self.phase = .replaying(newest)
         if let newest, newest.record.through == self.applied { try self.compare(newest) }
+    }
+
+    /// Behind a gate other rules decide.
+    private func checkRules(of output: OutputRecord) throws(OwnerError) {
+        guard Int(output.engineVersion) != self.engine.rules else { return }
+        throw .decidedByOthers(partition: self.partition, rules: Int(output.engineVersion))
     }
 
     /// There are entries up to a position, at least.
@@ -177,7 +229,7 @@ extension OwnerMachine {
         case .replaying(let newest):
             if entries.isEmpty { try self.finishReplay(newest) }
             self.entries = entries[...]
-        case .following:
+        case .following, .standingBy:
             self.entries = entries.prefix { $0.position <= self.announced }
             // More may have been announced while they were read.
             if entries.isEmpty, self.announced == self.readThrough { self.announced = self.applied }
@@ -266,7 +318,7 @@ extension OwnerMachine {
         do {
             switch self.phase {
             case .new, .stopped: return nil
-            case .replaying: return try self.nextOfLog(&units)
+            case .standingBy, .replaying: return try self.nextOfLog(&units)
             case .following: return try self.nextOfLog(&units) ?? self.nextCommit()
             }
         } catch {
@@ -280,17 +332,16 @@ extension OwnerMachine {
         guard !self.isReading else { return false }
         return switch self.phase {
         case .new, .stopped: false
+        case .standingBy(let goal): self.run != nil || self.applied < min(goal.through, self.announced)
         case .replaying: true
-        case .following: self.run != nil || (self.applied < self.announced && self.beginsEntries)
+        case .following:
+            self.run != nil || (self.applied < self.announced && !self.isLeaving && self.gate == nil)
         }
     }
-
-    private var beginsEntries: Bool { !self.isLeaving && self.gate == nil }
 
     private mutating func nextOfLog(_ units: inout Int) throws -> OwnerAction? {
         guard self.isBehind, units > 0 else { return nil }
         if self.run == nil {
-            guard self.beginsEntries else { return nil }
             guard let entry = self.entries.popFirst() else {
                 (self.isReading, self.readThrough) = (true, self.announced)
                 return .read(from: self.applied.next)
@@ -302,6 +353,7 @@ extension OwnerMachine {
         self.applied = run.entry.position
         self.appliedHash = self.engine.runningHash
         switch self.phase {
+        case .standingBy: try self.compareWithGoal()
         case .replaying(let newest?) where newest.record.through >= self.applied:
             // Effects up to the newest output are in the output log already.
             if newest.record.through == self.applied { try self.compare(newest) }
@@ -378,6 +430,16 @@ extension OwnerMachine {
 // MARK: - A replay
 
 extension OwnerMachine {
+    /// Whether the engine came to what the outputs of another owner say, as far as it came.
+    private mutating func compareWithGoal() throws(OwnerError) {
+        guard case .standingBy(var goal) = self.phase, let reached = goal.reach(self.applied) else { return }
+        guard reached.runningHash == self.appliedHash else {
+            self.stop()
+            throw .engineDisagrees(partition: self.partition, position: reached.through)
+        }
+        self.phase = .standingBy(goal)
+    }
+
     /// Whether the engine came to what the newest output says, and that as a checkpoint.
     private mutating func compare(_ newest: OutputEntry) throws(OwnerError) {
         guard newest.record.runningHash == self.engine.runningHash else {

@@ -24,30 +24,54 @@ extension PartitionOwner {
             : .stopped(partition: self.partition)
     }
 
+    /// The next life is one that owns the partition.
+    ///
+    /// - Returns: Whether it goes on from where a standby came to, with nothing left to read but the log.
+    func beginToOwn() -> Bool {
+        guard self.services.elsewhere != nil else { return false }
+        let isStandby = self.state.value.machine.isStandingBy
+        if isStandby { self.endStandingBy() } else { self.beginLife() }
+        self.work.come()
+        return isStandby
+    }
+
     /// Becomes as new; nothing of an earlier life is left.
     func beginLife() {
         let before = self.state.value
-        let engine = Engine(
-            partition: self.partition,
-            partitions: self.journal.format.partitions,
-            rules: self.services.rules
-        )
-        var state = State(OwnerMachine(engine, chunkBytesMax: before.machine.chunkBytesMax))
+        var state = State(self.emptyMachine())
         state.news = before.news
         state.isObserving = before.isObserving
         state.life = before.life + 1
         state.traces = self.services.tracing.map { PartitionTraces($0, self.partition) }
         self.state.value = state
         self.isStopping.store(false, ordering: .relaxed)
-        self.work.come()
+    }
+
+    /// One with no state.
+    private func emptyMachine() -> OwnerMachine {
+        let engine = Engine(
+            partition: self.partition,
+            partitions: self.journal.format.partitions,
+            rules: self.services.rules
+        )
+        return OwnerMachine(engine, chunkBytesMax: self.state.value.machine.chunkBytesMax)
+    }
+
+    /// Ends what is under way, and lets go of the memory that the state takes.
+    func dropLife(_ error: any Error) {
+        self.state.value.hasFailed = true
+        self.state.value.life += 1
+        self.endWaiting(error)
+        self.isStandby.store(false, ordering: .relaxed)
+        self.state.value.newestOutput = nil
+        self.state.value.machine = self.emptyMachine()
+        self.state.value.machine.stop()
     }
 
     /// The partition is another node's from here on.
     func endLife() {
         let hadArrived = !self.isAbsent.exchange(true, ordering: .relaxed)
-        self.state.value.hasFailed = true
-        self.state.value.life += 1
-        self.endWaiting(self.absence)
+        self.dropLife(self.absence)
         self.work.leave()
         self.sinks.left(self.partition, hadArrived)
         if hadArrived { self.state.value.news(.ends) }

@@ -7,7 +7,9 @@ import WidgetModel
 
 extension PartitionOwner {
     /// Reads the newest snapshot that can be read, if there are any, on threads of its own.
-    func load() async throws -> Handover<LoadedState> {
+    ///
+    /// - Parameter tellsDirectory: Whether what tokens stand for is handed on.
+    func load(tellsDirectory: Bool) async throws -> Handover<LoadedState> {
         let state = Handover<LoadedState>()
         guard let snapshots = self.services.snapshots else { return state }
         let threads = NIOThreadPool(numberOfThreads: 3)
@@ -20,10 +22,12 @@ extension PartitionOwner {
             logger: self.logger
         )
         loader.helper = (threads, self.loop)
-        loader.directory = StateLoader.Directory(
-            hosts: { self.sinks.hosts(self.partition, $0) },
-            changes: { self.sinks.directory(self.partition, $0) }
-        )
+        if tellsDirectory {
+            loader.directory = StateLoader.Directory(
+                hosts: { self.sinks.hosts(self.partition, $0) },
+                changes: { self.sinks.directory(self.partition, $0) }
+            )
+        }
         do {
             let last = try await self.journal.newestOutput(self.partition)
             try await threads.runIfActive { [loader] in

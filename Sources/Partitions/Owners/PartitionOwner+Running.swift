@@ -3,6 +3,7 @@ import Journaling
 import Logging
 import NIOCore
 import Ownership
+import Synchronization
 import Tracing
 import WidgetModel
 
@@ -44,7 +45,9 @@ extension PartitionOwner {
     /// Applies what is announced, or goes on with a search, a slice a turn.
     func takeTurn() {
         // What is announced during a replay is found by it.
-        guard !self.state.value.hasFailed, !self.state.value.machine.isReplaying else { return }
+        guard !self.state.value.hasFailed,
+            !self.state.value.machine.isReplaying || self.isStandby.load(ordering: .relaxed)
+        else { return }
         do {
             try self.checkStop()
             if !self.isSearching() { try self.follow(units: Self.unitsPerTurn) }
@@ -214,7 +217,9 @@ extension PartitionOwner {
         self.state.value.traces?.applied(entry, output, from: begunAt)
         self.state.value.entryBegunAt = nil
         self.noteBeginning()
-        if !output.directory.isEmpty { self.sinks.directory(self.partition, output.directory) }
+        // Until the partition is this node's, its owner says what tokens stand for.
+        let isStandby = self.state.value.machine.isStandingBy
+        if !isStandby, !output.directory.isEmpty { self.sinks.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.sinks.audit(output.audit, self.partition, entry.position, entry.logTime) }
         self.tellUsage()
         // No sender waits for what became of a push, so most of the time none of these is expected.
@@ -250,6 +255,7 @@ extension PartitionOwner {
 
     func fail(_ error: any Error) {
         guard !self.state.value.hasFailed else { return }
+        if self.isStandby.load(ordering: .relaxed) { return self.failStandby(error) }
         self.logFailure(error)
         if self.services.elsewhere != nil, (error as? JournalError)?.code == .fenced {
             self.endLife()

@@ -16,6 +16,7 @@ package import WidgetModel
 /// entries, and both hop to the same loop in that order), so none can be missed.
 ///
 /// Where several nodes share the log it has more than one life: ``start(progress:)`` begins one, ``leave(committing:)`` ends it.
+/// Meanwhile it may follow the owner that another node has: see ``standBy()``.
 package final class PartitionOwner: Sendable {
     package let partition: PartitionID
     package let loop: any EventLoop
@@ -25,6 +26,8 @@ package final class PartitionOwner: Sendable {
     let isStopping = Atomic<Bool>(false)
     /// Whether the partition is another node's, or not read yet.
     let isAbsent: Atomic<Bool>
+    /// Whether outputs of another node's owner are wanted.
+    let isStandby = Atomic<Bool>(false)
     /// Told of what came and what was done.
     let work: PartitionWork
     let state: NIOLoopBoundBox<State>
@@ -98,6 +101,10 @@ package final class PartitionOwner: Sendable {
         var hasFailed = false
         /// Counts the owner's lives: what was asked for in an earlier one is of no use in this.
         var life = 0
+        /// While it stands by: the newest output that another node's owner is known to have written.
+        var newestOutput: OutputEntry?
+        /// Why it does not stand by any more, until that is told.
+        var standbyFault: (any Error)?
         /// Whether entries are observed, in this life or an earlier one.
         var isObserving = false
         /// Who waits at the gate to other rules.
@@ -163,6 +170,7 @@ package final class PartitionOwner: Sendable {
         self.services = services
         self.sinks = sinks
         self.isAbsent = Atomic(services.elsewhere != nil)
+        if services.elsewhere != nil { self.work.leave() }
         let chunkBytesMax = Self.chunkBytesMax(outputBytesPerCommit)
         var state = State(OwnerMachine(engine, chunkBytesMax: chunkBytesMax))
         state.traces = services.tracing.map { PartitionTraces($0, partition) }
@@ -195,7 +203,8 @@ package final class PartitionOwner: Sendable {
 // MARK: - Start
 
 extension PartitionOwner {
-    /// Rebuilds the engine from the newest snapshot and the log behind it, and then follows the log.
+    /// Rebuilds the engine from the newest snapshot and the log behind it, and then follows the log. One that stands by goes on from
+    /// where it is.
     ///
     /// - Parameter progress: Told now and then how far the replay is, and how far it has to go at least.
     /// - Returns: How many entries were replayed.
@@ -204,14 +213,15 @@ extension PartitionOwner {
     package func start(
         progress: @escaping @Sendable (_ applied: LogPosition, _ through: LogPosition) -> Void
     ) async throws -> Int {
-        if self.services.elsewhere != nil { try await self.loop.submit { self.beginLife() }.get() }
-        let state = try await self.load()
+        let isStandby = try await self.loop.submit { self.beginToOwn() }.get()
+        let state = try await isStandby ? Handover<LoadedState>() : self.load(tellsDirectory: true)
         try await self.loop.submit { self.observe() }.get()
         let newest = try await self.journal.newestOutput(self.partition)
         let replay = self.loop.flatSubmit { () -> EventLoopFuture<Int> in
             do {
                 if let loaded = state.take() { self.begin(loaded) }
-                try self.state.value.machine.start(newest: newest)
+                try self.state.value.machine.start(newest: self.newer(newest))
+                self.state.value.newestOutput = nil
             } catch {
                 return self.loop.makeFailedFuture(error)
             }
@@ -239,7 +249,7 @@ extension PartitionOwner {
     }
 
     /// Follows what is appended. Before the replay, which finds what was appended until then.
-    private func observe() {
+    func observe() {
         guard !self.state.value.isObserving else { return }
         self.state.value.isObserving = true
         self.journal.observeAppends(self.partition) { [weak self] position in
@@ -251,7 +261,7 @@ extension PartitionOwner {
     }
 
     /// Begins with what a snapshot held.
-    private func begin(_ loaded: consuming LoadedState) {
+    func begin(_ loaded: consuming LoadedState) {
         guard let snapshot = loaded.snapshot else { return }
         let chunkBytesMax = self.state.value.machine.chunkBytesMax
         self.state.value.machine = loaded.makeOwner(chunkBytesMax: chunkBytesMax)

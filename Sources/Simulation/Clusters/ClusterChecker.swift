@@ -195,6 +195,15 @@ struct ClusterChecker {
         }
     }
 
+    /// A standby has applied an entry: its owner has committed what comes of it.
+    mutating func checkFollowed(_ run: EntryRun, by standby: SimulatedOwner) {
+        self.checkApplied(run, by: standby)
+        let (position, partition) = (run.entry.position, standby.partition)
+        if position > self.log.newestOutput(partition)?.record.through ?? .start {
+            self.fault("partition \(partition): a standby applied position \(position), which is not committed")
+        }
+    }
+
     /// A reload goes to its host.
     mutating func noteIssued(_ reload: ReloadEffect) {
         self.checker.readOutputs(self.log, self.witnesses)

@@ -31,6 +31,8 @@ package struct ClusterPlan: Hashable, Sendable {
     package var clockSteps = 0.0
     package var snapshots = 0.0
     package var damagedSnapshots = 0.0
+    /// How likely it is, whenever somebody does something, that a node begins to follow a partition's owner, or ends it.
+    package var standbys = 0.0
     /// How likely it is, whenever somebody does something, that a node becomes another version's, that operators want other
     /// decision rules, and that an owner follows that.
     package var gates = 0.0
@@ -61,6 +63,7 @@ package struct ClusterPlan: Hashable, Sendable {
         self.clockSteps = some(0.3, &dice)
         self.snapshots = some(1, &dice)
         self.damagedSnapshots = some(0.5, &dice)
+        self.standbys = some(0.8, &dice)
         self.gates = some(0.4, &dice)
     }
 }
@@ -88,6 +91,10 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case opensBehindNothing
     case copiesBehindNothing
     case notesBlindly
+    /// A standby applies whatever is there, and not what the outputs hold.
+    case standbyRunsAhead
+    /// A standby goes on as if the outputs went no further than its state.
+    case standbyTakesOverBehind
     /// An owner goes on where other decision rules are to.
     case ignoresRules
     /// A gate to other rules is committed before the state is written down that they begin with.
@@ -102,6 +109,12 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case takeover
     case twoOwners
     case noOwner
+    /// A standby went on as the owner, also one whose state was older than the outputs; one found what it wanted gone, or ended
+    /// at a gate.
+    case standbyTakeover
+    case standbyBehind
+    case standbyOvertaken
+    case standbyGated
     /// An owner was kept from writing.
     case fenced
     /// Brokers elected, also one whose clock was an hour off; entries whose clocks disagreed.

@@ -78,6 +78,9 @@ extension ClusterRun {
 
     /// Consumers come to a message, each in its time.
     private mutating func announce(_ sequence: UInt64, in stream: String) {
+        if let partition = Self.partitions.first(where: { self.log.names.output($0) == stream }) {
+            for node in self.nodes where node.isUp { self.planStandby(of: partition, node) }
+        }
         let partition = Self.partitions.first { self.log.names.input($0) == stream }
         guard partition != nil || stream == self.log.names.fan else { return }
         for node in self.nodes where node.isUp {
@@ -95,7 +98,9 @@ extension ClusterRun {
         let index = Int(partition.rawValue)
         node.seats[index].seen = max(node.seats[index].seen, sequence)
         node.seats[index].owner?.machine.announce(LogPosition(node.seats[index].seen))
+        node.seats[index].standby?.machine.announce(LogPosition(node.seats[index].seen))
         self.planOwner(of: partition, node)
+        self.planStandby(of: partition, node)
     }
 
     // MARK: What changes

@@ -61,6 +61,7 @@ extension ClusterRun {
         let now = Instant(milliseconds: self.now)
         let node = self.dice.pick(self.nodes)
         if self.dice.chance(self.plan.beliefs) { self.changeBeliefs() }
+        if self.dice.chance(self.plan.standbys) { self.changeStandbys() }
         if self.dice.chance(self.plan.elections) { self.elect() }
         self.changeRules()
         if self.dice.chance(self.plan.clockSteps) {

@@ -59,14 +59,11 @@ extension ClusterRun {
             return
         }
         do {
-            let last = self.bug == .startsAhead ? LogPosition(.max) : newest?.record.through ?? .start
-            let known = try self.takeOver(partition, newest, node)
-            let state = try self.loadState(of: partition, notBeyond: last, by: node.rules)
+            let standby = self.takeStandby(of: partition, node)
+            let known = try standby.map { self.startOutput(of: $0, newest) } ?? self.takeOver(partition, newest, node)
+            let owner = try standby ?? self.makeOwner(of: partition, newest: newest, by: node.rules)
             self.starts += 1
-            let owner = SimulatedOwner(
-                state.makeOwner(chunkBytesMax: self.dice.pick([1, 200, 2000, 262_144])),
-                start: self.starts
-            )
+            owner.start = self.starts
             if self.nodes.contains(where: { $0 !== node && $0.seats[index].owner != nil }) {
                 self.checker.note(.twoOwners)
             }
@@ -79,6 +76,16 @@ extension ClusterRun {
         } catch {
             self.stopped(partition, node, error)
         }
+    }
+
+    /// One with the state of a snapshot, or an empty one.
+    mutating func makeOwner(of partition: PartitionID, newest: OutputEntry?, by rules: Int) throws -> SimulatedOwner {
+        let last = self.bug == .startsAhead ? LogPosition(.max) : newest?.record.through ?? .start
+        let state = try self.loadState(of: partition, notBeyond: last, by: rules)
+        return SimulatedOwner(
+            state.makeOwner(chunkBytesMax: self.dice.pick([1, 200, 2000, 262_144])),
+            start: self.starts
+        )
     }
 
     /// An owner does not go on. Who still believes that the partition is its begins anew.
@@ -135,7 +142,7 @@ extension ClusterRun {
         }
     }
 
-    private mutating func read(
+    mutating func read(
         from position: LogPosition,
         _ owner: SimulatedOwner,
         _ agent: Agent,

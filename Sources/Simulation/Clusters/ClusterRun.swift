@@ -181,6 +181,7 @@ package struct ClusterRun {
         case .append, .appendToAll: self.stepLane(agent, node)
         case .relay: self.stepRelay(agent, node)
         case .own(let partition): self.stepOwner(agent, partition, node)
+        case .follow(let partition): self.stepStandby(agent, partition, node)
         case .commit(let partition): self.stepCommit(agent, partition, node)
         case .snapshot(let partition): self.makeSnapshot(of: partition, node)
         case .trim(let partition): self.stepTrim(agent, partition, node)
@@ -196,7 +197,7 @@ package struct ClusterRun {
         case .relay: self.copied(outcome, agent, node)
         case .commit(let partition): self.committed(outcome, agent, partition, node)
         case .trim(let partition): self.noted(outcome, agent, partition, node)
-        case .own, .snapshot: return
+        case .own, .follow, .snapshot: return
         }
         if self.dice.chance(self.plan.crashes) { self.kill(node) }
     }
@@ -258,20 +259,23 @@ package struct ClusterRun {
 
     mutating func planAll(of node: SimulatedNode) {
         self.plan(node.agent(.relay))
-        for partition in Self.partitions { self.planOwner(of: partition, node) }
+        for partition in Self.partitions {
+            self.planOwner(of: partition, node)
+            self.planStandby(of: partition, node)
+        }
     }
 
     // MARK: The end
 
     /// The faults are over: each partition has one owner, and knows it.
     private mutating func calmDown() {
-        self.plan = .quiet
-        (self.electionUntil, self.brokerError) = (0, 0)
         // Both programs are there, so that each partition may stay with the rules that it has.
-        for (node, rules) in zip(self.nodes, [1, 2]) where node.rules != rules {
+        for (node, rules) in zip(self.nodes, [1, 2]) where self.plan.gates > 0 && node.rules != rules {
             node.rules = rules
             self.kill(node)
         }
+        self.plan = .quiet
+        (self.electionUntil, self.brokerError) = (0, 0)
         for node in self.nodes {
             (node.stoppedUntil, node.clockError) = (0, 0)
             if !node.isUp {
@@ -285,7 +289,9 @@ package struct ClusterRun {
             let owner = self.dice.pick(self.nodes.filter { $0.rules == rules })
             for node in self.nodes {
                 node.seats[index].isBelieved = node === owner
+                node.seats[index].isFollowing = node !== owner && node.rules == rules
                 if node !== owner { self.leave(partition, node) }
+                self.planStandby(of: partition, node)
             }
             self.planOwner(of: partition, owner)
         }
@@ -301,6 +307,7 @@ package struct ClusterRun {
         }
         guard owners.count == FaultWorld.partitions else { return self.checker.fault("a partition has no owner") }
         self.checker.judge(owners)
+        for node in self.nodes { self.checkStandbys(of: node) }
         for partition in Self.partitions { self.checkStart(of: partition) }
     }
 

@@ -12,6 +12,8 @@ struct Agent: Hashable, Sendable {
         case appendToAll
         case relay
         case own(PartitionID)
+        /// Follows the owner that another node has.
+        case follow(PartitionID)
         case commit(PartitionID)
         case snapshot(PartitionID)
         case trim(PartitionID)
@@ -64,6 +66,11 @@ struct Seat {
     /// Whether it believes that the partition is its.
     var isBelieved = false
     var owner: SimulatedOwner?
+    /// Whether it is to follow the owner of another node, and what does.
+    var isFollowing = false
+    var standby: SimulatedOwner?
+    /// The output that it reads next.
+    var nextOutput = OutputPosition.first
     /// The newest output at its start, before it has a state.
     var newest: OutputEntry??
     /// How often it could not start in a row.

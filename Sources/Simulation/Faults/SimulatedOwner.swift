@@ -7,7 +7,7 @@ import WidgetModel
 final class SimulatedOwner {
     let partition: PartitionID
     /// The start that it belongs to.
-    let start: Int
+    var start: Int
     var machine: OwnerMachine
     /// When its next tick is to be appended, in milliseconds, if one is planned.
     var tickAt: Int64?

@@ -81,6 +81,7 @@ final class MemoryNode: Sendable {
     /// The same log, which gives up at once.
     let impatientLog: CommandLog
     private let nodes: MemoryNodes
+    private let journal: MemoryJournal
 
     init(
         _ number: UInt64,
@@ -140,13 +141,22 @@ final class MemoryNode: Sendable {
             nodes: OtherNodes(membership, limits: impatient)
         )
         self.nodes = nodes
+        self.journal = journal
         let answers = OwnerAnswers(of: self.owners)
         nodes.answer(as: self.node) { await answers.answer($0) }
     }
 
-    func take(_ partition: PartitionID) async throws {
+    /// - Returns: How many entries were replayed.
+    @discardableResult func take(_ partition: PartitionID) async throws -> Int {
         self.nodes.setOwner(self.node, of: partition)
-        _ = try await self.owners[Int(partition.rawValue)].start { _, _ in }
+        return try await self.owners[Int(partition.rawValue)].start { _, _ in }
+    }
+
+    /// Tells its standby of a partition what was committed, perhaps once more.
+    func hear(_ partition: PartitionID) throws {
+        for output in try self.journal.readOutputs(partition, from: .first, outputsMax: 1000) {
+            self.owners[Int(partition.rawValue)].noteOutput(output)
+        }
     }
 
     func give(_ partition: PartitionID, committing isCommitting: Bool = true) async {

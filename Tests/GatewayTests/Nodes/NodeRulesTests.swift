@@ -30,25 +30,29 @@ import WidgetModel
         let newer: MemoryNode
 
         init() async throws {
-            let (time, nodes, snapshots) = (self.time, self.nodes, self.snapshots)
-            let journal = MemoryJournal(partitions: 1, clock: { time.wall })
-            func node(_ number: UInt64, rules: Int) -> MemoryNode {
-                MemoryNode(
-                    number,
-                    journal,
-                    nodes,
-                    time,
-                    limits: NodeRulesTests.limits,
-                    snapshots: snapshots,
-                    rules: rules
-                )
-            }
-            self.journal = journal
-            self.older = node(1, rules: 1)
-            self.newer = node(2, rules: 2)
+            let time = self.time
+            self.journal = MemoryJournal(partitions: 1, clock: { time.wall })
+            self.older = Self.node(1, rules: 1, self.journal, self.snapshots, self.nodes, time)
+            self.newer = Self.node(2, rules: 2, self.journal, self.snapshots, self.nodes, time)
             try await self.older.take(NodeRulesTests.partition)
             _ = try await self.older.log.append(.settings(Sports.settings), to: NodeRulesTests.partition)
             try await self.register("a", at: self.older)
+        }
+
+        private static func node(
+            _ number: UInt64,
+            rules: Int,
+            _ journal: MemoryJournal,
+            _ snapshots: MemorySnapshots,
+            _ nodes: MemoryNodes,
+            _ time: FakeTime
+        ) -> MemoryNode {
+            let limits = NodeRulesTests.limits
+            return MemoryNode(number, journal, nodes, time, limits: limits, snapshots: snapshots, rules: rules)
+        }
+
+        func node(_ number: UInt64, rules: Int) -> MemoryNode {
+            Self.node(number, rules: rules, self.journal, self.snapshots, self.nodes, self.time)
         }
 
         func register(_ host: String, at node: MemoryNode) async throws {
@@ -178,14 +182,7 @@ import WidgetModel
     @Test func `an owner that another one with its rules has followed passes no gate`() async throws {
         let scene = try await Scene()
         // The first is taken for dead while it writes.
-        let other = MemoryNode(
-            3,
-            scene.journal,
-            scene.nodes,
-            scene.time,
-            limits: Self.limits,
-            snapshots: scene.snapshots
-        )
+        let other = scene.node(3, rules: 1)
         let outcome = try await scene.pass(scene.older, to: 2) {
             try await other.take(Self.partition)
             try await scene.register("b", at: other)
@@ -199,6 +196,39 @@ import WidgetModel
         try await scene.register("c", at: other)
         #expect(Self.isPassed(await scene.pass(other, to: 2)))
         #expect(try scene.rules == [1, 2])
+    }
+
+    @Test func `a standby ends at the gate, and one with the other rules follows the owner behind it`() async throws {
+        let scene = try await Scene()
+        let (deaf, old, new) = (scene.node(3, rules: 1), scene.node(4, rules: 1), scene.node(5, rules: 2))
+        _ = try await scene.older.owners[0].checkpoint()
+        for node in [deaf, old] { try await node.owners[0].standBy() }
+        await #expect(throws: OwnerError.decidedByOthers(partition: Self.partition, rules: 1)) {
+            try await new.owners[0].standBy()
+        }
+        #expect(Self.isPassed(await scene.pass(scene.older, to: 2)))
+        let refused = OwnerError.decidedByOthers(partition: Self.partition, rules: 2)
+        try old.hear(Self.partition)
+        await #expect(throws: refused) {
+            while try await old.owners[0].standbyProgress() != nil { await Task.yield() }
+        }
+        await #expect(throws: refused) { try await deaf.take(Self.partition) }
+        await deaf.owners[0].giveUpStart()
+        // Until its owner has taken the state over there is none to begin with.
+        let error = await #expect(throws: OwnerError.self) { try await new.owners[0].standBy() }
+        guard case .noState? = error else {
+            Issue.record("there is no state yet: \(String(describing: error))")
+            return
+        }
+        try await scene.adopt(rules: 2)
+        try await scene.newer.take(Self.partition)
+        try await new.owners[0].standBy()
+        try await scene.register("b", at: scene.newer)
+        await scene.newer.give(Self.partition)
+        try await new.take(Self.partition)
+        try await scene.register("c", at: new)
+        #expect(try scene.rules == [1, 2])
+        #expect(try await new.owners[0].inspect { $0.stateDigest() } == scene.digest())
     }
 
     @Test func `a program that has the log alone commits the gate before it takes the state over`() async throws {
