@@ -428,9 +428,9 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "APNSWire", "BrokerSupport", "ClientDriver", "FreshetCLI", "FreshetClient", "HTTPTransport",
-                "RulesRewriter", "Scoreboard", "ScriptedServer", "Settings", "TLS", "WidgetModel", argumentParser,
-                nioPosix, yams,
+                "APNSWire", "BrokerSupport", "ClientDriver", "Clustering", "Engine", "FreshetCLI", "FreshetClient",
+                "Gateway", "HTTPTransport", "Partitions", "RulesRewriter", "Scoreboard", "ScriptedServer", "Settings",
+                "TLS", "WidgetModel", argumentParser, logging, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

@@ -31,19 +31,23 @@ package struct Beat: Hashable, Sendable {
         package let applied: LogPosition
         /// Whom it is, or was, let go of for.
         package let successor: NodeName?
+        /// The rules by which the log goes on, where the partition was let go of for others than the node's.
+        package let rules: UInt32?
 
         package init(
             partition: PartitionID,
             epoch: Epoch,
             standing: Standing,
             applied: LogPosition = .start,
-            successor: NodeName? = nil
+            successor: NodeName? = nil,
+            rules: UInt32? = nil
         ) {
             self.partition = partition
             self.epoch = epoch
             self.standing = standing
             self.applied = applied
             self.successor = successor
+            self.rules = rules
         }
     }
 

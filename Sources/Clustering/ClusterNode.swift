@@ -79,11 +79,22 @@ package struct Claim: Hashable, Sendable {
     package let isReleased: Bool
     /// Who is to have it next, where it was let go of for somebody.
     package let successor: NodeName?
+    /// The decision rules by which the partition's log goes on, as far as its node knew.
+    package let rules: UInt32
 
-    package init(epoch: Epoch, node: ClusterNode, isReleased: Bool = false, successor: NodeName? = nil) {
+    package init(epoch: Epoch, node: ClusterNode) {
         self.epoch = epoch
         self.node = node
-        self.isReleased = isReleased
-        self.successor = successor
+        self.isReleased = false
+        self.successor = nil
+        self.rules = node.rules
+    }
+
+    package init(epoch: Epoch, node: ClusterNode, _ release: Release) {
+        self.epoch = epoch
+        self.node = node
+        self.isReleased = true
+        self.successor = release.successor
+        self.rules = release.rules
     }
 }

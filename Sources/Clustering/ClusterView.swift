@@ -44,6 +44,8 @@ package struct ClusterView: Hashable, Sendable {
         package let standby: Standby?
         /// The node that operators want to have it.
         package let wished: NodeName?
+        /// The decision rules by which its log goes on; nil if it was never claimed.
+        package let rules: UInt32?
         package let state: State
     }
 
@@ -64,6 +66,19 @@ package struct ClusterView: Hashable, Sendable {
     package let nodes: [Node]
     package let partitions: [Partition]
     package let counts: ClusterCounts
+    /// The decision rules that operators want partitions to go on by; nil for those that they have.
+    package let wishedRules: UInt32?
+}
+
+extension ClusterView {
+    /// Partitions without an owner whose decision rules no living node has, by those rules.
+    package var strandedPartitions: [UInt32: [PartitionID]] {
+        let there = Set(self.nodes.filter(\.isAlive).map(\.node.rules))
+        let stranded = self.partitions.filter { seen in
+            seen.state == .unowned && seen.rules.map { !there.contains($0) } ?? false
+        }
+        return Dictionary(grouping: stranded) { $0.rules ?? 0 }.mapValues { $0.map(\.partition) }
+    }
 }
 
 /// What a node has counted since its start.
@@ -102,7 +117,8 @@ extension PlacementMachine {
             own: self.own,
             nodes: (others + [own]).sorted { $0.node.name < $1.node.name },
             partitions: self.slots.map { self.view(of: $0) },
-            counts: self.counts
+            counts: self.counts,
+            wishedRules: self.wishes.rules
         )
     }
 
@@ -132,6 +148,7 @@ extension PlacementMachine {
             next: self.next(for: slot),
             standby: self.standby(of: slot),
             wished: self.wishes.places[slot.partition],
+            rules: self.rules(of: slot),
             state: self.state(of: slot, told?.standing)
         )
     }

@@ -4,12 +4,14 @@ package import WidgetModel
 package enum PlacementAction: Hashable, Sendable {
     /// Tell all nodes, this one too.
     case beat(Beat)
+    /// Find out by which rules the log of a partition goes on; then ``PlacementMachine/rulesRead(_:behind:_:)``.
+    case readRules(PartitionID, behind: Epoch?)
     /// Read the newest claim of every partition and what operators want, and pass them to ``PlacementMachine/claimsRead(_:_:)``.
     case readClaims
     /// Store a claim behind one that is the newest, nil for none; then ``PlacementMachine/claimed(_:_:)``.
     case claim(PartitionID, behind: Epoch?)
     /// Store that a claim is let go of, if it is the newest; then ``PlacementMachine/released(_:_:)``.
-    case release(PartitionID, behind: Epoch, to: NodeName?)
+    case release(PartitionID, behind: Epoch, Release)
     /// Start an owner; then ``PlacementMachine/ownerStarted(_:)``, or ``PlacementMachine/ownerStopped(_:_:)``.
     case startOwner(PartitionID, Epoch)
     /// End an owner, also one that is starting; then ``PlacementMachine/ownerStopped(_:_:)``.
@@ -24,12 +26,27 @@ package enum PlacementAction: Hashable, Sendable {
     case left
 }
 
+/// For whom a partition is let go of.
+package struct Release: Hashable, Sendable {
+    /// Who is to have it next; nil for whoever is first.
+    package let successor: NodeName?
+    /// By which rules its log goes on.
+    package let rules: UInt32
+
+    package init(to successor: NodeName?, rules: UInt32) {
+        self.successor = successor
+        self.rules = rules
+    }
+}
+
 /// How an owner ends.
 package enum StopManner: Hashable, Sendable {
     /// Another node has the partition: what is decided and not committed is that one's to decide.
     case atOnce
     /// At the end of an entry, once all that it decided is committed.
     case committed
+    /// In the same way, with a snapshot of exactly that state, and behind it the gate to other decision rules.
+    case behindGate(rules: UInt32)
 }
 
 /// Why an owner ended.
@@ -42,6 +59,10 @@ package enum OwnerEnd: Hashable, Sendable {
     case failed
     /// It could not read what it needs, which may be over by itself.
     case unavailable
+    /// Other rules decide behind the gate that it has committed.
+    case passedGate
+    /// The log goes on by these rules, and it has others.
+    case otherRules(UInt32)
 }
 
 /// Why a standby ended.

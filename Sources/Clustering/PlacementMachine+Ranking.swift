@@ -18,18 +18,22 @@ extension PlacementMachine {
         return !self.isSilent(peer)
     }
 
-    /// Members that may own a partition, by how much it is theirs, and as operators want it. Those go first that decide as the last
-    /// one did; where there are none, those whose rules are the next.
-    func ranking(for slot: Slot) -> [NodeName] {
+    /// Members that may own a partition, by how much it is theirs, and as operators want it: those that decide by the rules that
+    /// its log goes on by; before the first claim, those with the lowest.
+    func ranking(for slot: Slot) -> [NodeName] { self.ranking(for: slot, by: self.rules(of: slot)) }
+
+    /// - Parameter rules: Nil for the lowest that a member has.
+    func ranking(for slot: Slot, by rules: UInt32?) -> [NodeName] {
         var nodes = self.peers.keys.compactMap { self.member($0)?.node }
         if self.phase == .member { nodes.append(self.own) }
-        let floor = slot.claim?.node.rules ?? 0
-        guard let rules = nodes.map(\.rules).filter({ $0 >= floor }).min() else { return [] }
+        guard let rules = rules ?? nodes.map(\.rules).min() else { return [] }
         let names = Rendezvous.ranking(of: nodes.filter { $0.rules == rules }.map(\.name), for: slot.partition)
         return self.wishes.ranking(names, for: slot.partition)
     }
 
     func first(for slot: Slot) -> NodeName? { self.ranking(for: slot).first }
+
+    func first(for slot: Slot, by rules: UInt32) -> NodeName? { self.ranking(for: slot, by: rules).first }
 
     /// Whether a partition is to be claimed now.
     func isOwnToClaim(_ slot: Slot) -> Bool {
@@ -37,7 +41,7 @@ extension PlacementMachine {
         if claim.isReleased {
             // Who is named goes first, for a while.
             if let successor = claim.successor, self.now - slot.learnedAt < self.limits.silence {
-                if successor == self.own.name { return true }
+                if successor == self.own.name { return self.own.rules == self.rules(of: slot) }
                 if self.member(successor) != nil { return false }
             }
         } else if claim.node != self.own, self.isAlive(claim.node) {
@@ -50,7 +54,7 @@ extension PlacementMachine {
     var isMoving: Bool {
         self.slots.contains { slot in
             switch slot.holding {
-            case .handingOver, .releasing: true
+            case .handingOver, .gating, .releasing: true
             case .none: slot.released.map { self.now < $0.until } ?? false
             case .claiming, .starting, .running, .givingUp, .failed: false
             }
@@ -61,10 +65,16 @@ extension PlacementMachine {
     func successor(of slot: Slot) -> NodeName? {
         // Nodes that want different things would hand a partition to and fro.
         guard !self.areWishesOld, let first = self.first(for: slot), first != self.own.name,
-            let peer = self.member(first), let since = peer.memberSince, self.now - since >= self.limits.silence,
-            !peer.holdings.contains(where: { $0.standing == .starting || $0.standing == .stopping }),
-            Self.isReady(peer, slot.partition)
+            self.isReady(first, for: slot.partition)
         else { return nil }
         return first
+    }
+
+    /// Whether another node can take a partition now.
+    func isReady(_ name: NodeName, for partition: PartitionID) -> Bool {
+        guard let peer = self.member(name), let since = peer.memberSince, self.now - since >= self.limits.silence
+        else { return false }
+        return Self.isReady(peer, partition)
+            && !peer.holdings.contains { $0.standing == .starting || $0.standing == .stopping }
     }
 }

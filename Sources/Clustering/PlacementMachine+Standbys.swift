@@ -54,7 +54,7 @@ extension PlacementMachine {
         var isBusy = self.slots.contains { slot in
             switch slot.holding {
             case .claiming, .starting: true
-            case .none, .running, .handingOver, .givingUp, .releasing, .failed: slot.standby == .starting
+            case .none, .running, .handingOver, .gating, .givingUp, .releasing, .failed: slot.standby == .starting
             }
         }
         for index in self.slots.indices {
@@ -86,15 +86,14 @@ extension PlacementMachine {
         self.slots[index].standby = .none
     }
 
-    /// Whether this node is to follow the owner of a partition. By other decision rules it would come to something else.
+    /// Whether this node is to follow the owner of a partition. By other decision rules it would come to something else, and is not
+    /// in the ranking.
     private func isOwnToFollow(_ slot: Slot) -> Bool {
-        guard self.limits.standsBy, let claim = slot.claim, claim.node.name != self.own.name,
-            claim.node.rules == self.own.rules
-        else { return false }
+        guard self.limits.standsBy, let claim = slot.claim, claim.node.name != self.own.name else { return false }
         switch slot.holding {
         case .none: return self.next(for: slot) == self.own.name
         case .claiming: return true
-        case .starting, .running, .handingOver, .givingUp, .releasing, .failed: return false
+        case .starting, .running, .handingOver, .gating, .givingUp, .releasing, .failed: return false
         }
     }
 

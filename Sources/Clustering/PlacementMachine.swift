@@ -12,7 +12,9 @@ package import WidgetModel
 ///   next: nothing is renewed, so an election of the brokers' moves nothing.
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
 /// - A living node gives one partition at a time, to a node that has been a member for a while and is starting no other.
-/// - What operators want (``PlacementWishes``) changes the order of the nodes for a partition, and nothing else.
+/// - What operators want (``PlacementWishes``) changes the order of the nodes for a partition. But for one thing: a partition is
+///   decided by the nodes whose decision rules its log goes on by, and by no others. When operators want other rules, and a node
+///   has them, the owner passes the gate to them and lets go of the partition.
 /// - The second by hashing follows the owner with a state of its own, to have the partition next. It begins with one partition at a
 ///   time, and with none while an owner of its own starts.
 package struct PlacementMachine: Sendable {
@@ -55,9 +57,11 @@ package struct PlacementMachine: Sendable {
         case running(Epoch)
         /// The owner is told to stop; then the claim is released, with or without a successor.
         case handingOver(Epoch, to: NodeName?)
+        /// The owner is told to stop behind a gate; then the claim is released for nodes with those rules.
+        case gating(Epoch, rules: UInt32)
         /// The owner is told to stop, and the claim is another's.
         case givingUp
-        case releasing(Epoch, to: NodeName?)
+        case releasing(Epoch, Release)
         case failed(Epoch)
     }
 
@@ -72,11 +76,15 @@ package struct PlacementMachine: Sendable {
         /// No claim before that.
         var notBefore: Instant
         /// A release of one's own, which is told for a while.
-        var released: (epoch: Epoch, successor: NodeName?, until: Instant)?
+        var released: (epoch: Epoch, release: Release, until: Instant)?
+        /// By which rules its outputs say that the log goes on, behind a claim.
+        var found: (epoch: Epoch?, rules: UInt32)?
+        /// When that is to be read, if it matters; nil while it is.
+        var rulesDue: Instant?
     }
 
     /// How often claims are read that others should have told of.
-    private static let beatsPerRead: Int64 = 20
+    static let beatsPerRead: Int64 = 20
 
     package let own: ClusterNode
     let limits: Limits
@@ -88,10 +96,12 @@ package struct PlacementMachine: Sendable {
     private var beatDue: Instant
     /// When claims are to be read; nil while they are.
     private var readDue: Instant?
-    private var areClaimsKnown = false
+    private(set) var areClaimsKnown = false
     /// Beats that another node of this name has sent.
     private var rivalBeats = 0
     private(set) var wishes = PlacementWishes()
+    /// No partition of this node's passes a gate before that: one could not.
+    private(set) var gateNotBefore = Instant.distantPast
     /// The newest wishes that a node has told of.
     private var newestWishes: UInt64 = 0
     var counts = ClusterCounts()
@@ -110,7 +120,7 @@ package struct PlacementMachine: Sendable {
         self.beatDue = now
         self.readDue = now
         self.slots = (0..<partitions).map { number in
-            Slot(partition: PartitionID(UInt16(number)), learnedAt: now, notBefore: now)
+            Slot(partition: PartitionID(UInt16(number)), learnedAt: now, notBefore: now, rulesDue: now)
         }
     }
 
@@ -147,15 +157,7 @@ package struct PlacementMachine: Sendable {
         self.newestWishes = max(self.newestWishes, beat.wishes)
         if self.areWishesOld, let due = self.readDue { self.readDue = min(due, self.now) }
         for holding in beat.holdings where Int(holding.partition.rawValue) < self.slots.count {
-            self.learn(
-                Claim(
-                    epoch: holding.epoch,
-                    node: beat.node,
-                    isReleased: holding.standing == .released,
-                    successor: holding.standing == .released ? holding.successor : nil
-                ),
-                of: holding.partition
-            )
+            self.learn(Claim(holding, of: beat.node), of: holding.partition)
         }
         if isNews { self.decide() }
     }
@@ -217,13 +219,13 @@ package struct PlacementMachine: Sendable {
     /// What became of a release.
     package mutating func released(_ partition: PartitionID, _ outcome: ClaimOutcome) {
         let index = Int(partition.rawValue)
-        guard case .releasing(_, let successor) = self.slots[index].holding else { return }
+        guard case .releasing(_, let release) = self.slots[index].holding else { return }
         self.slots[index].holding = .none
         switch outcome {
         case .stored(let epoch):
             self.counts.moves += 1
-            self.learn(Claim(epoch: epoch, node: self.own, isReleased: true, successor: successor), of: partition)
-            self.slots[index].released = (epoch, successor, self.now + self.limits.silence)
+            self.learn(Claim(epoch: epoch, node: self.own, release), of: partition)
+            self.slots[index].released = (epoch, release, self.now + self.limits.silence)
             self.beat()
         case .lost(let claim):
             if let claim { self.learn(claim, of: partition) }
@@ -248,17 +250,25 @@ package struct PlacementMachine: Sendable {
     /// An owner has ended, by an order or by itself.
     package mutating func ownerStopped(_ partition: PartitionID, _ end: OwnerEnd) {
         let index = Int(partition.rawValue)
-        switch (self.slots[index].holding, end) {
+        let slot = self.slots[index]
+        switch (slot.holding, end) {
         case (.none, _), (.claiming, _), (.releasing, _), (.failed, _): return
         case (.givingUp, _): self.slots[index].holding = .none
-        case (.handingOver, .fenced), (.starting, .fenced), (.running, .fenced):
+        case (.handingOver, .fenced), (.gating, .fenced), (.starting, .fenced), (.running, .fenced):
             self.slots[index].holding = .none
             self.slots[index].notBefore = self.now + self.limits.silence
             self.readAnew()
         case (.handingOver(let epoch, let successor), _):
-            self.release(index, behind: epoch, to: successor)
-        case (.starting(let epoch), .failed), (.running(let epoch), .failed):
+            self.release(index, behind: epoch, Release(to: successor, rules: self.own.rules))
+        case (.gating(let epoch, let rules), .passedGate), (.gating(let epoch, _), .otherRules(let rules)),
+            (.starting(let epoch), .otherRules(let rules)), (.running(let epoch), .otherRules(let rules)):
+            self.release(index, behind: epoch, Release(to: self.first(for: slot, by: rules), rules: rules))
+        case (.starting(let epoch), .failed), (.running(let epoch), .failed), (.gating(let epoch, _), .failed):
             self.slots[index].holding = .failed(epoch)
+        case (.gating, _):
+            // It goes on by the rules before, and tries again later.
+            self.slots[index].holding = .none
+            self.gateNotBefore = self.now + Self.gatePause
         case (.starting, _), (.running, _):
             self.slots[index].holding = .none
             self.slots[index].notBefore = self.now + self.limits.silence
@@ -371,8 +381,9 @@ package struct PlacementMachine: Sendable {
         switch slot.holding {
         case .starting(let own): (epoch, standing, successor) = (own, .starting, nil)
         case .running(let own): (epoch, standing, successor) = (own, .running, nil)
-        case .handingOver(let own, let to), .releasing(let own, let to):
-            (epoch, standing, successor) = (own, .stopping, to)
+        case .handingOver(let own, let to): (epoch, standing, successor) = (own, .stopping, to)
+        case .releasing(let own, let release): (epoch, standing, successor) = (own, .stopping, release.successor)
+        case .gating(let own, _): (epoch, standing, successor) = (own, .stopping, nil)
         case .failed(let own): (epoch, standing, successor) = (own, .failed, nil)
         case .none, .claiming, .givingUp:
             guard let released = slot.released, self.now < released.until else { return nil }
@@ -380,7 +391,8 @@ package struct PlacementMachine: Sendable {
                 partition: slot.partition,
                 epoch: released.epoch,
                 standing: .released,
-                successor: released.successor
+                successor: released.release.successor,
+                rules: released.release.rules == self.own.rules ? nil : released.release.rules
             )
         }
         return Beat.Holding(
@@ -403,7 +415,7 @@ package struct PlacementMachine: Sendable {
         guard claim.node != self.own else { return }
         self.slots[index].released = nil
         switch self.slots[index].holding {
-        case .starting, .running, .handingOver:
+        case .starting, .running, .handingOver, .gating:
             self.slots[index].holding = .givingUp
             self.actions.append(.stopOwner(partition, .atOnce))
             self.beat()
@@ -440,14 +452,19 @@ package struct PlacementMachine: Sendable {
                 self.actions.append(.claim(slot.partition, behind: slot.claim?.epoch))
             } else if let claim = slot.claim, claim.node == self.own, !claim.isReleased {
                 // Its owner has ended, and the partition is another node's by now.
-                self.release(index, behind: claim.epoch, to: self.first(for: slot))
+                let rules = self.rules(of: slot) ?? self.own.rules
+                self.release(index, behind: claim.epoch, Release(to: self.first(for: slot), rules: rules))
+            } else {
+                self.askForRules(index)
             }
         case .running(let epoch):
-            guard !self.isMoving, let successor = self.successor(of: slot) else { return }
+            guard !self.isMoving else { return }
+            if let rules = self.rulesToChange(of: slot) { return self.passGate(index, epoch, to: rules) }
+            guard let successor = self.successor(of: slot) else { return }
             self.slots[index].holding = .handingOver(epoch, to: successor)
             self.actions.append(.stopOwner(slot.partition, .committed))
             self.beat()
-        case .claiming, .starting, .handingOver, .givingUp, .releasing, .failed: return
+        case .claiming, .starting, .handingOver, .gating, .givingUp, .releasing, .failed: return
         }
     }
 
@@ -457,16 +474,19 @@ package struct PlacementMachine: Sendable {
         let successor = self.first(for: slot)
         switch slot.holding {
         case .starting(let epoch), .running(let epoch):
+            if case .running = slot.holding, successor == nil, let rules = self.rulesToChange(of: slot) {
+                return self.passGate(index, epoch, to: rules)
+            }
             self.slots[index].holding = .handingOver(epoch, to: successor)
             self.actions.append(.stopOwner(slot.partition, .committed))
         case .failed(let epoch):
-            self.release(index, behind: epoch, to: successor)
-        case .none, .claiming, .handingOver, .givingUp, .releasing: return
+            self.release(index, behind: epoch, Release(to: successor, rules: self.own.rules))
+        case .none, .claiming, .handingOver, .gating, .givingUp, .releasing: return
         }
     }
 
-    private mutating func release(_ index: Int, behind epoch: Epoch, to successor: NodeName?) {
-        self.slots[index].holding = .releasing(epoch, to: successor)
-        self.actions.append(.release(self.slots[index].partition, behind: epoch, to: successor))
+    private mutating func release(_ index: Int, behind epoch: Epoch, _ release: Release) {
+        self.slots[index].holding = .releasing(epoch, release)
+        self.actions.append(.release(self.slots[index].partition, behind: epoch, release))
     }
 }

@@ -9,6 +9,8 @@ package struct PlacementWishes: Hashable, Sendable {
         case undrain(NodeName)
         /// The partition is to be the node's while that lives; nil to go by the names again.
         case place(PartitionID, NodeName?)
+        /// Partitions are to go on by these decision rules: their owners pass the gate to them once a node has them.
+        case changeRules(to: UInt32)
     }
 
     /// The number of the note: later ones are higher. 0 for none.
@@ -16,11 +18,19 @@ package struct PlacementWishes: Hashable, Sendable {
     package private(set) var drained: Set<NodeName>
     /// Partitions that are to be a certain node's.
     package private(set) var places: [PartitionID: NodeName]
+    /// The decision rules that all partitions are to go on by; nil for those that they have.
+    package private(set) var rules: UInt32?
 
-    package init(version: UInt64 = 0, drained: Set<NodeName> = [], places: [PartitionID: NodeName] = [:]) {
+    package init(
+        version: UInt64 = 0,
+        drained: Set<NodeName> = [],
+        places: [PartitionID: NodeName] = [:],
+        rules: UInt32? = nil
+    ) {
         self.version = version
         self.drained = drained
         self.places = places
+        self.rules = rules
     }
 
     /// Doing so twice changes nothing more.
@@ -29,6 +39,7 @@ package struct PlacementWishes: Hashable, Sendable {
         case .drain(let node): self.drained.insert(node)
         case .undrain(let node): self.drained.remove(node)
         case .place(let partition, let node): self.places[partition] = node
+        case .changeRules(let rules): self.rules = rules
         }
     }
 

@@ -35,6 +35,8 @@ package struct Engine: ~Copyable, Sendable {
     package let partition: PartitionID
     /// How many partitions the log has.
     package let partitions: Int
+    /// The version of the rules that it decides by: the program's, but in tests that play another program.
+    package let rules: Int
     /// The position of the last applied record.
     package internal(set) var position = LogPosition.start
     /// The log's time: the greatest log time applied.
@@ -68,15 +70,18 @@ package struct Engine: ~Copyable, Sendable {
     ///   - seed: Hides the places of rows in tables from untrusted peers; no result depends on it. By default the
     ///     process's own.
     ///   - interning: When the index keeps equal configurations once; no result depends on it.
+    ///   - rules: See ``rules``.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
-        interning: Interning = .observed(atLeast: 4096)
+        interning: Interning = .observed(atLeast: 4096),
+        rules: Int = Engine.version
     ) {
         let seed = seed ?? SeededHash.processSeed
         self.partition = partition
         self.partitions = partitions
+        self.rules = rules
         self.catalogue = Catalogue(seed: seed)
         self.registry = Registry(seed: seed, interning: interning)
         self.ledger = Ledger(seed: seed)
@@ -86,7 +91,7 @@ package struct Engine: ~Copyable, Sendable {
     /// was applied whole.
     package func duplicate() -> Engine {
         precondition(self.isRecordDone, "a record is still being applied")
-        var copy = Engine(partition: self.partition, partitions: self.partitions)
+        var copy = Engine(partition: self.partition, partitions: self.partitions, rules: self.rules)
         copy.position = self.position
         copy.time = self.time
         copy.runningHash = self.runningHash

@@ -105,7 +105,7 @@ struct Upgrade: AsyncParsableCommand {
             JSONValue.object(of: [
                 ("partition", .count(Int(standing.partition.rawValue))),
                 ("rules", standing.rules.map { .count($0) } ?? .null),
-                ("snapshot", standing.snapshot.map { .count(Int(clamping: $0.position.rawValue)) } ?? .null),
+                ("snapshot", standing.snapshot.map { .count(Int(clamping: $0.id.position.rawValue)) } ?? .null),
                 ("entriesBehind", .count(standing.entriesBehind)),
             ])
         }

@@ -19,9 +19,17 @@ extension Gateway {
         _ logger: Logger
     ) -> PlacedOwners? {
         guard let membership = stores.membership else { return nil }
-        return PlacedOwners(membership, owners, readiness, logger) { [snapshots = stores.snapshots] partition in
-            guard let snapshots else { return }
-            _ = try await RulesAdoption(journal: journal, store: snapshots, logger: logger).run([partition])
+        let adoption = stores.snapshots.map { snapshots in
+            RulesAdoption(
+                journal: journal,
+                store: snapshots,
+                rules: stores.rules,
+                authority: .operators,
+                logger: logger
+            )
+        }
+        return PlacedOwners(membership, owners, readiness, logger, snapshots: stores.snapshots) { partition in
+            _ = try await adoption?.run([partition])
         }
     }
 

@@ -20,7 +20,11 @@ extension Gateway {
         (0..<configuration.partitions).map { number in
             let partition = PartitionID(UInt16(number))
             return PartitionOwner(
-                engine: Engine(partition: partition, partitions: configuration.partitions),
+                engine: Engine(
+                    partition: partition,
+                    partitions: configuration.partitions,
+                    rules: services.rules
+                ),
                 partition: partition,
                 loop: loops.next(),
                 services: services,

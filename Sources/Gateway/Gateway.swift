@@ -162,7 +162,8 @@ package final class Gateway: Service {
                 clock: clock,
                 logger: logs.logger(.partitions),
                 tracing: tracing,
-                elsewhere: membership.map { $0.elsewhere }
+                elsewhere: membership.map { $0.elsewhere },
+                rules: stores.rules
             ),
             work,
             PartitionOwner.Sinks(

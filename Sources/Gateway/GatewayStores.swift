@@ -1,4 +1,5 @@
 package import Clustering
+import Engine
 package import Journaling
 package import Partitions
 
@@ -32,4 +33,7 @@ package struct GatewayStores: Sendable {
     package init(journal: any Journal) {
         self.journal = journal
     }
+
+    /// The decision rules that this gateway decides by.
+    var rules: Int { self.membership.map { Int($0.node.rules) } ?? Engine.version }
 }

@@ -12,11 +12,15 @@ actor PlacedOwners {
     private let owners: [PartitionOwner]
     private let readiness: Readiness
     private let logger: Logger
+    /// Where an owner writes its last state; nil for nowhere, and then no other rules can go on.
+    private let snapshots: (any SnapshotStore)?
     /// What comes before an owner starts.
     private let prepare: @Sendable (PartitionID) async throws -> Void
     /// What an owner that has started brings with it, once the gateway serves.
     private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
     private var work: [PartitionID: Task<Void, Never>] = [:]
+    /// Partitions whose owners are on their way through a gate, and which placement has not given up meanwhile.
+    private var gating: Set<PartitionID> = []
     private let orders: AsyncStream<NodeOrder>
     private let continuation: AsyncStream<NodeOrder>.Continuation
     /// Why an owner could not start that this gateway was started with.
@@ -32,12 +36,14 @@ actor PlacedOwners {
         _ owners: [PartitionOwner],
         _ readiness: Readiness,
         _ logger: Logger,
+        snapshots: (any SnapshotStore)?,
         prepare: @escaping @Sendable (PartitionID) async throws -> Void
     ) {
         self.membership = membership
         self.owners = owners
         self.readiness = readiness
         self.logger = logger
+        self.snapshots = snapshots
         self.prepare = prepare
         (self.orders, self.continuation) = AsyncStream.makeStream()
     }
@@ -87,10 +93,24 @@ actor PlacedOwners {
                     allowed to subscribe to freshet.<cluster>.beat), and partitions to be read
                     """
                 )
+                self.warnOfRules()
             }
             if let refusal = self.refusal { throw refusal }
             if let fault = self.startFault { throw fault }
             try await Task.sleep(for: .milliseconds(self.membership.limits.beat.milliseconds / 10))
+        }
+    }
+
+    /// Partitions may wait for another version.
+    private func warnOfRules() {
+        for (rules, partitions) in self.cluster.view?.strandedPartitions ?? [:] {
+            self.logger.error(
+                """
+                partitions go on by decision rules \(rules) (\(RulesStanding.program(of: Int(rules)))), and no node has them: start one \
+                node of that version, then run freshet cluster upgrade-rules
+                """,
+                metadata: ["partitions": "\(partitions.map { "\($0)" }.joined(separator: ", "))"]
+            )
         }
     }
 
@@ -139,8 +159,13 @@ actor PlacedOwners {
     private func follow(_ order: NodeOrder) {
         switch order {
         case .start(let partition, let epoch): self.then(partition) { await self.start(partition, epoch) }
+        case .stop(let partition, .behindGate(let rules)):
+            let owner = self.owners[Int(partition.rawValue)]
+            self.gating.insert(partition)
+            self.then(partition) { await self.passGate(owner, to: rules) }
         case .stop(let partition, let manner):
             let owner = self.owners[Int(partition.rawValue)]
+            self.gating.remove(partition)
             if owner.isAway { owner.stop() }
             self.then(partition) { await self.stop(owner, manner) }
         case .standBy(let partition):
@@ -182,7 +207,9 @@ actor PlacedOwners {
             await owner.giveUpStart()
             // What a standby came to is dropped, and the next start begins with a snapshot.
             let end = isStandby && StandbyEnd(error) == .disagreed ? .unavailable : OwnerEnd(error)
-            if end == .failed {
+            if case .otherRules(let rules) = end {
+                self.logger.warning("\(error)", metadata: ["rules": "\(rules)"])
+            } else if end == .failed {
                 self.startFault = self.startFault ?? error
                 self.readiness.set(.partitions, met: false)
                 self.logger.critical("partition \(partition) cannot start: \(error)")
@@ -200,6 +227,30 @@ actor PlacedOwners {
             manner == .committed ? "the partition is handed over" : "another node has the partition",
             metadata: ["partition": "\(owner.partition)"]
         )
+    }
+
+    private func passGate(_ owner: PartitionOwner, to rules: UInt32) async {
+        let partition = owner.partition
+        self.logger.notice(
+            "other decision rules are to go on with the partition: it decides nothing until its state is written down",
+            metadata: ["partition": "\(partition)", "rules": "\(rules)"]
+        )
+        guard let snapshots = self.snapshots else { return await self.stop(owner, .committed) }
+        let outcome = await owner.passGate(to: Int(rules), in: snapshots)
+        // What it was told meanwhile is told of in its turn.
+        guard self.gating.remove(partition) != nil else { return }
+        switch outcome {
+        case .passed:
+            self.cluster.tell(.stopped(partition, .passedGate))
+            self.logger.notice("the partition has passed the gate", metadata: ["partition": "\(partition)"])
+        case .gaveUp(let error):
+            self.cluster.tell(.stopped(partition, .unavailable))
+            self.logger.error(
+                "the partition's state could not be written down: the rules before go on, and it is tried again",
+                metadata: ["partition": "\(partition)", "error": "\(error)"]
+            )
+        case .ended: return
+        }
     }
 
     private func standBy(_ owner: PartitionOwner) async {
@@ -250,6 +301,8 @@ extension OwnerEnd {
     init(_ error: any Error) {
         if let error = error as? OwnerError, error.isShutdown {
             self = .stopped
+        } else if case OwnerError.decidedByOthers(_, let rules) = error {
+            self = .otherRules(UInt32(clamping: rules))
         } else if case OwnerError.aheadOfOutputs = error {
             self = .unavailable
         } else if let error = error as? JournalError {

@@ -22,6 +22,11 @@ enum BeatMessage {
                 writer.write(varint: UInt64(following.partition.rawValue))
                 writer.write(following.lag) { $0.write(varint: $1) }
             }
+            let others = beat.holdings.filter { $0.rules != nil }
+            writer.write(each: others) { writer, holding in
+                writer.write(varint: UInt64(holding.partition.rawValue))
+                writer.write(varint: UInt64(holding.rules ?? 0))
+            }
         }
     }
 
@@ -39,7 +44,22 @@ enum BeatMessage {
             let followings =
                 reader.isAtEnd
                 ? [] : try reader.readEach { (reader) throws(ByteFault) in try Beat.Following(from: &reader) }
-            return Beat(node: node, phase: phase, holdings: holdings, wishes: wishes, followings: followings)
+            // Nor of other rules.
+            var rules: [PartitionID: UInt32] = [:]
+            if !reader.isAtEnd {
+                let released = try reader.readEach { (reader) throws(ByteFault) in
+                    let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
+                    return (partition, UInt32(truncatingIfNeeded: try reader.readVarint()))
+                }
+                for (partition, number) in released { rules[partition] = number }
+            }
+            return Beat(
+                node: node,
+                phase: phase,
+                holdings: holdings.map { $0.released(for: rules[$0.partition]) },
+                wishes: wishes,
+                followings: followings
+            )
         } catch let fault as MessageFault {
             throw fault
         } catch {
@@ -75,31 +95,32 @@ enum ClaimMessage {
     /// What is claimed, or let go of.
     enum Content {
         case claim
-        case release(to: NodeName?)
+        case release(Release)
     }
 
     static func bytes(_ content: Content, by node: ClusterNode, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.claim, journalID, in: subject) { writer in
             node.write(to: &writer)
-            let (isReleased, successor): (Bool, NodeName?) =
+            let release: Release? =
                 switch content {
-                case .claim: (false, nil)
-                case .release(let successor): (true, successor)
+                case .claim: nil
+                case .release(let release): release
                 }
-            writer.write(isReleased)
-            writer.write(successor) { $0.write($1.rawValue) }
+            writer.write(release != nil)
+            writer.write(release?.successor) { $0.write($1.rawValue) }
+            if let release { writer.write(varint: UInt64(release.rules)) }
         }
     }
 
     static func claim(_ message: StoredMessage, _ journalID: String, in subject: String) throws(MessageFault) -> Claim {
         var reader = try MessageFormat.reader(of: message.bytes, .claim, journalID, in: subject)
         do {
-            return Claim(
-                epoch: Epoch(message.sequence),
-                node: try ClusterNode(from: &reader),
-                isReleased: try reader.readBool(),
-                successor: try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
-            )
+            let (epoch, node) = (Epoch(message.sequence), try ClusterNode(from: &reader))
+            guard try reader.readBool() else { return Claim(epoch: epoch, node: node) }
+            let successor = try reader.readOptional { (reader) throws(ByteFault) in try NodeName(from: &reader) }
+            // Programs before them release for nodes with the same rules.
+            let rules = reader.isAtEnd ? node.rules : UInt32(truncatingIfNeeded: try reader.readVarint())
+            return Claim(epoch: epoch, node: node, Release(to: successor, rules: rules))
         } catch {
             throw MessageFault(sentence: "\(error)")
         }
@@ -115,6 +136,7 @@ enum WishesMessage {
                 writer.write(varint: UInt64(place.key.rawValue))
                 writer.write(place.value.rawValue)
             }
+            writer.write(varint: UInt64(wishes.rules ?? 0))
         }
     }
 
@@ -127,10 +149,13 @@ enum WishesMessage {
             let places = try reader.readEach { (reader) throws(ByteFault) in
                 (PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint())), try NodeName(from: &reader))
             }
+            // Programs before them want no other rules. No rules have the number 0.
+            let rules = reader.isAtEnd ? 0 : UInt32(truncatingIfNeeded: try reader.readVarint())
             return PlacementWishes(
                 version: message.sequence,
                 drained: Set(drained),
-                places: Dictionary(places) { $1 }
+                places: Dictionary(places) { $1 },
+                rules: rules == 0 ? nil : rules
             )
         } catch {
             throw MessageFault(sentence: "\(error)")
@@ -175,6 +200,18 @@ extension Beat.Following {
 }
 
 extension Beat.Holding {
+    /// The same, let go of for nodes with these rules; nil for those of its node.
+    fileprivate func released(for rules: UInt32?) -> Beat.Holding {
+        Beat.Holding(
+            partition: self.partition,
+            epoch: self.epoch,
+            standing: self.standing,
+            applied: self.applied,
+            successor: self.successor,
+            rules: rules
+        )
+    }
+
     fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
         let partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         let epoch = Epoch(try reader.readVarint())

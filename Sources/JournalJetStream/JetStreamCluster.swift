@@ -16,7 +16,8 @@ package final class JetStreamCluster: Cluster {
     private enum Request: Sendable {
         case readClaims
         case claim(PartitionID, behind: Epoch?)
-        case release(PartitionID, behind: Epoch, to: NodeName?)
+        case release(PartitionID, behind: Epoch, Release)
+        case readRules(PartitionID, behind: Epoch?)
     }
 
     private static let publishMilliseconds = 2000
@@ -146,8 +147,9 @@ package final class JetStreamCluster: Cluster {
             self.core.broker.tell(BeatMessage.bytes(beat, self.core.journalID, in: subject), to: subject)
         case .readClaims: _ = self.requests.add(.readClaims)
         case .claim(let partition, let epoch): _ = self.requests.add(.claim(partition, behind: epoch))
-        case .release(let partition, let epoch, let successor):
-            _ = self.requests.add(.release(partition, behind: epoch, to: successor))
+        case .release(let partition, let epoch, let release):
+            _ = self.requests.add(.release(partition, behind: epoch, release))
+        case .readRules(let partition, let epoch): _ = self.requests.add(.readRules(partition, behind: epoch))
         case .startOwner(let partition, let epoch): follow(.start(partition, epoch))
         case .stopOwner(let partition, let manner): follow(.stop(partition, manner))
         case .startStandby(let partition): follow(.standBy(partition))
@@ -171,9 +173,12 @@ package final class JetStreamCluster: Cluster {
         case .claim(let partition, let epoch):
             let outcome = self.store(.claim, of: partition, by: own, behind: epoch)
             self.update { $0.claimed(partition, outcome) }
-        case .release(let partition, let epoch, let successor):
-            let outcome = self.store(.release(to: successor), of: partition, by: own, behind: epoch)
+        case .release(let partition, let epoch, let release):
+            let outcome = self.store(.release(release), of: partition, by: own, behind: epoch)
             self.update { $0.released(partition, outcome) }
+        case .readRules(let partition, let epoch):
+            let rules = self.readRules(of: partition, own)
+            self.update { $0.rulesRead(partition, behind: epoch, rules) }
         }
     }
 
@@ -194,6 +199,18 @@ package final class JetStreamCluster: Cluster {
             return try ClaimMessage.claim(message, self.core.journalID, in: subject)
         } catch {
             throw JournalError(.corrupt, "the claim of partition \(partition) is damaged: \(error.sentence)")
+        }
+    }
+
+    /// The rules that the newest output of a partition names; those of any node where nothing is decided yet, nil if no broker
+    /// answers.
+    private func readRules(of partition: PartitionID, _ own: ClusterNode) -> UInt32? {
+        let (stream, subject) = (self.core.names.output(partition), self.core.names.outputs(partition))
+        do {
+            guard let message = try self.core.broker.newest(in: stream, of: subject) else { return own.rules }
+            return try OutputMessage.record(message.bytes, self.core.journalID, in: stream).engineVersion
+        } catch {
+            return nil
         }
     }
 

@@ -18,7 +18,13 @@ extension JetStreamJournal: SnapshotStore {
     }
 
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
-        try self.core.writeSnapshot(id, next)
+        try self.core.writeSnapshot(id, .lastOfSubject(0), next)
+    }
+
+    package func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+        let before = try? SnapshotNote.read(SnapshotNote.subject(of: id, self.core.names), self.core)
+        try self.core.writeSnapshot(id, .nothing, next)
+        if let before { try self.removeChunks(of: before, id.partition) }
     }
 
     package func remove(_ id: SnapshotID) throws(JournalError) {
@@ -32,6 +38,10 @@ extension JetStreamJournal: SnapshotStore {
             return try self.core.broker.purge(self.core.names.notes, subject: subject)
         }
         try self.core.broker.purge(self.core.names.notes, subject: subject)
+        try self.removeChunks(of: note, partition)
+    }
+
+    private func removeChunks(of note: SnapshotNote, _ partition: PartitionID) throws(JournalError) {
         let chunks = "\(self.core.names.chunks(partition, note.upload)).>"
         try self.core.broker.purge(self.core.names.chunks, subject: chunks)
     }
@@ -41,7 +51,7 @@ extension JetStreamJournal: SnapshotStore {
         let subject = SnapshotNote.subject(of: id, self.core.names)
         if let note = try? SnapshotNote.read(subject, self.core) {
             let aside = "\(self.core.names.damaged(id.partition)).\(SnapshotNote.place(of: id))"
-            try note.write(aside, self.core)
+            _ = try note.write(aside, self.core, .nothing)
         }
         try self.core.broker.purge(self.core.names.notes, subject: subject)
     }

@@ -84,7 +84,7 @@ package final class JetStreamSuccessor: LogSuccessor {
             if let snapshot = end.snapshot {
                 let subject = self.names.trimmed(end.partition)
                 let trimmed = Trimmed(through: snapshot.position, logTime: snapshot.logTime, fan: 0)
-                try core.writeNote(trimmed.bytes(format.journalID, in: subject), to: subject)
+                _ = try core.writeNote(trimmed.bytes(format.journalID, in: subject), to: subject, .nothing)
             }
             for output in end.outputs { try self.store(output, of: end.partition, core) }
         }
@@ -120,7 +120,7 @@ package final class JetStreamSuccessor: LogSuccessor {
     }
 
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
-        let bytes = try self.begun?.core.writeSnapshot(id, next)
+        let bytes = try self.begun?.core.writeSnapshot(id, .nothing, next)
         self.begun?.stateBytes.append(bytes ?? 0)
     }
 

@@ -37,8 +37,12 @@ extension SnapshotNote {
         return try SnapshotNote(note.bytes, core.journalID, in: subject)
     }
 
-    func write(_ subject: String, _ core: OpenLog) throws(JournalError) {
-        try core.writeNote(self.bytes(core.journalID, in: subject), to: subject)
+    /// - Returns: False if another one is there, which was not expected.
+    func write(_ subject: String, _ core: OpenLog, _ expectation: Expectation) throws(JournalError) -> Bool {
+        let bytes = self.bytes(core.journalID, in: subject)
+        if try core.writeNote(bytes, to: subject, expectation) { return true }
+        // An earlier attempt may have been stored, and its answer never came.
+        return try SnapshotNote.read(subject, core) == self
     }
 }
 
@@ -72,18 +76,20 @@ extension JetStreamHistory: PartitionNotes {
         try self.core.checkReadable(partition)
         let subject = self.core.names.note(note, of: partition)
         let message = MessageFormat.message(.note, self.core.journalID, in: subject) { $0.write(bytes) }
-        try self.core.writeNote(message, to: subject)
+        _ = try self.core.writeNote(message, to: subject, .nothing)
     }
 }
 
 extension OpenLog {
     /// Has a note say something from now on.
-    func writeNote(_ bytes: [UInt8], to subject: String) throws(JournalError) {
+    ///
+    /// - Returns: False if the newest note is not as expected.
+    func writeNote(_ bytes: [UInt8], to subject: String, _ expectation: Expectation) throws(JournalError) -> Bool {
         try self.persist { () throws(JournalError) in
-            switch self.broker.publish(bytes, to: subject, .nothing, waitMilliseconds: 2000) {
-            case .stored: return
+            switch self.broker.publish(bytes, to: subject, expectation, waitMilliseconds: 2000) {
+            case .stored: return true
             case .refused(let error): throw error
-            case .otherEnd: throw JournalError(.failing, "note \(subject) was refused")
+            case .otherEnd: return false
             // Written twice it says the same.
             case .notTaken(let text), .unknown(let text): throw JournalError(.unavailable, "note \(subject): \(text)")
             }

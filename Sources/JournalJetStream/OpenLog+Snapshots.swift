@@ -37,15 +37,24 @@ extension OpenLog {
         let message = try self.persist { () throws(JournalError) in
             try self.broker.newest(in: self.names.chunks, of: subject)
         }
-        guard let message else { throw JournalError(.corrupt, "\(id) lacks chunk \(number)") }
-        return message.bytes
+        if let message { return message.bytes }
+        let newest = try SnapshotNote.read(SnapshotNote.subject(of: id, self.names), self)
+        if let newest, newest != note {
+            throw JournalError(.unavailable, "another node has replaced \(id) while it was read")
+        }
+        throw JournalError(.corrupt, "\(id) lacks chunk \(number)")
     }
 
     /// Writes a snapshot: it is there whole when this returns, and not at all if it throws.
     ///
+    /// - Parameter expectation: What has to be so of its note; otherwise the snapshot that is there stays.
     /// - Returns: How many bytes it has.
     @discardableResult
-    func writeSnapshot(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws -> Int {
+    func writeSnapshot(
+        _ id: SnapshotID,
+        _ expectation: Expectation,
+        _ next: () throws -> [UInt8]?
+    ) throws -> Int {
         try self.checkReadable(id.partition)
         let upload = UInt64.random(in: 1...UInt64.max)
         let prefix = self.names.chunks(id.partition, upload)
@@ -62,7 +71,9 @@ extension OpenLog {
             if let rest = chunks.rest() { try self.writeChunk(rest, "\(prefix).\(number)") }
             // Last: what has no note is not there.
             let note = SnapshotNote(upload: upload, byteCount: chunks.byteCount)
-            try note.write(SnapshotNote.subject(of: id, self.names), self)
+            let isWritten = try note.write(SnapshotNote.subject(of: id, self.names), self, expectation)
+            // Another node has written it meanwhile, and may have made more of it.
+            if !isWritten { try self.broker.purge(self.names.chunks, subject: "\(prefix).>") }
             return chunks.byteCount
         } catch {
             try? self.broker.purge(self.names.chunks, subject: "\(prefix).>")

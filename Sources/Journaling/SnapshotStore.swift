@@ -12,6 +12,10 @@ package protocol SnapshotStore: SnapshotHistory {
     ///   - next: The next frame, not empty; nil behind the last.
     func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws
 
+    /// Writes a snapshot in the place of another one, in the same way. Where several nodes write, ``write(_:_:)`` leaves one that
+    /// is there as it is, and this does not: it is for states that mean something else from now on.
+    func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws
+
     /// Removes a snapshot, if it is there.
     func remove(_ id: SnapshotID) throws(JournalError)
 
@@ -46,6 +50,10 @@ package protocol SnapshotStore: SnapshotHistory {
 
     /// Removes the snapshots that were set aside.
     func removeDamaged() throws(JournalError)
+}
+
+extension SnapshotStore {
+    package func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws { try self.write(id, next) }
 }
 
 /// A snapshot by its place in the log.

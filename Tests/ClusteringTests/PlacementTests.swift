@@ -177,22 +177,7 @@ import WidgetModel
         try Self.check(cluster, "again")
     }
 
-    // MARK: Rules
-
-    @Test func `nodes with newer decision rules own nothing while one with the older is there`() throws {
-        var cluster = Self.cluster(2)
-        let newer = cluster.start(SimulatedCluster.name(2), rules: 2)
-        cluster.run(milliseconds: 20_000)
-        #expect(newer.owners.isEmpty && cluster.starts.isEmpty)
-        for node in cluster.nodes.prefix(2) { cluster.leave(node) }
-        cluster.run(milliseconds: 10_000)
-        #expect(newer.owners.count == SimulatedCluster.partitions)
-        // Nor does an older one get them back.
-        cluster.start(SimulatedCluster.name(3), rules: 1)
-        cluster.run(milliseconds: 20_000)
-        #expect(newer.owners.count == SimulatedCluster.partitions)
-        #expect(cluster.faultsFound == [])
-    }
+    // MARK: Faults
 
     @Test func `a partition whose owner cannot go on stays where it is, and is told as failed`() throws {
         var cluster = Self.cluster(2)

@@ -40,15 +40,16 @@ struct SimulatedCluster {
         case read([Claim?]?, PlacementWishes)
         case claimed(PartitionID, ClaimOutcome)
         case released(PartitionID, ClaimOutcome)
+        case rules(PartitionID, Epoch?, UInt32?)
         case started(PartitionID, Epoch)
         case stopped(PartitionID, Epoch, OwnerEnd)
         case follows(PartitionID, Int)
+        case gate(PartitionID, Epoch, to: UInt32)
     }
 
     /// What is on its way.
     private struct Message {
         let at: Int64
-        let number: Int
         let node: Node
         let event: Event
     }
@@ -59,18 +60,22 @@ struct SimulatedCluster {
     private(set) var now: Int64 = 0
     /// As the brokers have them.
     private(set) var claims: [Claim?] = Array(repeating: nil, count: Self.partitions)
+    /// The rules that the newest output of each partition names; nil before the first.
+    private(set) var rules: [UInt32?] = Array(repeating: nil, count: Self.partitions)
     /// The note of what operators want.
     private(set) var wishes = PlacementWishes()
     /// Who made each claim.
     private var makers: [Epoch: ClusterNode] = [:]
     private var epoch: UInt64 = 0
+    /// What comes first is the last.
     private var messages: [Message] = []
-    private var messageCount = 0
     /// Owners that started, since this was emptied.
     var starts: [(node: NodeName, partition: PartitionID)] = []
     /// How many of them went on from what had followed the owner before.
     var startsFromStandby = 0
     private var standbyCount = 0
+    /// How often a partition passed to other rules.
+    private(set) var gates = 0
     /// What no node may do.
     private(set) var faultsFound: [String] = []
 
@@ -130,7 +135,9 @@ struct SimulatedCluster {
 
     /// Who is to have a partition while all that live are there.
     func first(for partition: PartitionID) -> NodeName? {
-        let ranking = Rendezvous.ranking(of: self.living.map(\.name), for: partition)
+        let rules = self.rules[Int(partition.rawValue)]
+        let nodes = self.living.filter { rules == nil || $0.machine.own.rules == rules }
+        let ranking = Rendezvous.ranking(of: nodes.map(\.name), for: partition)
         return self.wishes.ranking(ranking, for: partition).first
     }
 
@@ -152,10 +159,8 @@ struct SimulatedCluster {
 
     mutating func run(milliseconds: Int64) {
         let end = self.now + milliseconds
-        while let index = self.messages.indices.min(by: {
-            (self.messages[$0].at, self.messages[$0].number) < (self.messages[$1].at, self.messages[$1].number)
-        }), self.messages[index].at <= end {
-            let message = self.messages.remove(at: index)
+        while let message = self.messages.last, message.at <= end {
+            self.messages.removeLast()
             self.now = message.at
             if message.node.isDead || message.node.hasLeft { continue }
             if message.node.isPaused {
@@ -168,8 +173,14 @@ struct SimulatedCluster {
     }
 
     private mutating func put(_ event: Event, to node: Node, after delay: Int64) {
-        self.messages.append(Message(at: self.now + delay, number: self.messageCount, node: node, event: event))
-        self.messageCount += 1
+        let at = self.now + delay
+        // Behind all that comes by then.
+        var (low, high) = (0, self.messages.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.messages[middle].at > at { low = middle + 1 } else { high = middle }
+        }
+        self.messages.insert(Message(at: at, node: node, event: event), at: low)
     }
 
     private mutating func delay() -> Int64 { Int64.random(in: 1...Int64(self.faults.delayMax), using: &self.random) }
@@ -187,19 +198,26 @@ struct SimulatedCluster {
         case .read(let claims, let wishes): node.machine.claimsRead(claims, wishes)
         case .claimed(let partition, let outcome): node.machine.claimed(partition, outcome)
         case .released(let partition, let outcome): node.machine.released(partition, outcome)
+        case .rules(let partition, let epoch, let rules): node.machine.rulesRead(partition, behind: epoch, rules)
         case .started(let partition, let epoch):
             guard node.owners[partition]?.epoch == epoch else { return }
-            if self.happens(self.faults.failedStarts) {
+            let rules = self.rules[Int(partition.rawValue)]
+            if let rules, rules != node.machine.own.rules {
+                node.owners[partition] = nil
+                node.machine.ownerStopped(partition, .otherRules(rules))
+            } else if self.happens(self.faults.failedStarts) {
                 node.owners[partition] = nil
                 node.machine.ownerStopped(partition, .unavailable)
             } else {
                 node.owners[partition]?.isRunning = true
+                self.rules[Int(partition.rawValue)] = node.machine.own.rules
                 self.starts.append((node.name, partition))
                 node.machine.ownerStarted(partition)
             }
         case .follows(let partition, let number):
             guard node.standbys[partition]?.number == number else { return }
-            if self.happens(self.faults.failedStarts) {
+            let isOwn = self.rules[Int(partition.rawValue)].map { $0 == node.machine.own.rules } ?? true
+            if !isOwn || self.happens(self.faults.failedStarts) {
                 node.standbys[partition] = nil
                 node.machine.standbyEnded(partition, .failed)
             } else {
@@ -210,6 +228,19 @@ struct SimulatedCluster {
             guard node.owners[partition]?.epoch == epoch else { return }
             node.owners[partition] = nil
             node.machine.ownerStopped(partition, end)
+        case .gate(let partition, let epoch, let rules):
+            guard node.owners[partition]?.epoch == epoch else { return }
+            if self.happens(self.faults.failedStarts) {
+                self.put(.stopped(partition, epoch, .unavailable), to: node, after: self.delay())
+            } else if self.rules[Int(partition.rawValue)] != node.machine.own.rules {
+                // Another one was faster: the fence.
+                self.put(.stopped(partition, epoch, .fenced), to: node, after: self.delay())
+            } else {
+                self.rules[Int(partition.rawValue)] = rules
+                self.gates += 1
+                // It may die before it can say so.
+                self.put(.stopped(partition, epoch, .passedGate), to: node, after: 5 * self.delay())
+            }
         }
         self.perform(node)
     }
@@ -230,10 +261,10 @@ struct SimulatedCluster {
         case .claim(let partition, let epoch):
             let outcome = self.store(partition, behind: epoch) { Claim(epoch: $0, node: node.machine.own) }
             self.put(.claimed(partition, outcome), to: node, after: self.delay())
-        case .release(let partition, let epoch, let successor):
+        case .release(let partition, let epoch, let release):
             if self.makers[epoch] != node.machine.own { self.fault(node, "released \(partition) of another") }
             let outcome = self.store(partition, behind: epoch) {
-                Claim(epoch: $0, node: node.machine.own, isReleased: true, successor: successor)
+                Claim(epoch: $0, node: node.machine.own, release)
             }
             self.put(.released(partition, outcome), to: node, after: self.delay())
         case .startOwner(let partition, let epoch):
@@ -242,9 +273,16 @@ struct SimulatedCluster {
             node.owners[partition] = (epoch, false)
             if node.standbys.removeValue(forKey: partition)?.isFollowing ?? false { self.startsFromStandby += 1 }
             self.put(.started(partition, epoch), to: node, after: 5 * self.delay())
-        case .stopOwner(let partition, _):
+        case .readRules(let partition, let epoch):
+            let rules = self.happens(self.faults.failedRequests) ? nil : self.rules[Int(partition.rawValue)]
+            self.put(.rules(partition, epoch, rules), to: node, after: self.delay())
+        case .stopOwner(let partition, let manner):
             guard let owner = node.owners[partition] else {
                 return self.fault(node, "stopped \(partition) for nothing")
+            }
+            if case .behindGate(let rules) = manner {
+                if rules == node.machine.own.rules { self.fault(node, "passes \(partition) to its own rules") }
+                return self.put(.gate(partition, owner.epoch, to: rules), to: node, after: 5 * self.delay())
             }
             self.put(.stopped(partition, owner.epoch, .stopped), to: node, after: self.delay())
         case .startStandby(let partition):

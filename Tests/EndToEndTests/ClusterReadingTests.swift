@@ -72,6 +72,50 @@ import WidgetModel
         #expect(lines.contains { $0.contains("\u{1B}[31;1munowned\u{1B}[0m") })
     }
 
+    private static func mixed(_ partitions: [String], wished: Int? = nil) throws -> JSONValue {
+        let newer = Self.node("gateway-4", "member").replacing(#""rules": 1"#, with: #""rules": 2"#)
+        let text = Self.cluster([Self.node("gateway-1", "member"), newer], partitions)
+        let more = wished.map { #","wishedRules": \#($0)}"# } ?? "}"
+        return try JSONReader().parse(Array((text.dropLast() + more).utf8))
+    }
+
+    private static func partition(_ number: Int, _ state: String, rules: Int) -> String {
+        Self.partition(number, state, #","rules": \#(rules)"#)
+    }
+
+    @Test func `a change of rules is planned, followed and over`() throws {
+        let before = [Self.partition(0, "running", rules: 1), Self.partition(1, "running", rules: 1)]
+        let plan = try RulesUpgrade(Self.mixed(before), to: nil)
+        #expect(plan.rules == 2 && plan.left.map(\.number) == [0, 1] && !plan.isDone && plan.strandedLines.isEmpty)
+        #expect(plan.plan.first == "partition 0: rules 1 (Freshet 0.2.0), at gateway-1")
+        #expect(plan.plan.contains("Nodes with rules 2 (another version of Freshet): gateway-4."))
+        #expect(plan.json(isOrdered: false)["left"] == .array([.int(0), .int(1)]))
+
+        let half = [Self.partition(0, "running", rules: 2), Self.partition(1, "moving", rules: 1)]
+        let seen = try RulesUpgrade(Self.mixed(half, wished: 2), to: nil)
+        #expect(seen.rules == 2 && seen.progress == "1 of 2 partitions have rules 2, 1 on the way")
+        #expect(throws: RulesUpgrade.Fault.severalRules([1, 2])) { try RulesUpgrade(Self.mixed(half), to: nil) }
+
+        let after = [Self.partition(0, "running", rules: 2), Self.partition(1, "running", rules: 2)]
+        #expect(try RulesUpgrade(Self.mixed(after, wished: 2), to: 2).isDone)
+        // To go back has to be said.
+        #expect(throws: RulesUpgrade.Fault.nothingToDo) { try RulesUpgrade(Self.mixed(after, wished: 2), to: nil) }
+        #expect(try RulesUpgrade(Self.mixed(after, wished: 2), to: 1).left.count == 2)
+        #expect(throws: RulesUpgrade.Fault.noNode(rules: 3)) { try RulesUpgrade(Self.mixed(after), to: 3) }
+        #expect(throws: RulesUpgrade.Fault.alone) {
+            try RulesUpgrade(JSONReader().parse(Array(#"{"nodes": [], "partitions": []}"#.utf8)), to: nil)
+        }
+    }
+
+    @Test func `partitions whose rules no node has say which version to start`() throws {
+        let json = try Self.mixed([Self.partition(0, "running", rules: 2), Self.partition(1, "unowned", rules: 3)])
+        let trouble = "Partitions 1 wait for a node with rules 3 (another version of Freshet): start one."
+        let reading = ClusterReading(json: json)
+        #expect(reading.troubles.map(\.text) == ["partition 1: no node has it", trouble])
+        let lines = reading.lines(on: Screen(columns: 80))
+        #expect(lines.contains { $0.hasSuffix("rules 1 (Freshet 0.2.0): nodes 1, partitions 0") }, "\(lines)")
+    }
+
     @Test func `a gateway that does not share its log says so`() throws {
         let reading = try Self.reading(#"{"asOf": "2026-11-27T10:00:41Z", "nodes": [], "partitions": []}"#)
         #expect(reading.troubles == [])

@@ -175,14 +175,17 @@ import Testing
         _ = try await Self.makeTraffic(gateway, revision: 1)
         #expect(await gateway.drain() == 0)
         let folder = gateway.folder
-        let snapshots = "\(Self.data(folder))/snapshots"
-        let names = try FileManager.default.contentsOfDirectory(atPath: snapshots).filter { $0.hasPrefix("0000") }
-        let own = try names.map { ($0, try Data(contentsOf: URL(filePath: "\(snapshots)/\($0)"))) }
         try await Self.rewrite(folder, as: Self.other)
-        for (name, bytes) in own { try bytes.write(to: URL(filePath: "\(snapshots)/\(name)")) }
+        // Partition 0 has passed the gate to this program's rules, and its state was not taken over.
+        let gate = try await Command.run(Self.rewriter, [Self.data(folder), "1", "0"])
+        try #require(gate.status == 0, "\(gate.errors)")
         let upgraded = try await Self.upgrade(folder)
         #expect(upgraded.status == 0, "\(upgraded.errors)")
-        #expect(upgraded.output.contains("ready: 1 partition continues"))
+        #expect(upgraded.output.contains("ready: 2 partitions continue"))
+        #expect(try await Self.upgrade(folder).output.contains("nothing to do"))
+        let again = try await Self.start(in: folder)
+        #expect(!again.logged.contains { $0.contains("adopted a state") })
+        #expect(await again.drain() == 0)
         try FileManager.default.removeItem(atPath: folder)
     }
 

@@ -124,6 +124,29 @@ import WidgetModel
         #expect(requests.count == 4 && requests.allSatisfy { $0["path"] == .string(path) })
     }
 
+    @Test func `other decision rules are ordered if a living node has them, and told of each partition`() async throws {
+        let cluster = Self.cluster()
+        let newer = ClusterNode(
+            name: try #require(NodeName("gateway-4")),
+            incarnation: Incarnation(startedAt: .epoch, number: 4),
+            address: "",
+            rules: 2
+        )
+        cluster.hear(Beat(node: newer, phase: .member), at: 4000)
+        let scene = try await OperatorScene(cluster: cluster)
+        let before = try await scene.send("GET", "/v1/cluster").json
+        #expect(Self.row(before, "partitions", 1)?["rules"] == .int(1) && before["wishedRules"] == nil)
+        #expect(Self.row(before, "partitions", 0)?["rules"] == nil)
+        let path = "/v1/cluster/orders"
+        let ordered = try await scene.send("POST", path, #"{"action": "change-rules", "rules": 2}"#)
+        #expect(ordered.status == 200 && ordered.json["wishedRules"] == .int(2))
+        #expect(cluster.ordered == [.changeRules(to: 2)])
+        for body in [#"{"action": "change-rules", "rules": 3}"#, #"{"action": "change-rules"}"#] {
+            #expect(try await scene.send("POST", path, body).status == 400)
+        }
+        #expect(cluster.ordered.count == 1)
+    }
+
     @Test(
         arguments: [
             (#"{"action": "drain", "node": "gateway-9"}"#, 404), (#"{"action": "drain"}"#, 400),

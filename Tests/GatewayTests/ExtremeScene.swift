@@ -205,7 +205,9 @@ extension ExtremeScene {
         return [
             "setLogLevels": [#"{"levels":{}}"#], "tryNow": ["{}"], "putTeam": ["{}"], "putTeamKey": ["{}"],
             "putApp": ["{}"], "putAppKind": ["{}"],
-            "orderCluster": [#"{"action":"move","partition":0,"to":"gateway-1"}"#],
+            "orderCluster": [
+                #"{"action":"move","partition":0,"to":"gateway-1"}"#, #"{"action":"change-rules","rules":1}"#,
+            ],
             "order": [
                 #"{"action":"grant","count":3,"of":{\#(app)}}"#,
                 #"{"action":"pause","until":"\#(date)","of":{\#(app)}}"#,

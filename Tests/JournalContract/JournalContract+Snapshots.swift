@@ -73,6 +73,15 @@ extension JournalContract {
             try write(id(3), [[1], [2]], to: reopened)
             #expect(try frames(id(3), from: reopened) == [[1], [2]])
         },
+        JournalContract("one that is replaced is the new one") { make in
+            let bench = try make(2, JournalLimits())
+            let store = try #require(bench.snapshots)
+            try write(id(3), [[1], [2]], to: store)
+            var rest: ArraySlice<[UInt8]> = [[1], [3]]
+            try store.replace(id(3)) { rest.popFirst() }
+            #expect(try store.snapshots(PartitionID(0)) == [id(3)])
+            #expect(try frames(id(3), from: store) == [[1], [3]])
+        },
         JournalContract("one that is set aside is not listed") { make in
             let bench = try make(2, JournalLimits())
             let store = try #require(bench.snapshots)

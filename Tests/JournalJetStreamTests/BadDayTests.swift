@@ -152,6 +152,19 @@ struct BadDayTests {
         var found: [[UInt8]] = []
         try harness.own.read(id) { found.append($0) }
         #expect(found == expected)
+        // One that is replaced while it is read is no damage, and nothing of the one before stays.
+        var isReplaced = false
+        let replaced = #expect(throws: JournalError.self) {
+            try harness.own.read(id) { _ in
+                if isReplaced { return }
+                isReplaced = true
+                var rest = expected[...]
+                try harness.own.replace(id) { rest.popFirst() }
+            }
+        }
+        #expect(replaced?.code == .unavailable)
+        let uploads = try core.broker.subjects(of: core.names.chunks, like: core.names.allChunks)
+        #expect(uploads.filter { $0.hasSuffix(".1") }.count == 1)
         // And one that lacks a chunk is refused.
         let note = try #require(try SnapshotNote.read(SnapshotNote.subject(of: id, core.names), core))
         try core.broker.purge(core.names.chunks, subject: core.names.chunks(Self.partition, note.upload) + ".1")

@@ -139,6 +139,53 @@ struct ClusterTests {
         later.die()
     }
 
+    @Test func `operators' order to change rules moves partitions to a node that has them, and outlives that node`()
+        throws
+    {
+        let harness = try Self.harness(try Brokers())
+        let old = try TestNode(Self.name(0), harness.configuration)
+        Self.settle([old])
+        let new = try TestNode(Self.name(1), harness.configuration, rules: 2)
+        eventually { old.view?.nodes.contains { $0.node.name == new.name && $0.phase == .member } ?? false }
+        #expect(new.starts == 0 && new.view?.partitions.allSatisfy { $0.rules == 1 } == true)
+        try old.change(.changeRules(to: 2))
+        eventually { new.running.count == Self.partitions && old.running.isEmpty }
+        #expect(old.starts == Self.partitions && new.starts == Self.partitions)
+        eventually { [old, new].allSatisfy { $0.view?.partitions.allSatisfy { $0.rules == 2 } ?? false } }
+        #expect(old.view?.wishedRules == 2)
+        for node in [old, new] { node.die() }
+
+        // From the brokers alone. Its owners would find out at their start by what rules outputs go on.
+        let later = try TestNode(Self.name(2), harness.configuration, rules: 2)
+        Self.settle([later])
+        #expect(later.view?.wishedRules == 2)
+        later.die()
+    }
+
+    @Test func `a snapshot that is there is replaced by its next owner alone`() throws {
+        let harness = try Self.harness(try Brokers())
+        let id = SnapshotID(partition: PartitionID(0), position: LogPosition(1), logTime: .epoch)
+        func write(_ text: String, _ write: (SnapshotID, () throws -> [UInt8]?) throws -> Void) throws {
+            var frames = [Array(text.utf8)][...]
+            try write(id) { frames.popFirst() }
+        }
+        func read() throws -> [String] {
+            var found: [String] = []
+            try harness.own.read(id, wanting: { _ in true }) { found.append(String(decoding: $0, as: UTF8.self)) }
+            return found
+        }
+        try write("by the rules before", harness.own.write)
+        try write("by the rules before, later", harness.own.write)
+        #expect(try read() == ["by the rules before"])
+        try write("by the others", harness.own.replace)
+        // Whoever was stopped in the middle does not undo it.
+        try write("by the rules before, much later", harness.own.write)
+        #expect(try read() == ["by the others"])
+        try harness.own.setAside(id)
+        try write("anew", harness.own.write)
+        #expect(try read() == ["anew"])
+    }
+
     @Test func `the later of two nodes with one name is refused, and the other one keeps what it has`() throws {
         let harness = try Self.harness(try Brokers())
         let first = try TestNode(Self.name(0), harness.configuration)
@@ -186,7 +233,8 @@ private final class TestNode: Sendable {
     init(
         _ name: NodeName,
         _ configuration: JetStreamJournal.Configuration,
-        _ limits: PlacementMachine.Limits = PlacementMachine.Limits()
+        _ limits: PlacementMachine.Limits = PlacementMachine.Limits(),
+        rules: UInt32 = 1
     ) throws {
         self.name = name
         self.journal = try Harness.open(configuration)
@@ -200,7 +248,7 @@ private final class TestNode: Sendable {
             name: name,
             incarnation: Incarnation(startedAt: Harness.now(), number: number),
             address: self.address,
-            rules: 1
+            rules: rules
         )
         try self.cluster.join(node, limits: limits) { [weak self] order in
             guard let self else { return }
@@ -216,9 +264,13 @@ private final class TestNode: Sendable {
                 state.running.insert(partition)
             }
             self.cluster.tell(.started(partition))
-        case .stop(let partition, _):
+        case .stop(let partition, let manner):
             self.state.withLock { _ = $0.running.remove(partition) }
-            self.cluster.tell(.stopped(partition, .stopped))
+            if case .behindGate = manner {
+                self.cluster.tell(.stopped(partition, .passedGate))
+            } else {
+                self.cluster.tell(.stopped(partition, .stopped))
+            }
         case .standBy(let partition): self.cluster.tell(.standsBy(partition, lag: 0))
         case .standDown: break
         case .refuse(let refusal): self.state.withLock { $0.refusal = refusal }

@@ -94,7 +94,7 @@ struct OwnerLog: ~Copyable {
 
     private static func isLeft(_ action: OwnerAction) -> Bool {
         switch action {
-        case .commit, .awaitRetry, .readNewestOutput: true
+        case .commit, .awaitRetry, .readNewestOutput, .writeState: true
         case .read, .tell, .publish, .tellCheckpoint: false
         }
     }
@@ -109,7 +109,7 @@ struct OwnerLog: ~Copyable {
             try self.machine.takeEntries(Array(self.entries.dropFirst(Int(position.rawValue) - 1).prefix(2)))
         case .publish(let output): self.published += output.effects
         case .tellCheckpoint(let checkpoint): self.checkpoints.append(checkpoint)
-        case .tell, .commit, .awaitRetry, .readNewestOutput: break
+        case .tell, .commit, .awaitRetry, .readNewestOutput, .writeState: break
         }
         return action
     }

@@ -6,11 +6,23 @@ import WidgetModel
 
 /// What a start does with a log that was decided by these rules or others.
 @Suite struct RulesStandingTests {
-    private static func standing(snapshot: UInt64?, rules: Int?, behind: Int = 0) -> RulesStanding {
+    /// - Parameters:
+    ///   - snapshot: The place of the newest snapshot.
+    ///   - named: The rules that it names; by default those that go on.
+    ///   - rules: Those that go on behind the newest output.
+    ///   - through: How far that goes; by default as far as the snapshot.
+    private static func standing(
+        snapshot: UInt64?,
+        named: Int? = nil,
+        rules: Int?,
+        through: UInt64 = 9,
+        behind: Int = 0
+    ) -> RulesStanding {
         RulesStanding(
             partition: PartitionID(0),
-            snapshot: snapshot.map { Self.id($0) },
+            snapshot: snapshot.map { RulesStanding.State(id: Self.id($0), rules: named ?? rules ?? 0) },
             rules: rules,
+            through: LogPosition(through),
             entriesBehind: behind
         )
     }
@@ -29,6 +41,15 @@ import WidgetModel
         // To go back is the same.
         (Self.standing(snapshot: 9, rules: 4), .adopt(Self.id(9))),
         (Self.standing(snapshot: 9, rules: 4, behind: 1), .settle),
+        // The snapshot is not the last state.
+        (Self.standing(snapshot: 8, rules: 2), .settle),
+        // Behind a gate to these rules entries may have come, and nothing was decided by others.
+        (Self.standing(snapshot: 9, named: 2, rules: 3), .takeOver(Self.id(9))),
+        (Self.standing(snapshot: 9, named: 2, rules: 3, behind: 5), .takeOver(Self.id(9))),
+        // Its snapshot is gone.
+        (Self.standing(snapshot: 8, named: 2, rules: 3), .settle),
+        // A gate to others was committed, and their program has not begun.
+        (Self.standing(snapshot: 9, named: 3, rules: 4), .adopt(Self.id(9))),
     ])
     func `rules change only at a snapshot that holds everything`(_ standing: RulesStanding, _ step: RulesStanding.Step)
     {
@@ -70,30 +91,75 @@ import WidgetModel
         store.damage(id) { $0[0][2] = rules }
     }
 
-    @Test func `the newest snapshot tells by which rules the log goes on, and adopting it changes nothing else`() throws
+    private static func output(_ newest: OutputEntry, naming rules: Int) -> OutputEntry {
+        OutputEntry(position: newest.position, record: RulesStanding.gate(to: rules, behind: newest.record))
+    }
+
+    @Test func `the releases say which of them brought which rules, this program's among them`() {
+        #expect(Engine.releases[Engine.version] != nil)
+        #expect(Engine.releases.keys.sorted() == Array(1...Engine.version))
+        let releases = Engine.releases.sorted { $0.key < $1.key }.map {
+            $0.value.split(separator: ".").compactMap { Int($0) }
+        }
+        #expect(releases.allSatisfy { $0.count == 3 })
+        for (earlier, later) in zip(releases, releases.dropFirst()) {
+            #expect(earlier.lexicographicallyPrecedes(later))
+        }
+        #expect(RulesStanding.program(of: 1) == "Freshet 0.2.0")
+        #expect(RulesStanding.program(of: Engine.version + 1) == "another version of Freshet")
+    }
+
+    @Test
+    func `the newest output and snapshot tell by which rules the log goes on, and adopting it changes nothing else`()
+        throws
     {
         var (store, log, newest, digest) = try Self.written()
         let id = store.snapshots(PartitionID(0))[0]
         let own = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
         #expect(own.step() == .goOn)
         Self.setRules(7, of: id, in: store)
-        let others = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
+        let named = Self.output(newest, naming: 7)
+        let others = try RulesStanding.read(id.partition, newestOutput: named, in: log, store)
         #expect(others.rules == 7)
         #expect(others.step() == .adopt(id))
 
         let entry = OwnerLog.entry(id.position.rawValue + 1, [.tick])
         log.entries.append(entry)
-        let behind = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
+        let behind = try RulesStanding.read(id.partition, newestOutput: named, in: log, store)
         #expect(behind.entriesBehind == 1)
         #expect(behind.step() == .settle)
         #expect("\(behind)".contains("1 entry behind its newest snapshot, decided by rules 7"))
 
-        try RulesStanding.adopt(id, among: 1, in: store)
+        // The gate first: what comes behind it is decided by these rules, whatever came meanwhile.
+        let gated = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
+        #expect(gated.step() == .takeOver(id))
+        try RulesStanding.takeOver(id, among: 1, in: store)
         #expect(try RulesStanding.read(id.partition, newestOutput: newest, in: log, store).step() == .goOn)
         var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
         try store.read(id) { try decoder.take($0) }
         let adopted = try decoder.finish().stateDigest()
         #expect(adopted == digest)
+    }
+
+    @Test func `a state of other rules is not passed over for an earlier one`() throws {
+        let (store, _, newest, _) = try Self.written()
+        let id = store.snapshots(PartitionID(0))[0]
+        Self.setRules(7, of: id, in: store)
+        let refused = OwnerError.noState(partition: id.partition, reason: "the \(id) is of decision rules 7")
+        #expect(throws: refused) {
+            _ = try LoadedState.newest(
+                of: id.partition,
+                among: 1,
+                in: store,
+                notBeyond: newest.record.through,
+                read: { id in
+                    var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
+                    try store.read(id) { try decoder.take($0) }
+                    return try decoder.finish()
+                },
+                refused: { _ in }
+            )
+        }
     }
 
     @Test
@@ -102,16 +168,7 @@ import WidgetModel
     {
         let (store, log, newest, _) = try Self.written()
         let id = store.snapshots(PartitionID(0))[0]
-        let output = OutputEntry(
-            position: newest.position,
-            record: OutputRecord(
-                through: newest.record.through,
-                ahead: 0,
-                engineVersion: 7,
-                runningHash: newest.record.runningHash,
-                effects: newest.record.effects
-            )
-        )
+        let output = Self.output(newest, naming: 7)
         let none = try RulesStanding.read(id.partition, newestOutput: output, in: log, MemorySnapshots())
         #expect(none.snapshot == nil)
         #expect(none.entriesBehind == log.entries.count)

@@ -77,7 +77,7 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
     }
 
     private mutating func declareKinds() throws(SnapshotError) {
-        try self.head.checkVersions()
+        try self.head.checkVersions(rules: nil)
         for kind in self.head.kinds where kind.app.index < self.head.apps.count {
             self.index.declare(kind.schema, app: self.head.apps[kind.app.index].id)
         }

@@ -49,7 +49,7 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
         } catch {
             throw .damaged(frame: self.frames, error)
         }
-        if self.frames == 0 { try self.head.checkVersions() }
+        if self.frames == 0 { try self.head.checkVersions(rules: nil) }
         self.frames += 1
         return true
     }

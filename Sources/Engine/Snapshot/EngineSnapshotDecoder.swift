@@ -17,6 +17,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var hostInstances: Set<InstanceNumber> = []
     /// Whether somebody else reads the rows of instances.
     private let leavesInstances: Bool
+    private let rules: Int
     private let adoptsRules: Bool
     private var frames = 0
     private var section: Section?
@@ -49,6 +50,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     ///     match nor wake any other. The other hosts' earlier work stays in the counters, and such an engine writes no
     ///     snapshot. nil keeps all hosts.
     ///   - leavesInstances: Whether the rows of instances are left to an ``EngineInstancesDecoder``.
+    ///   - rules: By which the state goes on.
     ///   - adoptsRules: Whether the state may be one that other decision rules led to. Only where nothing lies behind it
     ///     that they have decided: what comes next is decided by this program's.
     package init(
@@ -58,11 +60,13 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         interning: Interning = .observed(atLeast: 4096),
         only host: HostKey? = nil,
         leavesInstances: Bool = false,
+        rules: Int = Engine.version,
         adoptsRules: Bool = false
     ) {
         precondition(host == nil || !leavesInstances, "one host's instances are few")
         self.host = host
         self.leavesInstances = leavesInstances
+        self.rules = rules
         self.adoptsRules = adoptsRules
         self.partition = partition
         self.partitions = partitions
@@ -108,7 +112,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     }
 
     private func checkHead() throws(SnapshotError) {
-        try self.head.checkVersions(adoptsRules: self.adoptsRules)
+        try self.head.checkVersions(rules: self.adoptsRules ? nil : self.rules)
         guard self.head.partition == UInt64(self.partition.rawValue), self.head.partitions == UInt64(self.partitions)
         else { throw .otherPartition }
     }
@@ -315,7 +319,8 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             partition: self.partition,
             partitions: self.partitions,
             seed: self.seed,
-            interning: self.interning
+            interning: self.interning,
+            rules: self.rules
         )
         engine.position = self.head.position
         engine.time = self.head.time

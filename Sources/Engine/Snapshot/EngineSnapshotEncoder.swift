@@ -16,8 +16,13 @@ package struct EngineSnapshotEncoder: Sendable {
     /// How many rows and free numbers were written.
     private var rows: UInt64 = 0
 
+    /// Whether the rules are named that decided; a digest is of the state alone.
+    private let namesRules: Bool
+
     /// Nothing written yet.
-    package init() {}
+    package init() { self.init(namesRules: true) }
+
+    init(namesRules: Bool) { self.namesRules = namesRules }
 
     /// The next frame, nil behind the last. O(frame), but for the first of a table, which is O(free rows of it).
     ///
@@ -53,7 +58,10 @@ package struct EngineSnapshotEncoder: Sendable {
     ) throws(ByteFault) -> Bool {
         switch section {
         case .head:
-            _ = try SnapshotHead(engine).coded(by: &coder)
+            var head = SnapshotHead(engine)
+            // As if by the first rules, so that equal states have one digest in every program.
+            if !self.namesRules { head.engineVersion = 1 }
+            _ = try head.coded(by: &coder)
             return true
         case .free: return self.writeFree(engine, &coder)
         case .hosts:

@@ -32,7 +32,7 @@ struct SnapshotHead: Sendable {
 
     init(_ engine: borrowing Engine) {
         self.version = EngineSnapshot.version
-        self.engineVersion = UInt64(Engine.version)
+        self.engineVersion = UInt64(engine.rules)
         self.partition = UInt64(engine.partition.rawValue)
         self.partitions = UInt64(engine.partitions)
         self.position = engine.position
@@ -69,10 +69,10 @@ extension SnapshotHead {
 
     /// Refuses what this program does not read.
     ///
-    /// - Parameter adoptsRules: Whether it may be a state that other rules led to.
-    func checkVersions(adoptsRules: Bool = false) throws(SnapshotError) {
+    /// - Parameter rules: By which it goes on; nil for any, where it may be a state that other rules led to.
+    func checkVersions(rules: Int?) throws(SnapshotError) {
         guard self.version == EngineSnapshot.version else { throw .otherFormat(version: self.version) }
-        guard adoptsRules || self.engineVersion == UInt64(Engine.version) else {
+        guard rules.map({ self.engineVersion == UInt64($0) }) ?? true else {
             throw .otherEngine(version: self.engineVersion)
         }
     }

@@ -15,7 +15,9 @@ struct ClusterVerb: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 the gateway does not answer, 2 it refused.
             """,
-        subcommands: [Status.self, Drain.self, Undrain.self, Move.self, Adopt.self, Leave.self]
+        subcommands: [
+            Status.self, Drain.self, Undrain.self, Move.self, UpgradeRules.self, Adopt.self, Leave.self,
+        ]
     )
 
     /// `freshet cluster status`
@@ -167,6 +169,7 @@ struct ClusterReading {
             let which = numbers.count == 1 ? "partition" : "partitions"
             found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))
         }
+        found += ClusterRules(self.json).strandedLines.map { Cell($0, .bad) }
         if !self.nodes.isEmpty, self.json.at("brokers") == nil {
             found.append(Cell("the brokers have not answered lately", .bad))
         }
@@ -201,6 +204,7 @@ struct ClusterReading {
             "\(counts?["moves"]?.words ?? "0") handed over, \(counts?["takeovers"]?.words ?? "0") taken over, "
                 + "\(counts?["beatsMissed"]?.words ?? "0") beats missed"
         )
+        for rules in ClusterRules(self.json).lines { card.add("rules", rules) }
         for trouble in self.troubles { card.add("trouble", trouble) }
         var nodes = TextTable(Self.nodeColumns)
         var partitions = TextTable(Self.partitionColumns)

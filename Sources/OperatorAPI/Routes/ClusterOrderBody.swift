@@ -3,7 +3,8 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// The body of `POST /v1/cluster/orders`: `{"action": "drain", "node": …}`, `undrain`, or `{"action": "move", "partition": …, "to": …}`.
+/// The body of `POST /v1/cluster/orders`: `{"action": "drain", "node": …}`, `undrain`, `{"action": "move", "partition": …, "to": …}`, or
+/// `{"action": "change-rules", "rules": …}`.
 enum ClusterOrderBody {
     /// What a body wants changed.
     ///
@@ -28,10 +29,25 @@ enum ClusterOrderBody {
                 throw object.problem("to", "\(to) is drained; undrain it first")
             }
             change = .place(PartitionID(UInt16(number)), to)
-        default: throw object.problem("action", "expected \"drain\", \"undrain\" or \"move\"")
+        case "change-rules": change = .changeRules(to: try Self.rules(&object, in: view))
+        default:
+            throw object.problem("action", "expected \"drain\", \"undrain\", \"move\" or \"change-rules\"")
         }
         try object.finish()
         return change
+    }
+
+    /// Only those that a living node has: others would leave partitions without an owner that says so too late.
+    private static func rules(_ object: inout RequestObject, in view: ClusterView) throws(Problem) -> UInt32 {
+        guard let number = try object.int("rules", in: 1...Int64(UInt32.max)) else {
+            throw object.problem("rules", "is required: the version of the decision rules")
+        }
+        let there = Set(view.nodes.filter(\.isAlive).map(\.node.rules)).sorted()
+        guard let rules = there.first(where: { Int64($0) == number }) else {
+            let words = there.map { "\($0)" }.joined(separator: ", ")
+            throw object.problem("rules", "no node that is there has rules \(number), but \(words)")
+        }
+        return rules
     }
 
     private static func node(_ text: String, in view: ClusterView) throws(Problem) -> NodeName {

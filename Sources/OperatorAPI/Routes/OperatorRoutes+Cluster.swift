@@ -25,7 +25,7 @@ extension OperatorRoutes {
         return HTTPResponse(ofNow: self.members(of: view, cluster.brokers))
     }
 
-    /// `POST /v1/cluster/orders`: drains a node, lets it have partitions again, or moves a partition.
+    /// `POST /v1/cluster/orders`: drains a node, lets it have partitions again, moves a partition, or changes decision rules.
     func orderCluster(_ call: OperatorCall) throws(Problem) -> Change {
         guard let cluster = self.store.cluster, let view = cluster.view else { throw Self.alone }
         let change = try ClusterOrderBody.change(try call.json(), in: view)
@@ -55,6 +55,7 @@ extension OperatorRoutes {
                     }
                 )
             ),
+            ("wishedRules", view.wishedRules.map { .count(Int($0)) }),
             ("brokers", brokers.map { Self.brokers($0) }),
             (
                 "counts",
@@ -94,6 +95,7 @@ extension OperatorRoutes {
             ("standby", seen.standby.map { .string($0.node.rawValue) }),
             ("standbyLag", seen.standby.map { .unsigned($0.lag) }),
             ("wished", seen.wished.map { .string($0.rawValue) }),
+            ("rules", seen.rules.map { .count(Int($0)) }),
             ("snapshotAgeSeconds", snapshot.map { .int(max(.zero, now - $0.logTime).milliseconds / 1000) }),
         ])
     }

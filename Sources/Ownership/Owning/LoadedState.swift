@@ -20,11 +20,13 @@ package struct LoadedState: ~Copyable, Sendable {
 
     /// The state of the newest usable snapshot, or an empty one.
     ///
-    /// A damaged snapshot is set aside, and the one before is used. A snapshot of another version stays in place, and
-    /// so does one that is ahead of the log's outputs: its decisions were never committed.
+    /// A damaged snapshot is set aside, and the one before is used. A snapshot of another format stays in place, and
+    /// so does one that is ahead of the log's outputs: its decisions were never committed. Behind one of other decision rules
+    /// there is none: what comes before it was decided by those.
     ///
     /// - Parameters:
     ///   - last: The position of the newest output.
+    ///   - rules: For an empty state: by which it goes on.
     ///   - seed: For an empty state: hides the places of rows in its tables.
     ///   - read: Reads one.
     ///   - refused: Gets the reason why one is not used.
@@ -35,6 +37,7 @@ package struct LoadedState: ~Copyable, Sendable {
         among partitions: Int,
         in store: any SnapshotStore,
         notBeyond last: LogPosition,
+        rules: Int = Engine.version,
         seed: UInt64 = .random(in: .min ... .max),
         read: (SnapshotID) throws -> Engine,
         refused: (String) -> Void
@@ -48,6 +51,8 @@ package struct LoadedState: ~Copyable, Sendable {
             }
             do {
                 return LoadedState(engine: try read(id), snapshot: id)
+            } catch SnapshotError.otherEngine(let version) {
+                throw OwnerError.noState(partition: partition, reason: "the \(id) is of decision rules \(version)")
             } catch let error as SnapshotError {
                 refusal = "the \(id) cannot be used: \(error)"
                 refused(refusal)
@@ -61,7 +66,8 @@ package struct LoadedState: ~Copyable, Sendable {
         guard try store.firstEntry(partition) == LogPosition.start.next else {
             throw OwnerError.noState(partition: partition, reason: refusal)
         }
-        return LoadedState(engine: Engine(partition: partition, partitions: partitions, seed: seed), snapshot: nil)
+        let engine = Engine(partition: partition, partitions: partitions, seed: seed, rules: rules)
+        return LoadedState(engine: engine, snapshot: nil)
     }
 
     /// Replays the later part of the log up to a checkpoint, which proves the state.

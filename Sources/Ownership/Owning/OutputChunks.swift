@@ -18,6 +18,7 @@ struct OutputChunks {
     private let before: OwnerCheckpoint
     private let end: OwnerCheckpoint
     private let bytesMax: Int
+    private let rules: Int
 
     /// - Parameters:
     ///   - effects: The effects that are not in the output log yet.
@@ -25,12 +26,21 @@ struct OutputChunks {
     ///   - before: The last complete output.
     ///   - end: The position and state after the effects.
     ///   - bytesMax: The most bytes of a chunk with more than one effect.
-    init(_ effects: EffectQueue, ahead: Int, from before: OwnerCheckpoint, to end: OwnerCheckpoint, bytesMax: Int) {
+    ///   - rules: The version of the rules that decided.
+    init(
+        _ effects: EffectQueue,
+        ahead: Int,
+        from before: OwnerCheckpoint,
+        to end: OwnerCheckpoint,
+        bytesMax: Int,
+        rules: Int
+    ) {
         self.effects = effects
         self.ahead = ahead
         self.before = before
         self.end = end
         self.bytesMax = bytesMax
+        self.rules = rules
     }
 
     /// How many effects are in no chunk yet.
@@ -56,7 +66,7 @@ struct OutputChunks {
             record: OutputRecord(
                 through: reached.through,
                 ahead: isLast ? 0 : UInt64(self.ahead + self.next),
-                engineVersion: UInt32(Engine.version),
+                engineVersion: UInt32(self.rules),
                 runningHash: reached.runningHash,
                 effects: Self.counted(taken.count, writer.bytes)
             ),

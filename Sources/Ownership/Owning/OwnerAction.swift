@@ -17,6 +17,8 @@ package enum OwnerAction: Sendable {
     case readNewestOutput(JournalError)
     /// Hand on what an output has made durable.
     case publish(CommittedEffects)
+    /// Write a snapshot of the state at this checkpoint, and call ``OwnerMachine/stateWritten()``: nothing more is decided.
+    case writeState(OwnerCheckpoint)
     /// Give the checkpoint to those who asked for one.
     case tellCheckpoint(OwnerCheckpoint)
 }

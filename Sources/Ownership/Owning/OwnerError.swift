@@ -13,6 +13,8 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
     case noState(partition: PartitionID, reason: String)
     /// Other decision rules than this program's have to decide what partitions hold behind their newest snapshots.
     case otherRules([RulesStanding])
+    /// Other decision rules decide what comes behind the newest output: another program has to go on.
+    case decidedByOthers(partition: PartitionID, rules: Int)
     case stopped(partition: PartitionID)
     /// Another node of the cluster owns the partition, or none does at the moment.
     case away(partition: PartitionID, owner: String?)
@@ -51,6 +53,11 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
             this program has decision rules \(Engine.version), and other rules must decide some entries of the log: \
             \(standings.map { "\($0)" }.joined(separator: "; ")). Nothing was changed. Run freshet upgrade, or start \
             the version that wrote the log once and end it with SIGTERM
+            """
+        case .decidedByOthers(let partition, let rules):
+            """
+            partition \(partition) goes on by decision rules \(rules) (\(RulesStanding.program(of: rules))), and this program \
+            has \(Engine.version). Run freshet upgrade, or start that version
             """
         case .stopped(let partition):
             "partition \(partition) has stopped; the gateway's log says why"

@@ -16,6 +16,8 @@ package import WidgetModel
 ///   ends.
 /// - A standby is a start that is held open: it applies what the outputs of another owner hold, and no more, and reaches the
 ///   states that they name, or it ends. It writes nothing. ``start(newest:)`` goes on from where it is.
+/// - It decides only behind an output of its own rules. Other rules go on behind a gate: an output that names them and has
+///   no effects, at an entry whose state was written down before. Whoever did not know of that output is fenced off by it.
 package struct OwnerMachine: ~Copyable {
     /// How far its life is.
     private enum Phase {
@@ -40,6 +42,17 @@ package struct OwnerMachine: ~Copyable {
         case refused(OutputChunk, rest: OutputChunks)
         /// It may have been written.
         case unknown(OutputChunk, rest: OutputChunks, JournalError)
+    }
+
+    /// How far it is on the way to other decision rules.
+    private enum Gate {
+        /// No entry is begun any more, and what is decided is committed.
+        case closing(to: Int)
+        /// The state is written down that the last entry led to.
+        case closed(to: Int)
+        /// The output is to be written that names the other rules.
+        case ready(to: Int)
+        case passed
     }
 
     package let partition: PartitionID
@@ -70,6 +83,7 @@ package struct OwnerMachine: ~Copyable {
     /// Effects that no output holds yet.
     private var uncommitted = EffectQueue()
     private var writing = Writing.idle
+    private var gate: Gate?
     /// The newest output that is known.
     package private(set) var lastOutput: OutputPosition?
     /// What the newest whole output says of the state, once it is known.
@@ -95,6 +109,9 @@ package struct OwnerMachine: ~Copyable {
 
     /// Whether no entry is applied in part: the state is that of the log up to ``applied``.
     package var isBetweenEntries: Bool { self.run == nil }
+
+    /// Whether other rules decide from here on.
+    package var hasPassedGate: Bool { if case .passed = self.gate { true } else { false } }
 
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
 
@@ -150,7 +167,8 @@ extension OwnerMachine {
     /// Another owner decides: applies what that has committed, until this one starts.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
-    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
+    ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's.
     package mutating func standBy(newest: OutputEntry?) throws(OwnerError) {
         self.phase = .standingBy(StandbyGoal(from: self.applied))
         if let newest { try self.takeOutput(newest.record) }
@@ -158,9 +176,16 @@ extension OwnerMachine {
 
     /// Another owner has committed; nothing unless this one stands by.
     ///
-    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it came to another state. The machine has stopped.
+    /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it came to another state,
+    ///   ``OwnerError/decidedByOthers(partition:rules:)`` if other rules go on. The machine has stopped.
     package mutating func takeOutput(_ output: OutputRecord) throws(OwnerError) {
         guard case .standingBy(var goal) = self.phase else { return }
+        do {
+            try self.checkRules(of: output)
+        } catch {
+            self.stop()
+            throw error
+        }
         goal.take(output)
         self.phase = .standingBy(goal)
         self.announce(output.through)
@@ -172,8 +197,10 @@ extension OwnerMachine {
     ///
     /// - Parameter newest: The newest output, nil if there is none.
     /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
+    ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's,
     ///   ``OwnerError/aheadOfOutputs(partition:applied:through:)`` if that has what was never committed.
     package mutating func start(newest: OutputEntry?) throws(OwnerError) {
+        if let newest { try self.checkRules(of: newest.record) }
         let (begun, through) = (self.run?.entry.position ?? self.applied, newest?.record.through ?? .start)
         guard begun <= through else {
             throw .aheadOfOutputs(partition: self.partition, applied: begun, through: through)
@@ -182,6 +209,12 @@ extension OwnerMachine {
         self.lastOutput = newest?.position
         self.phase = .replaying(newest)
         if let newest, newest.record.through == self.applied { try self.compare(newest) }
+    }
+
+    /// Behind a gate other rules decide.
+    private func checkRules(of output: OutputRecord) throws(OwnerError) {
+        guard Int(output.engineVersion) != self.engine.rules else { return }
+        throw .decidedByOthers(partition: self.partition, rules: Int(output.engineVersion))
     }
 
     /// There are entries up to a position, at least.
@@ -253,6 +286,17 @@ extension OwnerMachine {
     /// Somebody wants an output that goes as far as now, or further: one without effects if there is none yet.
     package mutating func askForCheckpoint() { self.checkpointFrom = self.applied }
 
+    /// Other decision rules are to go on: it begins no other entry, and asks for the state to be written down once all that was
+    /// decided is committed.
+    package mutating func closeGate(to rules: Int) { self.gate = self.gate ?? .closing(to: rules) }
+
+    /// The state at the checkpoint that ``OwnerAction/writeState(_:)`` named is durable. When the next output is, too,
+    /// ``hasPassedGate`` is true, and the machine has stopped.
+    package mutating func stateWritten() {
+        guard case .closed(let rules) = self.gate else { return }
+        self.gate = .ready(to: rules)
+    }
+
     /// Stops all work. Uncommitted decisions are made again at the next start.
     package mutating func stop() {
         self.phase = .stopped
@@ -290,14 +334,14 @@ extension OwnerMachine {
         case .new, .stopped: false
         case .standingBy(let goal): self.run != nil || self.applied < min(goal.through, self.announced)
         case .replaying: true
-        case .following: self.run != nil || (self.applied < self.announced && !self.isLeaving)
+        case .following:
+            self.run != nil || (self.applied < self.announced && !self.isLeaving && self.gate == nil)
         }
     }
 
     private mutating func nextOfLog(_ units: inout Int) throws -> OwnerAction? {
         guard self.isBehind, units > 0 else { return nil }
         if self.run == nil {
-            guard !self.isLeaving else { return nil }
             guard let entry = self.entries.popFirst() else {
                 (self.isReading, self.readThrough) = (true, self.announced)
                 return .read(from: self.applied.next)
@@ -325,16 +369,26 @@ extension OwnerMachine {
             self.writing = .underWay(chunk, rest: rest)
             return .commit(chunk.record, expected: self.lastOutput)
         case .idle:
+            var rules = self.engine.rules
             if self.uncommitted.isEmpty {
                 if let checkpoint = self.checkpointReached() { return .tellCheckpoint(checkpoint) }
-                guard self.checkpointFrom != nil else { return nil }
+                switch self.gate {
+                case .closing(let next) where self.isBetweenEntries:
+                    if let committed = self.committed, committed.through == self.applied {
+                        self.gate = .closed(to: next)
+                        return .writeState(committed)
+                    }
+                case .ready(let next): rules = next
+                case .closing, .closed, .passed, nil: guard self.checkpointFrom != nil else { return nil }
+                }
             }
             var chunks = OutputChunks(
                 self.uncommitted,
                 ahead: self.ahead,
                 from: self.committed ?? OwnerCheckpoint(through: .start, runningHash: 0),
                 to: OwnerCheckpoint(through: self.applied, runningHash: self.appliedHash),
-                bytesMax: self.chunkBytesMax
+                bytesMax: self.chunkBytesMax,
+                rules: rules
             )
             self.uncommitted = EffectQueue()
             let chunk = chunks.cutNext()
@@ -358,6 +412,9 @@ extension OwnerMachine {
         self.ahead = 0
         self.committed = OwnerCheckpoint(through: chunk.record.through, runningHash: chunk.record.runningHash)
         if let checkpoint = self.checkpointReached() { self.urgent.append(.tellCheckpoint(checkpoint)) }
+        if case .ready(let rules) = self.gate, chunk.record.engineVersion == UInt32(rules) {
+            (self.gate, self.phase) = (.passed, .stopped)
+        }
     }
 
     /// The committed state, once, if it is what was asked for.

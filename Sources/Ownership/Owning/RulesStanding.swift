@@ -2,47 +2,69 @@ import Engine
 package import Journaling
 package import WidgetModel
 
-/// By which decision rules a partition's log was decided behind its newest snapshot, and what that means for this program.
+/// By which decision rules a partition goes on, and what that means for a program.
 ///
 /// A log is replayed by the rules that decided it, and a program has one set of them. So rules change only at a snapshot that
-/// holds everything committed: a gateway writes one when it is told to end, and what comes behind it is decided by the program
-/// that is started next.
+/// holds everything committed. The newest output names the rules that go on behind it, also where they are others than those
+/// that decided before: such an output is a gate. It has no effects, and goes as far as the one before it.
 package struct RulesStanding: Hashable, Sendable {
     /// What a start has to do.
     package enum Step: Hashable, Sendable {
         /// Nothing: this program's rules decided what the log has.
         case goOn
-        /// The snapshot's state is taken over as this program's own.
+        /// The snapshot's state is written anew as this program's own: the log has passed the gate to its rules.
+        case takeOver(SnapshotID)
+        /// The gate to this program's rules is to be committed; then the state is taken over.
         case adopt(SnapshotID)
         /// Other rules have to decide what lies behind the snapshot first.
         case settle
     }
 
+    /// A snapshot, and the rules that it names.
+    package struct State: Hashable, Sendable {
+        package let id: SnapshotID
+        package let rules: Int
+
+        package init(id: SnapshotID, rules: Int) {
+            self.id = id
+            self.rules = rules
+        }
+    }
+
     package let partition: PartitionID
     /// The newest snapshot; nil if there is none.
-    package let snapshot: SnapshotID?
-    /// The version of the rules that decided what lies behind it; nil if nothing was decided yet.
+    package let snapshot: State?
+    /// The rules that the newest output names; nil if nothing was decided yet.
     package let rules: Int?
-    /// How many committed entries lie behind it; not counted where the rules are this program's.
+    /// How far the newest output goes.
+    package let through: LogPosition
+    /// How many committed entries lie behind the snapshot; not counted where the rules are this program's.
     package let entriesBehind: Int
 
-    package init(partition: PartitionID, snapshot: SnapshotID?, rules: Int?, entriesBehind: Int) {
+    package init(partition: PartitionID, snapshot: State?, rules: Int?, through: LogPosition, entriesBehind: Int) {
         self.partition = partition
         self.snapshot = snapshot
         self.rules = rules
+        self.through = through
         self.entriesBehind = entriesBehind
     }
 
     /// What a program has to do that decides by a version of the rules.
     package func step(of program: Int = Engine.version) -> Step {
-        guard let rules = self.rules, rules != program else { return .goOn }
-        guard let snapshot = self.snapshot, self.entriesBehind == 0 else { return .settle }
-        return .adopt(snapshot)
+        guard let rules = self.rules else { return .goOn }
+        guard let snapshot = self.snapshot else { return rules == program ? .goOn : .settle }
+        // Where something was decided behind it, another state is needed.
+        let isLast = snapshot.id.position == self.through
+        guard rules != program else {
+            if snapshot.rules == program { return .goOn }
+            return isLast ? .takeOver(snapshot.id) : .settle
+        }
+        return isLast && self.entriesBehind == 0 ? .adopt(snapshot.id) : .settle
     }
 
     /// Looks it up, and changes nothing. Waits for the disk.
     ///
-    /// Reads one frame of a snapshot; the log behind it only where it was decided by other rules than this program's.
+    /// Reads one frame of a snapshot; the log behind it only where others than this program's rules go on.
     ///
     /// - Parameter newestOutput: The partition's newest output, nil if there is none. A snapshot that is ahead of it counts
     ///   for nothing.
@@ -56,16 +78,17 @@ package struct RulesStanding: Hashable, Sendable {
         program: Int = Engine.version
     ) throws -> RulesStanding {
         let through = newestOutput?.record.through ?? .start
-        var (newest, rules) = (SnapshotID?.none, newestOutput.map { Int($0.record.engineVersion) })
+        var newest: State?
         for id in try snapshots.snapshots(partition) where id.position <= through {
             // One that is damaged is set aside by the start, which then takes the one before.
             guard let version = try Self.rules(of: id, in: snapshots) else { continue }
-            (newest, rules) = (id, version)
+            newest = State(id: id, rules: version)
             break
         }
+        let rules = newestOutput.map { Int($0.record.engineVersion) }
         var entriesBehind = 0
         if let rules, rules != program {
-            var position = newest?.position ?? .start
+            var position = newest?.id.position ?? .start
             while case let entries = try history.read(partition, from: position.next, entriesMax: Self.entriesPerRead),
                 let last = entries.last
             {
@@ -73,21 +96,47 @@ package struct RulesStanding: Hashable, Sendable {
                 position = last.position
             }
         }
-        return RulesStanding(partition: partition, snapshot: newest, rules: rules, entriesBehind: entriesBehind)
+        return RulesStanding(
+            partition: partition,
+            snapshot: newest,
+            rules: rules,
+            through: through,
+            entriesBehind: entriesBehind
+        )
     }
 
-    /// Makes the state of a snapshot this program's own: its rules decide what comes behind it.
+    /// The output that names other rules, to be committed behind another one.
+    package static func gate(to rules: Int, behind newest: OutputRecord) -> OutputRecord {
+        OutputRecord(
+            through: newest.through,
+            engineVersion: UInt32(rules),
+            runningHash: newest.runningHash,
+            effects: OutputChunks.pack([])
+        )
+    }
+
+    /// Makes the state of a snapshot a program's own: its rules decide what comes behind it.
     ///
-    /// The snapshot is written anew under its place, whole or not at all.
+    /// The snapshot is written anew under its place, whole or not at all. Only once the newest output names those rules.
     ///
     /// - Throws: ``SnapshotError`` or ``JournalError`` if it cannot be read or written; it is then as it was.
-    package static func adopt(_ id: SnapshotID, among partitions: Int, in store: any SnapshotStore) throws {
-        var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, adoptsRules: true)
+    package static func takeOver(
+        _ id: SnapshotID,
+        among partitions: Int,
+        in store: any SnapshotStore,
+        as rules: Int = Engine.version
+    ) throws {
+        var decoder = EngineSnapshotDecoder(
+            partition: id.partition,
+            partitions: partitions,
+            rules: rules,
+            adoptsRules: true
+        )
         try store.read(id) { try decoder.take($0) }
         let engine = try decoder.finish()
         guard engine.position == id.position else { throw SnapshotError.otherPartition }
         var encoder = EngineSnapshotEncoder()
-        try store.write(id) { encoder.next(engine) }
+        try store.replace(id) { encoder.next(engine) }
     }
 
     private static let entriesPerRead = 256
@@ -129,6 +178,8 @@ extension RulesStanding: CustomStringConvertible {
         guard let rules = self.rules else { return "partition \(self.partition): nothing is decided yet" }
         let behind =
             switch (self.entriesBehind, self.snapshot) {
+            case (0, let snapshot?) where snapshot.rules != rules && snapshot.id.position < self.through:
+                "no snapshot since rules \(snapshot.rules)"
             case (0, .some): "nothing behind its newest snapshot"
             case (let count, .some): "\(count) \(count == 1 ? "entry" : "entries") behind its newest snapshot"
             case (let count, nil): "\(count) \(count == 1 ? "entry" : "entries"), and no snapshot"

@@ -50,7 +50,11 @@ extension PartitionOwner {
 
     /// One with no state.
     private func emptyMachine() -> OwnerMachine {
-        let engine = Engine(partition: self.partition, partitions: self.journal.format.partitions)
+        let engine = Engine(
+            partition: self.partition,
+            partitions: self.journal.format.partitions,
+            rules: self.services.rules
+        )
         return OwnerMachine(engine, chunkBytesMax: self.state.value.machine.chunkBytesMax)
     }
 
@@ -98,6 +102,7 @@ extension PartitionOwner {
     }
 
     func leaveIfSettled() {
+        self.leaveIfGatePassed()
         guard self.state.value.machine.isLeaving, self.state.value.machine.isSettled, !self.state.value.hasFailed
         else { return }
         self.endLife()

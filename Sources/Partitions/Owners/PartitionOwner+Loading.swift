@@ -17,6 +17,7 @@ extension PartitionOwner {
         var loader = StateLoader(
             partition: self.partition,
             partitions: self.journal.format.partitions,
+            rules: self.services.rules,
             store: snapshots,
             logger: self.logger
         )

@@ -136,6 +136,7 @@ extension PartitionOwner {
                 self.execute(in: life) { self.drive { machine in try self.settle(unknown, result, &machine) } }
             }
         case .publish(let output): self.publish(output)
+        case .writeState(let checkpoint): self.tellGate(closedAt: checkpoint)
         case .tellCheckpoint(let checkpoint): self.tell(checkpoint)
         }
     }
@@ -275,6 +276,7 @@ extension PartitionOwner {
         self.answerWaitingQuestions()
         self.endSearches()
         self.state.value.tick?.cancel()
+        self.endGate(error)
         let leaving = self.state.value.leaving
         self.state.value.leaving = []
         for promise in leaving { promise.succeed() }

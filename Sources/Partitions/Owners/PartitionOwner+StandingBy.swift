@@ -92,9 +92,13 @@ extension PartitionOwner {
 
     /// A standby does not go on; what another node decides is not touched by it.
     func failStandby(_ error: any Error) {
-        let isShutdown = (error as? OwnerError)?.isShutdown ?? ((error as? JournalError)?.code == .closed)
+        let isPlanned =
+            switch error {
+            case OwnerError.shutDown, OwnerError.decidedByOthers: true
+            default: (error as? JournalError)?.code == .closed
+            }
         self.logger.log(
-            level: isShutdown ? .info : .error,
+            level: isPlanned ? .info : .error,
             "the standby of partition \(self.partition) has ended; its owner is not touched by it: \(error)",
             metadata: ["applied": "\(self.state.value.machine.applied)"]
         )

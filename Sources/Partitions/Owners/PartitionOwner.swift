@@ -46,6 +46,8 @@ package final class PartitionOwner: Sendable {
         package let tracing: GatewayTracing?
         /// Says where partitions are that are not here; nil where all are.
         package let elsewhere: Elsewhere?
+        /// The decision rules that it decides by.
+        package let rules: Int
 
         /// Where another node has a partition, nil if none has.
         package typealias Elsewhere = @Sendable (PartitionID) -> String?
@@ -56,7 +58,8 @@ package final class PartitionOwner: Sendable {
             clock: LogClock,
             logger: Logger,
             tracing: GatewayTracing? = nil,
-            elsewhere: Elsewhere? = nil
+            elsewhere: Elsewhere? = nil,
+            rules: Int = Engine.version
         ) {
             self.journal = journal
             self.snapshots = snapshots
@@ -64,6 +67,7 @@ package final class PartitionOwner: Sendable {
             self.logger = logger
             self.tracing = tracing
             self.elsewhere = elsewhere
+            self.rules = rules
         }
     }
 
@@ -103,6 +107,8 @@ package final class PartitionOwner: Sendable {
         var standbyFault: (any Error)?
         /// Whether entries are observed, in this life or an earlier one.
         var isObserving = false
+        /// Who waits at the gate to other rules.
+        var gate: GateWaiting?
         /// Who waits until the owner has left.
         var leaving: [EventLoopPromise<Void>] = []
         /// While a read is asked for: what comes before the journal returns is taken there and then.

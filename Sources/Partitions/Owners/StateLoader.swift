@@ -19,6 +19,8 @@ struct StateLoader: Sendable {
 
     let partition: PartitionID
     let partitions: Int
+    /// By which the state goes on.
+    let rules: Int
     let store: any SnapshotStore
     let logger: Logger
     /// Reads instances and makes the intent index while the calling thread reads all the rest; nil if one thread is to do it
@@ -36,6 +38,7 @@ struct StateLoader: Sendable {
             among: self.partitions,
             in: self.store,
             notBeyond: last,
+            rules: self.rules,
             read: { try self.read($0) },
             refused: { self.logger.error("\($0)") }
         )
@@ -43,7 +46,11 @@ struct StateLoader: Sendable {
 
     private func read(_ id: SnapshotID) throws -> Engine {
         guard let helper = self.helper else {
-            var decoder = EngineSnapshotDecoder(partition: self.partition, partitions: self.partitions)
+            var decoder = EngineSnapshotDecoder(
+                partition: self.partition,
+                partitions: self.partitions,
+                rules: self.rules
+            )
             try self.store.read(id) { try decoder.take($0) }
             return try self.checked(decoder.finish(), id)
         }
@@ -82,7 +89,8 @@ struct StateLoader: Sendable {
         var decoder = EngineSnapshotDecoder(
             partition: self.partition,
             partitions: self.partitions,
-            leavesInstances: true
+            leavesInstances: true,
+            rules: self.rules
         )
         try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.take($0) }
         let engine = try self.checked(decoder.finishWithoutInstances(), id)

@@ -114,16 +114,16 @@ package struct LogMove {
         let newest = outputs.last
         let standing = try RulesStanding.read(partition, newestOutput: newest, in: self.log, self.log)
         guard standing.step() == .goOn else { throw Fault.otherRules(standing) }
-        let next = (standing.snapshot?.position ?? .start).next
+        let next = (standing.snapshot?.id.position ?? .start).next
         let behind = try self.log.read(partition, from: next, entriesMax: 1)
-        guard behind.isEmpty, newest?.record.through == standing.snapshot?.position,
+        guard behind.isEmpty, newest?.record.through == standing.snapshot?.id.position,
             newest?.record.ahead ?? 0 == 0
         else { throw Fault.unsettled(partition) }
         var bytes = outputs.reduce(0) { $0 + $1.record.effects.count }
         while outputs.count > 1, bytes > Self.outputBytesMax {
             bytes -= outputs.removeFirst().record.effects.count
         }
-        return PartitionEnd(partition: partition, snapshot: standing.snapshot, outputs: outputs)
+        return PartitionEnd(partition: partition, snapshot: standing.snapshot?.id, outputs: outputs)
     }
 
     /// The state of a snapshot, which has to be the one that was committed.

@@ -30,8 +30,6 @@ package final class Snapshotter: Sendable {
 
     /// How often it is looked whether a snapshot is due.
     private static let lookSpacing = Duration.seconds(1)
-    /// How many entries are read at once.
-    private static let entriesPerRead = 64
 
     struct State {
         var counters = Counters()
@@ -187,7 +185,10 @@ package final class Snapshotter: Sendable {
             let checkpoint = try await owner.checkpoint()
             let id = try await self.thread.runIfActive {
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, self.settings.niceness)
-                return try self.write(partition, checkpoint)
+                let writer = SnapshotWriter(of: owner, in: self.store) {
+                    if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
+                }
+                return try writer.write(checkpoint)
             }
             let now = self.clock.now()
             self.state.withLock { state in
@@ -214,29 +215,6 @@ package final class Snapshotter: Sendable {
             )
             return nil
         }
-    }
-
-    /// Replays the log behind the newest snapshot up to a checkpoint, and writes what comes out.
-    private func write(_ partition: PartitionID, _ checkpoint: OwnerCheckpoint) throws -> SnapshotID {
-        let loader = StateLoader(
-            partition: partition,
-            partitions: self.owners.count,
-            store: self.store,
-            logger: self.logger
-        )
-        var state = try loader.load(notBeyond: checkpoint.through)
-        try state.advance(
-            to: checkpoint,
-            read: { try self.journal.history.read(partition, from: $0, entriesMax: Self.entriesPerRead) },
-            checkStop: { if self.isStopping.load(ordering: .relaxed) { throw CancellationError() } }
-        )
-        let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)
-        var encoder = EngineSnapshotEncoder()
-        try self.store.write(id) {
-            if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
-            return encoder.next(state.engine)
-        }
-        return id
     }
 
     /// Removes the snapshots that are not needed, then the log behind the oldest that is.

@@ -31,6 +31,8 @@ struct ClusterChecker {
     private var walks: [EntryWalk]
     /// The newest original of which a partition has a copy.
     private var fans: [UInt64]
+    /// The newest output of each partition that was looked at.
+    private var outputs: [OutputEntry?]
     private var fanRead: UInt64 = 1
     private var originals: [FanMessage] = []
     /// How often a record was handed to a node, less how often it was stored.
@@ -49,6 +51,7 @@ struct ClusterChecker {
             EntryWalk(behind: .start, SimulatedLog.journalID, in: log.names.input($0.partition))
         }
         self.fans = Array(repeating: 0, count: FaultWorld.partitions)
+        self.outputs = Array(repeating: nil, count: FaultWorld.partitions)
         self.checker = FaultChecker(partitions: FaultWorld.partitions, policy: FaultWorld.policy)
     }
 
@@ -103,6 +106,7 @@ struct ClusterChecker {
             }
         }
         self.checker.readOutputs(self.log, self.witnesses)
+        for witness in self.witnesses { self.checkRules(of: witness.partition) }
     }
 
     private mutating func read(_ message: StoredMessage, _ witness: LogWitness, _ now: Int64) {
@@ -149,6 +153,31 @@ struct ClusterChecker {
     mutating func checkStored(_ bytes: [UInt8], at sequence: UInt64, in stream: String) {
         if self.log.streams.history(of: stream, from: sequence).first?.bytes != bytes {
             self.fault("message \(sequence) of \(stream) is not what was told to be stored there")
+        }
+    }
+
+    // MARK: Decision rules
+
+    /// Rules change nowhere but at a gate, which decides nothing, behind a snapshot of all that was decided before.
+    private mutating func checkRules(of partition: PartitionID) {
+        let index = Int(partition.rawValue)
+        let first = self.outputs[index]?.position.next ?? .first
+        for output in self.log.outputs(of: partition, from: first) {
+            defer { self.outputs[index] = output }
+            guard let before = self.outputs[index]?.record, before.engineVersion != output.record.engineVersion else {
+                continue
+            }
+            let isState = ClusterSnapshots(log: self.log).snapshots(partition)
+                .contains { $0.position == output.record.through }
+            guard output.record == RulesStanding.gate(to: Int(output.record.engineVersion), behind: before),
+                before.ahead == 0, isState
+            else {
+                self.fault(
+                    "partition \(partition), output \(output.position): other rules decide, and there is no gate"
+                )
+                continue
+            }
+            self.note(.gatePassed)
         }
     }
 

@@ -33,6 +33,9 @@ package struct ClusterPlan: Hashable, Sendable {
     package var damagedSnapshots = 0.0
     /// How likely it is, whenever somebody does something, that a node begins to follow a partition's owner, or ends it.
     package var standbys = 0.0
+    /// How likely it is, whenever somebody does something, that a node becomes another version's, that operators want other
+    /// decision rules, and that an owner follows that.
+    package var gates = 0.0
 
     /// Nothing goes wrong.
     package static let quiet = ClusterPlan()
@@ -61,6 +64,7 @@ package struct ClusterPlan: Hashable, Sendable {
         self.snapshots = some(1, &dice)
         self.damagedSnapshots = some(0.5, &dice)
         self.standbys = some(0.8, &dice)
+        self.gates = some(0.4, &dice)
     }
 }
 
@@ -91,6 +95,10 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case standbyRunsAhead
     /// A standby goes on as if the outputs went no further than its state.
     case standbyTakesOverBehind
+    /// An owner goes on where other decision rules are to.
+    case ignoresRules
+    /// A gate to other rules is committed before the state is written down that they begin with.
+    case gatesBeforeState
 }
 
 /// Something that has to happen in some clusters, since a check of what never happens shows nothing.
@@ -101,10 +109,12 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case takeover
     case twoOwners
     case noOwner
-    /// A standby went on as the owner, also one whose state was older than the outputs; one found what it wanted gone.
+    /// A standby went on as the owner, also one whose state was older than the outputs; one found what it wanted gone, or ended
+    /// at a gate.
     case standbyTakeover
     case standbyBehind
     case standbyOvertaken
+    case standbyGated
     /// An owner was kept from writing.
     case fenced
     /// Brokers elected, also one whose clock was an hour off; entries whose clocks disagreed.
@@ -128,4 +138,9 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case overtaken
     /// A consumer lagged behind what its reader knew to be there.
     case lag
+    /// A partition passed the gate to other decision rules, was closed and did not pass it, or was refused to a node that has other
+    /// rules.
+    case gatePassed
+    case gateCut
+    case otherRules
 }

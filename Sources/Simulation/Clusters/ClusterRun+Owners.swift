@@ -25,6 +25,8 @@ extension ClusterRun {
         let index = Int(partition.rawValue)
         node.seats[index].owner?.machine.stop()
         (node.seats[index].owner, node.seats[index].newest) = (nil, nil)
+        if node.seats[index].isClosed { self.checker.note(.gateCut) }
+        node.seats[index].isClosed = false
         (node.seats[index].commit, node.seats[index].checkpoint) = (nil, nil)
         node.attempts[.commit(partition)] = nil
     }
@@ -36,6 +38,7 @@ extension ClusterRun {
         do {
             var units = self.dice.pick([1, 7, 64, 4096])
             guard let action = try owner.machine.next(&units) else {
+                if owner.machine.hasPassedGate { return self.passed(partition, node) }
                 if owner.machine.isBehind { self.plan(agent) } else { self.planTick(agent, owner) }
                 return
             }
@@ -57,25 +60,28 @@ extension ClusterRun {
         }
         do {
             let standby = self.takeStandby(of: partition, node)
-            let owner = if let standby { standby } else { try self.makeOwner(of: partition, newest: newest) }
+            let known = try standby.map { self.startOutput(of: $0, newest) } ?? self.takeOver(partition, newest, node)
+            let owner = try standby ?? self.makeOwner(of: partition, newest: newest, by: node.rules)
             self.starts += 1
             owner.start = self.starts
             if self.nodes.contains(where: { $0 !== node && $0.seats[index].owner != nil }) {
                 self.checker.note(.twoOwners)
             }
             if self.starts > FaultWorld.partitions { self.checker.note(.takeover) }
-            try owner.machine.start(newest: self.startOutput(of: owner, newest))
+            try owner.machine.start(newest: known)
             owner.machine.announce(LogPosition(node.seats[index].seen))
             (node.seats[index].owner, node.seats[index].hasCommitted) = (owner, false)
+        } catch let error as JournalError where error.code == .closed {
+            self.kill(node)
         } catch {
             self.stopped(partition, node, error)
         }
     }
 
     /// One with the state of a snapshot, or an empty one.
-    mutating func makeOwner(of partition: PartitionID, newest: OutputEntry?) throws -> SimulatedOwner {
+    mutating func makeOwner(of partition: PartitionID, newest: OutputEntry?, by rules: Int) throws -> SimulatedOwner {
         let last = self.bug == .startsAhead ? LogPosition(.max) : newest?.record.through ?? .start
-        let state = try self.loadState(of: partition, notBeyond: last)
+        let state = try self.loadState(of: partition, notBeyond: last, by: rules)
         return SimulatedOwner(
             state.makeOwner(chunkBytesMax: self.dice.pick([1, 200, 2000, 262_144])),
             start: self.starts
@@ -88,7 +94,10 @@ extension ClusterRun {
         self.leave(partition, node)
         var isPlanned = false
         switch error {
-        case OwnerError.noState: isPlanned = true
+        case OwnerError.noState, OwnerError.otherRules: isPlanned = true
+        case OwnerError.decidedByOthers(_, let rules):
+            self.checker.note(.otherRules)
+            return self.handOn(partition, node, to: rules)
         case let error as JournalError where error.code == .fenced:
             self.checker.note(.fenced)
             isPlanned = true
@@ -124,6 +133,7 @@ extension ClusterRun {
         case .awaitRetry: owner.machine.retryCommit()
         case .readNewestOutput: try owner.machine.takeNewestOutput(self.log.newestOutput(partition))
         case .publish(let output): self.publish(output.effects)
+        case .writeState(let checkpoint): self.writeLastState(checkpoint, partition, node)
         case .tellCheckpoint(let checkpoint):
             guard owner.wantsSnapshot else { return }
             owner.wantsSnapshot = false

@@ -8,7 +8,8 @@ import WidgetModel
 /// Snapshots of the log on streams, and what is let go of behind them.
 extension ClusterRun {
     /// The state that a start begins with, or that the next snapshot is made of.
-    mutating func loadState(of partition: PartitionID, notBeyond last: LogPosition) throws -> LoadedState {
+    mutating func loadState(of partition: PartitionID, notBeyond last: LogPosition, by rules: Int) throws -> LoadedState
+    {
         let seed = self.dice.next()
         let store = ClusterSnapshots(log: self.log)
         let state = try LoadedState.newest(
@@ -16,9 +17,15 @@ extension ClusterRun {
             among: FaultWorld.partitions,
             in: store,
             notBeyond: last,
+            rules: rules,
             seed: seed,
             read: { id in
-                var decoder = EngineSnapshotDecoder(partition: partition, partitions: FaultWorld.partitions, seed: seed)
+                var decoder = EngineSnapshotDecoder(
+                    partition: partition,
+                    partitions: FaultWorld.partitions,
+                    seed: seed,
+                    rules: rules
+                )
                 try store.read(id) { try decoder.take($0) }
                 return try decoder.finish()
             },
@@ -62,6 +69,14 @@ extension ClusterRun {
 
     /// Replays the log to a checkpoint, writes what comes out, and removes what is not needed any more.
     mutating func makeSnapshot(of partition: PartitionID, _ node: SimulatedNode) {
+        self.writeSnapshot(of: partition, node)
+        guard node.isUp, node.seats[Int(partition.rawValue)].isClosed else { return }
+        // The rules before go on.
+        self.leave(partition, node)
+        self.planOwner(of: partition, node)
+    }
+
+    private mutating func writeSnapshot(of partition: PartitionID, _ node: SimulatedNode) {
         let index = Int(partition.rawValue)
         guard let checkpoint = node.seats[index].checkpoint.take(), self.now >= self.electionUntil else { return }
         var store = ClusterSnapshots(log: self.log)
@@ -71,13 +86,15 @@ extension ClusterRun {
         let isCut = self.dice.chance(self.plan.crashes * 10)
         if isCut { store.messagesMax = self.dice.below(3) }
         do {
-            var state = try self.loadState(of: partition, notBeyond: checkpoint.through)
-            guard state.engine.position < checkpoint.through else { return }
+            var state = try self.loadState(of: partition, notBeyond: checkpoint.through, by: node.rules)
+            guard state.engine.position < checkpoint.through else { return self.stateWritten(partition, node) }
             try state.advance(to: checkpoint, read: self.reading(of: partition), checkStop: {})
             let id = SnapshotID(partition: partition, position: checkpoint.through, logTime: state.engine.time)
             var encoder = EngineSnapshotEncoder()
             try store.write(id) { encoder.next(state.engine) }
-            try self.tidy(partition, id, state.engine.time, store, node)
+            let isLast = node.seats[index].isClosed
+            self.stateWritten(partition, node)
+            try self.tidy(partition, id, state.engine.time, store, node, isLast: isLast)
         } catch let error as JournalError where error.code == .closed {
             self.checker.note(.snapshotCut)
             self.kill(node)
@@ -96,7 +113,8 @@ extension ClusterRun {
         _ newest: SnapshotID,
         _ now: Instant,
         _ store: ClusterSnapshots,
-        _ node: SimulatedNode
+        _ node: SimulatedNode,
+        isLast: Bool
     ) throws {
         let all = store.snapshots(partition)
         let kept = SnapshotRetention.kept(of: all, now: now, history: .zero)
@@ -108,7 +126,9 @@ extension ClusterRun {
             loggedBefore: Instant(milliseconds: .max)
         )
         self.plan(node.agent(.trim(partition)))
-        guard kept.count > 1, kept.allSatisfy({ !self.damaged.contains($0) }),
+        // Where the one before is of other rules, no state is left without this one.
+        guard kept.count > 1, !isLast, kept.allSatisfy({ !self.damaged.contains($0) }),
+            kept.allSatisfy({ (try? RulesStanding.rules(of: $0, in: store)) == node.rules }),
             self.dice.chance(self.plan.damagedSnapshots)
         else { return }
         self.checker.note(.snapshotDamaged)

@@ -7,8 +7,9 @@ import WidgetModel
 
 /// What nodes follow that other nodes own.
 extension ClusterRun {
-    /// The least milliseconds between two attempts of a standby.
+    /// The least milliseconds between two attempts of a standby, and until one that has ended begins anew.
     private static let pause: Int64 = 75
+    private static let rest: Int64 = 10_000
 
     mutating func planStandby(of partition: PartitionID, _ node: SimulatedNode) {
         let seat = node.seats[Int(partition.rawValue)]
@@ -47,7 +48,7 @@ extension ClusterRun {
     private mutating func startStandby(of partition: PartitionID, _ node: SimulatedNode) throws {
         let index = Int(partition.rawValue)
         let newest = self.log.newestOutput(partition)
-        let standby = try self.makeOwner(of: partition, newest: newest)
+        let standby = try self.makeOwner(of: partition, newest: newest, by: node.rules)
         try standby.machine.standBy(newest: newest)
         standby.machine.announce(LogPosition(node.seats[index].seen))
         (node.seats[index].standby, node.seats[index].nextOutput) = (standby, newest?.position.next ?? .first)
@@ -59,7 +60,7 @@ extension ClusterRun {
         if self.bug == .standbyRunsAhead, let hash = self.checker.witnesses[index].hash(at: standby.machine.announced) {
             let record = OutputRecord(
                 through: standby.machine.announced,
-                engineVersion: UInt32(Engine.version),
+                engineVersion: UInt32(node.rules),
                 runningHash: hash,
                 effects: [0]
             )
@@ -81,7 +82,7 @@ extension ClusterRun {
         case nil: return standby.machine.isBehind
         case .read(let position): try self.read(from: position, standby, agent, node)
         case .tell(let run): self.checker.checkFollowed(run, by: standby)
-        case .commit, .awaitRetry, .readNewestOutput, .publish, .tellCheckpoint:
+        case .commit, .awaitRetry, .readNewestOutput, .publish, .writeState, .tellCheckpoint:
             self.checker.fault("partition \(standby.partition): a standby does what an owner does")
         }
         return true
@@ -94,14 +95,17 @@ extension ClusterRun {
         _ error: any Error
     ) {
         let index = Int(partition.rawValue)
-        node.seats[index].standby = nil
+        let wasFollowing = node.seats[index].standby.take() != nil
         switch error {
+        case OwnerError.decidedByOthers:
+            if wasFollowing { self.checker.note(.standbyGated) }
+            return node.seats[index].isFollowing = false
         case OwnerError.noState: break
         case let error as JournalError where error.code == .corrupt: self.checker.note(.standbyOvertaken)
         default:
             return self.checker.fault("partition \(partition): the standby on node \(node.number) ended: \(error)")
         }
-        self.plan(agent, in: Self.pause)
+        self.plan(agent, in: Self.rest)
     }
 
     // MARK: Taking over

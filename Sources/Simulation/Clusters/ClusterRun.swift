@@ -50,6 +50,8 @@ package struct ClusterRun {
     var starts = 0
     var uploads: UInt64 = 0
     var damaged: Set<SnapshotID> = []
+    /// The decision rules that operators want.
+    var wishedRules = 1
     var hosts: [FaultHost]
     var requests: [ClientRequest] = []
     var pushes = 0
@@ -267,6 +269,11 @@ package struct ClusterRun {
 
     /// The faults are over: each partition has one owner, and knows it.
     private mutating func calmDown() {
+        // Both programs are there, so that each partition may stay with the rules that it has.
+        for (node, rules) in zip(self.nodes, [1, 2]) where self.plan.gates > 0 && node.rules != rules {
+            node.rules = rules
+            self.kill(node)
+        }
         self.plan = .quiet
         (self.electionUntil, self.brokerError) = (0, 0)
         for node in self.nodes {
@@ -278,10 +285,11 @@ package struct ClusterRun {
         }
         for partition in Self.partitions {
             let index = Int(partition.rawValue)
-            let owner = self.dice.pick(self.nodes)
+            let rules = self.rules(of: partition)
+            let owner = self.dice.pick(self.nodes.filter { $0.rules == rules })
             for node in self.nodes {
                 node.seats[index].isBelieved = node === owner
-                node.seats[index].isFollowing = node !== owner
+                node.seats[index].isFollowing = node !== owner && node.rules == rules
                 if node !== owner { self.leave(partition, node) }
                 self.planStandby(of: partition, node)
             }
@@ -307,7 +315,8 @@ package struct ClusterRun {
     private mutating func checkStart(of partition: PartitionID) {
         do {
             let newest = self.log.newestOutput(partition)
-            var state = try self.loadState(of: partition, notBeyond: newest?.record.through ?? .start)
+            let rules = self.rules(of: partition)
+            var state = try self.loadState(of: partition, notBeyond: newest?.record.through ?? .start, by: rules)
             let witness = self.checker.witnesses[Int(partition.rawValue)]
             let end = OwnerCheckpoint(through: witness.applied, runningHash: witness.engine.runningHash)
             try state.advance(to: end, read: self.reading(of: partition), checkStop: {})

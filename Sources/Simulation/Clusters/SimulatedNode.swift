@@ -83,6 +83,8 @@ struct Seat {
     var commit: (writer: OutputWriter, step: OutputWriter.Step, start: Int)?
     var hasCommitted = false
     var checkpoint: OwnerCheckpoint?
+    /// Whether the owner is on its way to other rules, and its state at that checkpoint is to be written down.
+    var isClosed = false
     var trimming: Trimming?
 }
 
@@ -92,6 +94,8 @@ final class SimulatedNode {
     /// Counts its starts.
     var life = 0
     var isUp = false
+    /// The decision rules of its program.
+    var rules = 1
     /// Until when it is stopped, and how far its clock is off, in milliseconds.
     var stoppedUntil: Int64 = 0
     var clockError: Int64 = 0

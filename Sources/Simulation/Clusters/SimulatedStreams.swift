@@ -243,12 +243,17 @@ struct ClusterSnapshots: SnapshotStore {
         )
     }
 
-    func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+    func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws { try self.write(id, .lastOfSubject(0), next) }
+    func replace(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws { try self.write(id, .nothing, next) }
+
+    private func write(_ id: SnapshotID, _ expectation: Expectation, _ next: () throws -> [UInt8]?) throws {
         var left = self.messagesMax
-        func publish(_ bytes: [UInt8], to subject: String, in stream: String) throws(JournalError) {
+        func publish(_ bytes: [UInt8], to subject: String, in stream: String, _ expectation: Expectation = .nothing)
+            throws(JournalError)
+        {
             guard left > 0 else { throw JournalError(.closed, "the node is dead") }
             left -= 1
-            _ = self.log.streams.publish(bytes, to: subject, in: stream, .nothing, stamp: id.logTime)
+            _ = self.log.streams.publish(bytes, to: subject, in: stream, expectation, stamp: id.logTime)
         }
         let names = self.log.names
         var chunks = SnapshotChunks(of: self.head(id), size: Self.chunkBytes)
@@ -261,7 +266,7 @@ struct ClusterSnapshots: SnapshotStore {
         }
         let note = SnapshotNote(upload: self.upload, byteCount: chunks.byteCount)
         let subject = SnapshotNote.subject(of: id, names)
-        try publish(note.bytes(SimulatedLog.journalID, in: subject), to: subject, in: names.notes)
+        try publish(note.bytes(SimulatedLog.journalID, in: subject), to: subject, in: names.notes, expectation)
     }
 
     func remove(_ id: SnapshotID) throws(JournalError) {

@@ -315,6 +315,8 @@ extension FaultRun {
             self.checker.note(.unknownOutput)
             try owner.machine.takeNewestOutput(try self.journal.lastOutput(owner.partition))
         case .publish(let output): self.publish(output.effects, owner)
+        // Operators of one machine change rules while it does not run.
+        case .writeState: break
         case .tellCheckpoint(let checkpoint):
             self.tellUndelivered(of: owner, through: checkpoint.through)
             guard owner.wantsSnapshot else { return }

@@ -89,7 +89,8 @@ final class MemoryNode: Sendable {
         _ nodes: MemoryNodes,
         _ time: FakeTime,
         limits: OtherNodes.Limits,
-        snapshots: MemorySnapshots?
+        snapshots: MemorySnapshots? = nil,
+        rules: Int = 1
     ) {
         let partitions = journal.format.partitions
         let name = "node-\(number)"
@@ -97,7 +98,7 @@ final class MemoryNode: Sendable {
             name: NodeName(name)!,
             incarnation: Incarnation(startedAt: time.wall, number: number),
             address: "\(name):443",
-            rules: 1
+            rules: UInt32(rules)
         )
         let directory = HostDirectory(seed: number, apps: [Sports.app], absent: partitions)
         let side = MemoryNodes.Side(nodes: nodes)
@@ -107,7 +108,8 @@ final class MemoryNode: Sendable {
             snapshots: snapshots,
             clock: time.makeClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            elsewhere: membership.elsewhere
+            elsewhere: membership.elsewhere,
+            rules: rules
         )
         let sinks = PartitionOwner.Sinks(
             hosts: { partition, engine in directory.take(engine, partition) },
@@ -118,7 +120,7 @@ final class MemoryNode: Sendable {
         )
         self.owners = (0..<partitions).map { number in
             PartitionOwner(
-                engine: Engine(partition: PartitionID(UInt16(number)), partitions: partitions),
+                engine: Engine(partition: PartitionID(UInt16(number)), partitions: partitions, rules: rules),
                 partition: PartitionID(UInt16(number)),
                 loop: MultiThreadedEventLoopGroup.singleton.next(),
                 services: services,
