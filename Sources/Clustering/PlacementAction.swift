@@ -28,7 +28,7 @@ package enum PlacementAction: Hashable, Sendable {
 
 /// For whom a partition is let go of.
 package struct Release: Hashable, Sendable {
-    /// Who is to have it next; nil for whoever is first.
+    /// The node that is to have it next; nil for the first by hashing.
     package let successor: NodeName?
     /// By which rules its log goes on.
     package let rules: UInt32

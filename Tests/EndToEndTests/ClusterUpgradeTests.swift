@@ -178,7 +178,7 @@ struct ClusterUpgradeTests {
             let seen = try await Self.seen(at: pair.newer.opsURL, pair)
             return seen.values.allSatisfy { $0.owner == ($0.rules == 2 ? "gateway-b" : nil) } ? true : nil
         }
-        // For all partitions, whoever decides them.
+        // For all partitions, at any node.
         let answer = try await pair.older.curl(
             "POST",
             "\(pair.newer.pushURL)/v1/apps/\(TestGateway.app)/pushes",

@@ -178,7 +178,7 @@ struct ClusterTests {
         try write("by the rules before, later", harness.own.write)
         #expect(try read() == ["by the rules before"])
         try write("by the others", harness.own.replace)
-        // Whoever was stopped in the middle does not undo it.
+        // A node that was stopped in the middle does not undo it.
         try write("by the rules before, much later", harness.own.write)
         #expect(try read() == ["by the others"])
         try harness.own.setAside(id)

@@ -17,7 +17,7 @@ package import WidgetModel
 /// - A standby is a start that is held open: it applies what the outputs of another owner hold, and no more, and reaches the
 ///   states that they name, or it ends. It writes nothing. ``start(newest:)`` goes on from where it is.
 /// - It decides only behind an output of its own rules. Other rules go on behind a gate: an output that names them and has
-///   no effects, at an entry whose state was written down before. Whoever did not know of that output is fenced off by it.
+///   no effects, at an entry whose state was written down before. An owner that did not know of that output is fenced off by it.
 package struct OwnerMachine: ~Copyable {
     /// How far its life is.
     private enum Phase {

@@ -23,7 +23,7 @@ package struct ClusterPlan: Hashable, Sendable {
     package var slowReads = 0.0
     /// How likely a node dies behind each of its steps.
     package var crashes = 0.0
-    /// How likely it is, whenever somebody does something, that beliefs about owners change, a node is stopped for a while,
+    /// How likely it is, at each action, that beliefs about owners change, a node is stopped for a while,
     /// brokers elect, a clock is put wrong, and a snapshot is made.
     package var beliefs = 0.0
     package var stops = 0.0
@@ -31,9 +31,9 @@ package struct ClusterPlan: Hashable, Sendable {
     package var clockSteps = 0.0
     package var snapshots = 0.0
     package var damagedSnapshots = 0.0
-    /// How likely it is, whenever somebody does something, that a node begins to follow a partition's owner, or ends it.
+    /// How likely it is, at each action, that a node begins to follow a partition's owner, or ends it.
     package var standbys = 0.0
-    /// How likely it is, whenever somebody does something, that a node becomes another version's, that operators want other
+    /// How likely it is, at each action, that a node becomes another version's, that operators want other
     /// decision rules, and that an owner follows that.
     package var gates = 0.0
 

@@ -27,7 +27,7 @@ package struct FaultPlan: Hashable, Sendable {
     package var phones = 0.0
     package var controls = 0.0
     package var leases = 0.0
-    /// How likely it is, whenever somebody does something, that it is an operator who gives an order.
+    /// How likely it is, at each action, that an operator gives an order.
     package var orders = 0.0
     /// How likely it is then that snapshots are made, and that one of them is damaged once it is there.
     package var snapshots = 0.0
