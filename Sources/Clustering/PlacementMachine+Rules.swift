@@ -15,13 +15,13 @@ extension PlacementMachine {
         return slot.claim?.rules
     }
 
-    /// The other rules to which a partition of this node's is to pass now; nil for none.
-    func rulesToChange(of slot: Slot) -> UInt32? {
+    /// The other rules to which a partition of this node's is to pass, and the node that has it then; nil for none.
+    func rulesToChange(of slot: Slot) -> (rules: UInt32, taker: NodeName)? {
         guard !self.areWishesOld, let rules = self.wishes.rules, rules != self.own.rules,
             self.now >= self.gateNotBefore, let first = self.first(for: slot, by: rules),
-            !self.wishes.drained.contains(first), self.isReady(first, for: slot.partition)
+            !self.wishes.drained.contains(first)
         else { return nil }
-        return rules
+        return (rules, first)
     }
 
     mutating func passGate(_ index: Int, _ epoch: Epoch, to rules: UInt32) {

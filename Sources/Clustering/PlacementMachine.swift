@@ -459,7 +459,9 @@ package struct PlacementMachine: Sendable {
             }
         case .running(let epoch):
             guard !self.isMoving else { return }
-            if let rules = self.rulesToChange(of: slot) { return self.passGate(index, epoch, to: rules) }
+            if let (rules, taker) = self.rulesToChange(of: slot), self.isReady(taker, for: slot.partition) {
+                return self.passGate(index, epoch, to: rules)
+            }
             guard let successor = self.successor(of: slot) else { return }
             self.slots[index].holding = .handingOver(epoch, to: successor)
             self.actions.append(.stopOwner(slot.partition, .committed))
@@ -474,7 +476,8 @@ package struct PlacementMachine: Sendable {
         let successor = self.first(for: slot)
         switch slot.holding {
         case .starting(let epoch), .running(let epoch):
-            if case .running = slot.holding, successor == nil, let rules = self.rulesToChange(of: slot) {
+            // No other node has its rules: it waits for none of those that it is to pass to.
+            if case .running = slot.holding, successor == nil, let (rules, _) = self.rulesToChange(of: slot) {
                 return self.passGate(index, epoch, to: rules)
             }
             self.slots[index].holding = .handingOver(epoch, to: successor)

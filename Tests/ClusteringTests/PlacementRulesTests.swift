@@ -79,13 +79,18 @@ import WidgetModel
         #expect(Self.rules(cluster) == [1] && older.owners.count == SimulatedCluster.partitions)
     }
 
-    @Test func `the last node with the rules before that is told to end passes what it has`() throws {
+    @Test(arguments: [false, true])
+    func `the last node with the rules before that is told to end passes what it has`(hasBegun: Bool) throws {
         var cluster = Self.cluster()
         cluster.kill(cluster.nodes[0])
         cluster.run(milliseconds: 5000)
         let last = cluster.nodes[1]
         #expect(last.owners.count == SimulatedCluster.partitions)
         cluster.order(.changeRules(to: 2))
+        // The one that takes them all is busy with the first.
+        while hasBegun, !cluster.nodes[2].owners.values.contains(where: { !$0.isRunning }) {
+            cluster.run(milliseconds: 1)
+        }
         cluster.leave(last)
         cluster.run(milliseconds: 30_000)
         #expect(last.hasLeft)
@@ -140,7 +145,7 @@ import WidgetModel
         #expect(Self.rules(cluster) == [1] && cluster.nodes[2].owners.isEmpty)
     }
 
-    @Test(arguments: Seeds.from(1, count: 40))
+    @Test(arguments: Seeds.from(1, count: 12))
     func `whatever happens, every partition ends at a node that has its rules`(seed: UInt64) throws {
         try RunningSeed.run(seed, of: "PlacementRules") {
             var cluster = SimulatedCluster(seed: seed)
