@@ -174,6 +174,19 @@ enum Drilling {
         try #require(tried.status == 0, "\(tried.errors)")
     }
 
+    /// Does something again and again, and to its end each time, for as long as something else is done.
+    static func keepUp(_ work: @escaping @Sendable () async throws -> Void, during body: () async throws -> Void)
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // In a task of its own, which is not cancelled half way.
+            group.addTask { while !Task.isCancelled { try await Task { try await work() }.value } }
+            try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
     /// Waits until what is told by HTTP has a state.
     static func wait(for state: [String], of list: String, _ app: String, _ gateway: TestGateway) async throws {
         _ = try await gateway.eventually("\(list) \(state)") {
