@@ -145,7 +145,8 @@ import WidgetModel
         let (store, _, newest, _) = try Self.written()
         let id = store.snapshots(PartitionID(0))[0]
         Self.setRules(7, of: id, in: store)
-        let refused = OwnerError.noState(partition: id.partition, reason: "the \(id) is of decision rules 7")
+        let reason = "the \(id) cannot be used: \(SnapshotError.otherEngine(version: 7))"
+        let refused = OwnerError.noState(partition: id.partition, reason: reason)
         #expect(throws: refused) {
             _ = try LoadedState.newest(
                 of: id.partition,

@@ -14,6 +14,7 @@ struct RowWalk {
     private(set) var entries = 0
     private(set) var outputs = 0
     private var lastThrough = Int64.min
+    private var lastVersion: UInt32?
 
     /// How far from a row its true place is looked for.
     private static let neighbours: UInt64 = 64
@@ -70,7 +71,7 @@ struct RowWalk {
 
     mutating func walkOutputs(of partition: PartitionID) {
         self.outputs = 0
-        self.lastThrough = .min
+        (self.lastThrough, self.lastVersion) = (.min, nil)
         let index = Int(partition.rawValue)
         do throws(SQLiteFailure) {
             let query = try self.database.prepare(
@@ -115,11 +116,14 @@ struct RowWalk {
         let through = query.integer(at: 1)
         // A piece stays where the output ahead of it came to.
         let isPiece = record.ahead > 0 && (through == self.lastThrough || self.lastThrough == .min)
-        if through <= self.lastThrough, !isPiece {
+        // So does a gate, which names other decision rules.
+        let isGate = through == self.lastThrough && version != self.lastVersion
+        if through <= self.lastThrough, !isPiece, !isGate {
             let sentence = "it goes through entry \(through), the output ahead of it through \(self.lastThrough)"
             self.note(.output, partition, .outputs, position, sentence)
         }
         self.lastThrough = max(self.lastThrough, through)
+        self.lastVersion = version
     }
 
     /// Notes what is missing before a row, or that it stands where another one was already.

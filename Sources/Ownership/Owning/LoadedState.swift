@@ -51,11 +51,10 @@ package struct LoadedState: ~Copyable, Sendable {
             }
             do {
                 return LoadedState(engine: try read(id), snapshot: id)
-            } catch SnapshotError.otherEngine(let version) {
-                throw OwnerError.noState(partition: partition, reason: "the \(id) is of decision rules \(version)")
             } catch let error as SnapshotError {
                 refusal = "the \(id) cannot be used: \(error)"
                 refused(refusal)
+                if case .otherEngine = error { throw OwnerError.noState(partition: partition, reason: refusal) }
                 if case .damaged = error { try? store.setAside(id) }
             } catch let error as JournalError where error.code == .corrupt || error.code == .formatMismatch {
                 refusal = "the \(id) cannot be used: \(error)"
