@@ -113,7 +113,7 @@ struct ClusterMoveTests {
         #expect(!before.0[1].isEmpty)
         try await expectRefusal("adopt", "data", [], "is in use by process \(first.pid)")
         await first.crash()
-        try await expectRefusal("adopt", "data", [], "run freshet settle --data \(folder)/data first")
+        try await expectRefusal("adopt", "data", [], "run freshet settle for its data directory first")
         let settled = try await Command.run(TestGateway.program, ["settle", "--data", "\(folder)/data"])
         #expect(settled.status == 0, "\(settled.errors)")
 
