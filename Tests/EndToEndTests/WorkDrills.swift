@@ -27,8 +27,8 @@ enum WorkDrills {
             }
         }
 
-        /// Pushes to all widgets so many times at once.
-        @Sendable func flood(_ pushes: Int) async throws {
+        /// Pushes to all widgets so many times at once, and comes to how many of them are refused.
+        @discardableResult @Sendable func flood(_ pushes: Int) async throws -> Int {
             let payload = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
             let lines = (0..<pushes).map { _ in
                 #"{"apns-id":"\#(UUID().uuidString.lowercased())","payload":\#(payload)}"#
@@ -38,6 +38,12 @@ enum WorkDrills {
             let body = lines.joined(separator: "\n")
             let answer = try await gateway.curl("POST", place, bearer: bearer, headers: type, body: body)
             try #require(answer.status == 200, "\(answer.body)")
+            return answer.body.split(separator: "\n").count { $0.contains(#""status":503"#) }
+        }
+        /// Floods until something is refused: how much that takes depends on the machine.
+        @Sendable func floodOverShare() async throws {
+            var pushes = 60
+            while try await flood(pushes) == 0 { pushes *= 2 }
         }
         /// How many entries of the log wait.
         func undecided() async throws -> Int {
@@ -53,7 +59,7 @@ enum WorkDrills {
         try await isIdle()
         var flooded = try await Drill("One team floods", gateway, prometheus)
         // A look at a busy gateway takes seconds, in which a flood would be over, and the alert with it.
-        try await Drilling.keepUp({ try await flood(20) }) { try await flooded.isSeen(by: gateway) }
+        try await Drilling.keepUp(floodOverShare) { try await flooded.isSeen(by: gateway) }
         try await isIdle()
         // To do has what was within the last minute.
         try await flooded.isOver(gateway, staysToDo: true)
