@@ -71,9 +71,12 @@ package struct ClusterView: Hashable, Sendable {
 }
 
 extension ClusterView {
+    /// The decision rules that living nodes have.
+    package var livingRules: Set<UInt32> { Set(self.nodes.filter(\.isAlive).map(\.node.rules)) }
+
     /// Partitions without an owner whose decision rules no living node has, by those rules.
     package var strandedPartitions: [UInt32: [PartitionID]] {
-        let there = Set(self.nodes.filter(\.isAlive).map(\.node.rules))
+        let there = self.livingRules
         let stranded = self.partitions.filter { seen in
             seen.state == .unowned && seen.rules.map { !there.contains($0) } ?? false
         }

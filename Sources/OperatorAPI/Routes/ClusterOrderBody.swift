@@ -42,7 +42,7 @@ enum ClusterOrderBody {
         guard let number = try object.int("rules", in: 1...Int64(UInt32.max)) else {
             throw object.problem("rules", "is required: the version of the decision rules")
         }
-        let there = Set(view.nodes.filter(\.isAlive).map(\.node.rules)).sorted()
+        let there = view.livingRules.sorted()
         guard let rules = there.first(where: { Int64($0) == number }) else {
             let words = there.map { "\($0)" }.joined(separator: ", ")
             throw object.problem("rules", "no node that is there has rules \(number), but \(words)")
