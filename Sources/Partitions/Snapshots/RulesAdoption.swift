@@ -79,14 +79,14 @@ package struct RulesAdoption: Sendable {
         guard unsettled.isEmpty else { throw OwnerError.otherRules(unsettled) }
         var adopted: [SnapshotID] = []
         for (standing, newest) in found {
-            switch standing.step(of: self.rules) {
+            let step = standing.step(of: self.rules)
+            switch step {
             case .goOn, .settle: continue
-            case .takeOver(let id): adopted.append(id)
-            case .adopt(let id):
+            case .takeOver(let id), .adopt(let id):
+                if case .adopt = step, let newest { try await self.passGate(behind: newest, standing.partition) }
+                try await self.takeOver(id, standing)
                 adopted.append(id)
-                if let newest { try await self.passGate(behind: newest, standing.partition) }
             }
-            try await self.takeOver(adopted[adopted.count - 1], standing)
         }
         return adopted
     }
