@@ -173,10 +173,7 @@ import WidgetModel
     }
 
     private static func disturb(_ cluster: inout SimulatedCluster) {
-        cluster.faults.lostBeats = [0, 0, 5, 40].randomElement(using: &cluster.random)!
-        cluster.faults.failedRequests = [0, 0, 10, 100].randomElement(using: &cluster.random)!
-        cluster.faults.failedStarts = [0, 10].randomElement(using: &cluster.random)!
-        cluster.faults.delayMax = [5, 50, 400].randomElement(using: &cluster.random)!
+        cluster.drawFaults()
         let node = cluster.living.randomElement(using: &cluster.random)
         switch Int.random(in: 0..<9, using: &cluster.random) {
         case 0, 1: if let node { cluster.kill(node) }

@@ -83,6 +83,14 @@ struct SimulatedCluster {
 
     static func name(_ number: Int) -> NodeName { NodeName("node-\(number)")! }
 
+    /// Has other things go wrong from now on.
+    mutating func drawFaults() {
+        self.faults.lostBeats = [0, 0, 5, 40].randomElement(using: &self.random)!
+        self.faults.failedRequests = [0, 0, 10, 100].randomElement(using: &self.random)!
+        self.faults.failedStarts = [0, 10].randomElement(using: &self.random)!
+        self.faults.delayMax = [5, 50, 400].randomElement(using: &self.random)!
+    }
+
     // MARK: What happens to nodes
 
     @discardableResult
