@@ -67,19 +67,14 @@ enum WorkDrills {
 
         try #require(try await Drilling.use("fairness: {undecided: 1h, pushMax: 1h}", gateway).status == 0)
         var lagging = try await Drill("A partition lags", gateway, prometheus)
-        // As many as this machine needs some ten seconds for, and half as many again.
-        let start = ContinuousClock.now
-        try await flood(10)
-        try await isIdle()
-        var most = max(1, Int(Duration.seconds(5) / (ContinuousClock.now - start)))
+        // Twice as many each time that half of them are decided before the next look.
+        var most = 100
         try await lagging.isSeen(
             by: gateway,
             again: {
-                let left = try await undecided()
-                // It may be less busy now than it was.
-                if left == 0 { most *= 2 }
-                guard left < most else { return }
-                for _ in 0...most / 2 { try await flood(10) }
+                guard try await undecided() < most / 2 else { return }
+                most *= 2
+                try await flood(most)
             }
         )
         try await isIdle()
