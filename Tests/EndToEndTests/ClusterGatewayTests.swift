@@ -109,15 +109,7 @@ struct ClusterGatewayTests {
     private static func push(_ gateway: TestGateway, _ number: Int, _ id: String, _ bearer: String) async throws
         -> TestGateway.Answer
     {
-        try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(number))",
-            bearer: bearer,
-            headers: [
-                "apns-topic: \(TestGateway.topic)", "apns-push-type: widgets", "apns-priority: 10", "apns-id: \(id)",
-            ],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        try await gateway.push(to: number, headers: ["apns-priority: 10", "apns-id: \(id)"], bearer: bearer)
     }
 
     /// Pushes to every host, at whichever of the gateways has it.
@@ -139,13 +131,7 @@ struct ClusterGatewayTests {
 
     /// All that was accepted is decided once, and known where all partitions are.
     private static func checkBooks(_ gateway: TestGateway, _ pair: Pair) async throws {
-        let pushes = try await gateway.eventually("all are decided") {
-            let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
-            let pushes = stats.json["pushes"] as? [String: Any]
-            return pushes?["accepted"] as? Int == pair.accepted.count ? pushes : nil
-        }
-        #expect(pushes["balanced"] as? Bool == true)
-        #expect(pushes["matched"] as? Int == 2 * pair.accepted.count)
+        try await gateway.checkBooks(accepted: pair.accepted.count, matched: 2 * pair.accepted.count)
         for id in pair.accepted {
             #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)").status == 200)
         }

@@ -22,15 +22,8 @@ struct ClusterMoveTests {
 
     private static func push(_ gateway: TestGateway, _ host: Int, _ bearer: String) async throws -> String {
         let id = UUID().uuidString.lowercased()
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(host))",
-            bearer: bearer,
-            headers: [
-                "apns-topic: \(TestGateway.topic)", "apns-push-type: widgets", "apns-priority: 10", "apns-id: \(id)",
-            ],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        let headers = ["apns-priority: 10", "apns-id: \(id)"]
+        let answer = try await gateway.push(to: host, headers: headers, bearer: bearer)
         #expect(answer.status == 200, "\(answer.body)")
         return id
     }

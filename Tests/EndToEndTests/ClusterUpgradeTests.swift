@@ -11,8 +11,8 @@ struct ClusterUpgradeTests {
     private static let partitions = 4
     private static let hosts = 1...8
 
-    private final class Flag: Sendable {
-        let value = Atomic(false)
+    private final class Count: Sendable {
+        let value = Atomic(0)
     }
 
     private struct Pair {
@@ -79,48 +79,25 @@ struct ClusterUpgradeTests {
         }
     }
 
-    private static func push(_ url: String, _ number: Int, _ pair: Pair) async throws -> TestGateway.Answer {
-        try await pair.older.curl(
-            "POST",
-            "\(url)/3/device/\(TestGateway.token(number))",
-            bearer: pair.bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets", "apns-priority: 10"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
-    }
-
     /// Pushes to every host over and over while something is done.
     ///
     /// - Returns: How many were accepted: all.
     private static func pushing(to url: String, _ pair: Pair, while body: () async throws -> Void) async throws -> Int {
-        let isDone = Flag()
-        let pushes = Task {
-            var accepted = 0
-            while !isDone.value.load(ordering: .relaxed) {
-                for number in Self.hosts {
-                    let answer = try await Self.push(url, number, pair)
-                    #expect(answer.status == 200, "\(answer.body)")
-                    accepted += answer.status == 200 ? 1 : 0
-                }
+        let accepted = Count()
+        let pushAll: @Sendable () async throws -> Void = {
+            for number in Self.hosts {
+                let headers = ["apns-priority: 10"]
+                let answer = try await pair.older.push(to: number, at: url, headers: headers, bearer: pair.bearer)
+                #expect(answer.status == 200, "\(answer.body)")
+                if answer.status == 200 { accepted.value.add(1, ordering: .relaxed) }
             }
-            return accepted
         }
-        do { try await body() } catch {
-            isDone.value.store(true, ordering: .relaxed)
-            throw error
-        }
-        isDone.value.store(true, ordering: .relaxed)
-        return try await pushes.value
+        try await TestGateway.keepUp(pushAll, during: body)
+        return accepted.value.load(ordering: .relaxed)
     }
 
     private static func checkBooks(at url: String, accepted: Int, _ pair: Pair) async throws {
-        let pushes = try await pair.older.eventually("all are decided") {
-            let stats = try await pair.older.curl("GET", "\(url)/v1/stats")
-            let pushes = stats.json["pushes"] as? [String: Any]
-            return pushes?["accepted"] as? Int == accepted ? pushes : nil
-        }
-        #expect(pushes["balanced"] as? Bool == true)
-        #expect(pushes["matched"] as? Int == 2 * accepted)
+        try await pair.older.checkBooks(accepted: accepted, matched: 2 * accepted, at: url)
     }
 
     @Test func `when operators order it, all partitions pass to another version and back, and pushes are accepted`()

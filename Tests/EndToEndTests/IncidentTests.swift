@@ -134,13 +134,7 @@ enum Drilling {
 
     static func push(_ gateway: TestGateway, to number: Int, app: String = TestGateway.app, bearer: String) async throws
     {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(number))",
-            bearer: bearer,
-            headers: ["apns-push-type: widgets", "apns-topic: \(app).push-type.widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        let answer = try await gateway.push(to: number, of: app, bearer: bearer)
         try #require(answer.status == 200, "\(answer.body)")
     }
 
@@ -172,19 +166,6 @@ enum Drilling {
     static func tryNow(_ gateway: TestGateway) async throws {
         let tried = try await gateway.runVerb(["try-now"])
         try #require(tried.status == 0, "\(tried.errors)")
-    }
-
-    /// Does something again and again, and to its end each time, for as long as something else is done.
-    static func keepUp(_ work: @escaping @Sendable () async throws -> Void, during body: () async throws -> Void)
-        async throws
-    {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            // In a task of its own, which is not cancelled half way.
-            group.addTask { while !Task.isCancelled { try await Task { try await work() }.value } }
-            try await body()
-            group.cancelAll()
-            try await group.waitForAll()
-        }
     }
 
     /// Waits until what is told by HTTP has a state.

@@ -29,15 +29,7 @@ struct JetStreamGatewayTests {
 
     private static func push(_ gateway: TestGateway, _ id: String, _ bearer: String) async throws -> TestGateway.Answer
     {
-        try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: [
-                "apns-topic: \(TestGateway.topic)", "apns-push-type: widgets", "apns-priority: 10", "apns-id: \(id)",
-            ],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        try await gateway.push(to: 1, headers: ["apns-priority: 10", "apns-id: \(id)"], bearer: bearer)
     }
 
     private static func id() -> String { UUID().uuidString.lowercased() }
@@ -207,12 +199,7 @@ struct JetStreamGatewayTests {
             accepted += again.accepted
             left = again.unavailable
         }
-        let pushes = try await gateway.eventually("all are decided") {
-            let pushes = try await Self.stats(gateway, "pushes")
-            return pushes["accepted"] as? Int == accepted.count ? pushes : nil
-        }
-        #expect(pushes["balanced"] as? Bool == true)
-        #expect(pushes["matched"] as? Int == 2 * accepted.count)
+        try await gateway.checkBooks(accepted: accepted.count, matched: 2 * accepted.count)
         for id in accepted.shuffled().prefix(50) {
             #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)").status == 200)
         }

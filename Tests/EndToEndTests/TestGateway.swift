@@ -365,6 +365,19 @@ extension TestGateway {
         throw Failure("never happened: \(what)")
     }
 
+    /// Does something again and again, and to its end each time, for as long as something else is done.
+    static func keepUp(_ work: @escaping @Sendable () async throws -> Void, during body: () async throws -> Void)
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // In a task of its own, which is not cancelled half way.
+            group.addTask { while !Task.isCancelled { try await Task { try await work() }.value } }
+            try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
     /// What became of a push, once no reload of it is on its way.
     func settled(_ id: String) async throws -> Answer {
         try await self.eventually("push \(id) is settled") {
@@ -414,15 +427,45 @@ extension TestGateway {
 
     func providerToken(kid: String = kid) async throws -> String { try await Self.providerToken(self.key, kid: kid) }
 
-    /// What a push to a host of an app gets: the status, or APNs' reason.
-    func push(_ number: Int, of app: String = app, bearer: String) async throws -> String {
-        let answer = try await self.curl(
+    /// Pushes to a host of an app.
+    ///
+    /// - Parameters:
+    ///   - url: Of the gateway that is asked; nil for this one.
+    ///   - headers: Beside topic and type.
+    func push(
+        to number: Int,
+        of app: String = app,
+        at url: String? = nil,
+        headers: [String] = [],
+        bearer: String
+    ) async throws -> Answer {
+        try await self.curl(
             "POST",
-            "\(self.pushURL)/3/device/\(Self.token(number))",
+            "\(url ?? self.pushURL)/3/device/\(Self.token(number))",
             bearer: bearer,
-            headers: ["apns-topic: \(app).push-type.widgets", "apns-push-type: widgets"],
+            headers: ["apns-topic: \(app).push-type.widgets", "apns-push-type: widgets"] + headers,
             body: #"{"aps":{"content-changed":true}}"#
         )
+    }
+
+    /// What a push to a host of an app gets: the status, or APNs' reason.
+    func push(_ number: Int, of app: String = app, bearer: String) async throws -> String {
+        let answer = try await self.push(to: number, of: app, bearer: bearer)
         return answer.reason ?? "\(answer.status)"
+    }
+
+    /// Waits until so many pushes are accepted, and looks whether the numbers add up.
+    ///
+    /// - Parameters:
+    ///   - matched: How many instances they are about in all.
+    ///   - url: Of the gateway that is asked; nil for this one.
+    func checkBooks(accepted: Int, matched: Int, at url: String? = nil) async throws {
+        let pushes = try await self.eventually("all are decided") {
+            let stats = try await self.curl("GET", "\(url ?? self.opsURL)/v1/stats")
+            let pushes = stats.json["pushes"] as? [String: Any]
+            return pushes?["accepted"] as? Int == accepted ? pushes : nil
+        }
+        #expect(pushes["balanced"] as? Bool == true)
+        #expect(pushes["matched"] as? Int == matched)
     }
 }

@@ -59,7 +59,7 @@ enum WorkDrills {
         try await isIdle()
         var flooded = try await Drill("One team floods", gateway, prometheus)
         // A look at a busy gateway takes seconds, in which a flood would be over, and the alert with it.
-        try await Drilling.keepUp(floodOverShare) { try await flooded.isSeen(by: gateway) }
+        try await TestGateway.keepUp(floodOverShare) { try await flooded.isSeen(by: gateway) }
         try await isIdle()
         // To do has what was within the last minute.
         try await flooded.isOver(gateway, staysToDo: true)
