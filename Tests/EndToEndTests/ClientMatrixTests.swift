@@ -89,13 +89,7 @@ import Testing
         let url = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(number))/widgets"
         let removal = try await gateway.curl("DELETE", url, bearer: bearer)
         try #require(removal.status == 200 || removal.status == 204, "\(removal.body)")
-        let gone = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(number))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        let gone = try await gateway.push(to: number, bearer: bearer)
         let timestamp = try #require(gone.json["timestamp"] as? Int, "\(gone.body)")
         // Milliseconds, not seconds; the log's clock may be a little off the wall's.
         #expect(abs(Int64(timestamp) - before) < 3_600_000)

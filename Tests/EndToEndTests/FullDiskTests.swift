@@ -23,16 +23,6 @@ struct FullDiskTests {
         try #require(try await Self.storage(gateway)["level"] as? String)
     }
 
-    private static func push(_ gateway: TestGateway, _ bearer: String) async throws -> TestGateway.Answer {
-        try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
-    }
-
     /// Registers four large hosts, about a MiB of log: the same each time, so that the log grows and the state does not.
     private static func registerLarge(
         _ gateway: TestGateway,
@@ -85,7 +75,7 @@ struct FullDiskTests {
                 #expect(!answer.body.contains("problem"))
                 registered += 1
             }
-            let pushed = try await Self.push(gateway, bearer)
+            let pushed = try await gateway.push(to: 1, bearer: bearer)
             try #require(pushed.status == 200 || pushed.status == 503, "\(pushed.body)")
             if pushed.status == 200 { accepted.append(try #require(pushed.headers["apns-id"])) }
             let storage = try await Self.storage(gateway)
@@ -100,7 +90,7 @@ struct FullDiskTests {
             try await Self.registerLarge(gateway, revision + 1, bearer).status == 200 ? true : nil
         }
         _ = try await gateway.eventually("pushes are taken") {
-            try await Self.push(gateway, bearer).status == 200 ? true : nil
+            try await gateway.push(to: 1, bearer: bearer).status == 200 ? true : nil
         }
         for id in accepted {
             #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)").status == 200)
@@ -114,7 +104,7 @@ struct FullDiskTests {
         let gateway = try await TestGateway.start(disk: disk)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
-        #expect(try await Self.push(gateway, bearer).status == 200)
+        #expect(try await gateway.push(to: 1, bearer: bearer).status == 200)
         let reload = try await gateway.eventually("a reload is out") {
             try await gateway.outstanding(1, bearer: bearer).first
         }
@@ -126,7 +116,7 @@ struct FullDiskTests {
         _ = try await gateway.eventually("the disk is full") { try await Self.level(gateway) == "full" ? true : nil }
 
         #expect(try await Alerts.firing("FreshetStorageFull", gateway, afterMinutes: 5) == 1)
-        let pushed = try await Self.push(gateway, bearer)
+        let pushed = try await gateway.push(to: 1, bearer: bearer)
         #expect(pushed.status == 503)
         #expect(pushed.reason == "ServiceUnavailable")
         #expect(pushed.headers["retry-after"] == "30")
@@ -162,7 +152,7 @@ struct FullDiskTests {
         let gateway = try await TestGateway.start(disk: disk)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
-        let before = try await Self.push(gateway, bearer)
+        let before = try await gateway.push(to: 1, bearer: bearer)
         #expect(before.status == 200)
         try await disk.fill(of: gateway)
         _ = try await gateway.eventually("the disk is full") {
@@ -172,7 +162,7 @@ struct FullDiskTests {
         let order = #"{"action":"resume","of":{"app":"\#(TestGateway.app)"}}"#
         let denied = try await gateway.eventually("the disk takes no order") {
             #expect(try await Self.register(gateway, bearer).status == 507)
-            #expect(try await Self.push(gateway, bearer).status == 503)
+            #expect(try await gateway.push(to: 1, bearer: bearer).status == 503)
             let ordered = try await gateway.curl("POST", "\(gateway.opsURL)/v1/orders", body: order)
             try #require([200, 503].contains(ordered.status), "\(ordered.body)")
             let ready = try await gateway.curl("GET", "\(gateway.opsURL)/readyz")
@@ -186,7 +176,7 @@ struct FullDiskTests {
         _ = try await gateway.eventually("it is ready") {
             try await gateway.curl("GET", "\(gateway.opsURL)/readyz").status == 200 ? true : nil
         }
-        #expect(try await Self.push(gateway, bearer).status == 200)
+        #expect(try await gateway.push(to: 1, bearer: bearer).status == 200)
         let id = try #require(before.headers["apns-id"])
         #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)").status == 200)
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")

@@ -48,13 +48,7 @@ import Testing
         #expect(refused.body.contains("memory-full") && refused.body.contains("storage.memoryMax"))
         #expect(refused.headers["retry-after"] == "30")
         #expect(try await Self.register(gateway, 1, ["seahawks"], bearer).status == 200)
-        let pushed = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        let pushed = try await gateway.push(to: 1, bearer: bearer)
         #expect(pushed.status == 200, "\(pushed.body)")
         let memory = try await Self.memory(gateway)
         #expect((memory["refused"] as? [String: Any])?["memory"] as? Int == 1)

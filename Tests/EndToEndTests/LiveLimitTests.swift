@@ -21,13 +21,8 @@ import Testing
         bytes: Int = 31
     ) async throws -> TestGateway.Answer {
         let plain = #"{"aps":{"content-changed":true}}"#
-        return try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
-            body: plain + String(repeating: " ", count: max(0, bytes - plain.utf8.count))
-        )
+        let padding = String(repeating: " ", count: max(0, bytes - plain.utf8.count))
+        return try await gateway.push(to: 1, bearer: bearer, body: plain + padding)
     }
 
     /// Reads until there is an event of a name.

@@ -36,13 +36,7 @@ import Testing
                 + #"[{"id":"a","kind":"scores","family":"systemSmall","configuration":{"team":"rams"}}]}"#
         )
         try #require(answer.status == 200, "\(answer.body)")
-        let push = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-push-type: widgets", "apns-topic: \(TestGateway.topic)"],
-            body: #"{"aps":{"content-changed":true}}"#
-        )
+        let push = try await gateway.push(to: 1, bearer: bearer)
         try #require(push.status == 200, "\(push.body)")
     }
 

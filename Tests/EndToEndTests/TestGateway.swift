@@ -437,14 +437,15 @@ extension TestGateway {
         of app: String = app,
         at url: String? = nil,
         headers: [String] = [],
-        bearer: String
+        bearer: String,
+        body: String = #"{"aps":{"content-changed":true}}"#
     ) async throws -> Answer {
         try await self.curl(
             "POST",
             "\(url ?? self.pushURL)/3/device/\(Self.token(number))",
             bearer: bearer,
             headers: ["apns-topic: \(app).push-type.widgets", "apns-push-type: widgets"] + headers,
-            body: #"{"aps":{"content-changed":true}}"#
+            body: body
         )
     }
 

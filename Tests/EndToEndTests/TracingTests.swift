@@ -53,21 +53,6 @@ import Testing
         #"{"aps":{"content-changed":true}\#(freshet)}"#
     }
 
-    private static func push(
-        _ gateway: TestGateway,
-        _ bearer: String,
-        headers: [String],
-        _ body: String
-    ) async throws -> TestGateway.Answer {
-        try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            bearer: bearer,
-            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"] + headers,
-            body: body
-        )
-    }
-
     @Test func `a push, its decision and its reload are below the sender's span, across a crash`() async throws {
         let folder = try TestGateway.makeFolder()
         let file = "\(folder)/spans.jsonl"
@@ -77,11 +62,11 @@ import Testing
         _ = try await first.register(1, teams: ["seahawks"], bearer: bearer)
         // Far enough ahead that it waits while the gateway is killed, most of the time; what is expected holds anyway.
         let due = Int(Date().timeIntervalSince1970) + 20
-        let answer = try await Self.push(
-            first,
-            bearer,
+        let answer = try await first.push(
+            to: 1,
             headers: [Self.traceparent],
-            Self.body(#","freshet":{"not-before":\#(due)}"#)
+            bearer: bearer,
+            body: Self.body(#","freshet":{"not-before":\#(due)}"#)
         )
         try #require(answer.status == 200, "\(answer.body)")
         let accepted = try await first.eventually("the push is exported") { () -> [Span]? in
@@ -129,16 +114,16 @@ import Testing
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         // Not sampled, not valid, none: three pushes that are not traced.
         for header in ["traceparent: 00-\(Self.trace)-\(Self.parent)-00", "traceparent: 00-nonsense", "x: y"] {
-            let answer = try await Self.push(gateway, bearer, headers: [header], Self.body())
+            let answer = try await gateway.push(to: 1, headers: [header], bearer: bearer, body: Self.body())
             try #require(answer.status == 200, "\(answer.body)")
         }
-        let answer = try await Self.push(gateway, bearer, headers: [Self.traceparent], Self.body())
+        let answer = try await gateway.push(to: 1, headers: [Self.traceparent], bearer: bearer, body: Self.body())
         try #require(answer.status == 200, "\(answer.body)")
-        let refused = try await Self.push(
-            gateway,
-            bearer,
+        let refused = try await gateway.push(
+            to: 1,
             headers: [Self.traceparent, "apns-priority: 7"],
-            Self.body()
+            bearer: bearer,
+            body: Self.body()
         )
         try #require(refused.status == 400)
         let spans = try await gateway.eventually("everything is collected") { () -> [Span]? in

@@ -68,13 +68,7 @@ import Testing
         var ids: [String] = []
         for number in 1...4 {
             _ = try await gateway.register(number, teams: ["kraken"], bearer: bearer, revision: revision)
-            let answer = try await gateway.curl(
-                "POST",
-                "\(gateway.pushURL)/3/device/\(TestGateway.token(number))",
-                bearer: bearer,
-                headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
-                body: #"{"aps":{"content-changed":true}}"#
-            )
+            let answer = try await gateway.push(to: number, bearer: bearer)
             try #require(answer.status == 200, "\(answer.body)")
             ids.append(try #require(answer.headers["apns-id"]))
         }
