@@ -220,6 +220,9 @@ import Testing
                 #"{"asOf": "2026-11-\#(at)", "storage": {"level": "ample", "lastBackup": "2026-11-02T00:00:00Z"}}"#
             #expect(try await self.advice(stats).map(\.text) == told)
         }
+        let overdue = #"{"snapshots": {"overdue": [{"partition": 3, "since": "2026-11-02T00:00:00Z"}]}}"#
+        let late = try #require(try await self.advice(overdue).first)
+        #expect(late.text.hasPrefix("1 partition has had no snapshot since "))
         for (gone, told) in [(1, []), (2, ["Upstreams refused 2 of 11 push tokens as invalid."])] {
             let stats = #"{"deliveries": {"apns": {"gone": \#(gone), "delivered": 9}}}"#
             #expect(try await self.advice(stats).map(\.text) == told)

@@ -144,6 +144,7 @@ import WidgetModel
         counters.newest = [
             SnapshotID(partition: PartitionID(1), position: LogPosition(77), logTime: Sports.start - .seconds(90))
         ]
+        counters.overdue = [Snapshotter.Overdue(partition: PartitionID(0), since: Sports.start)]
         let scene = try await OperatorScene(snapshots: counters)
         let snapshots = try await scene.send("GET", "/v1/stats").json["snapshots"]
         #expect(snapshots?["written"] == .int(3))
@@ -155,11 +156,17 @@ import WidgetModel
         }
         let age = scene.scene.time.wall - (Sports.start - .seconds(90))
         #expect(newest.map { $0["partition"] } == [.int(1)])
+        guard case .array(let overdue) = snapshots?["overdue"] else {
+            Issue.record("no list of the overdue: \(String(describing: snapshots))")
+            return
+        }
+        #expect(overdue.map { $0["partition"] } == [.int(0)])
         #expect(newest.map { $0["ageSeconds"] } == [.int(age.milliseconds / 1000)])
         let text = await Self.text(scene, "/metrics")
         #expect(Self.value(text, #"freshet_snapshots_total{result="written"}"#) == "3")
         #expect(Self.value(text, #"freshet_snapshots_total{result="failed"}"#) == "1")
         #expect(Self.value(text, "freshet_log_files_trimmed_total") == "2")
+        #expect(Self.value(text, "freshet_snapshots_overdue") == "1")
         let seconds = (Sports.start - .seconds(90)).milliseconds / 1000
         #expect(Self.value(text, #"freshet_snapshot_timestamp_seconds{partition="1"}"#) == "\(seconds)")
         let none = try await OperatorScene()

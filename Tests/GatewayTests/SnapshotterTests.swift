@@ -297,6 +297,30 @@ import WidgetModel
         await snapshotter.stop()
     }
 
+    @Test func `a partition whose snapshots fail for three intervals is overdue until there is one`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store, GatewayConfiguration.Snapshots(interval: .minutes(10)))
+        for owner in scene.owners { #expect(await snapshotter.makeSnapshot(of: owner) != nil) }
+        store.failWrites(with: JournalError(.full, "no space left"))
+        let host = try #require(Self.hosts.first { PartitionID(of: HostKey($0), among: 2) == PartitionID(1) })
+        try await scene.register(host)
+        let since = scene.time.wall
+        await snapshotter.look()
+        for _ in 0..<2 {
+            scene.time.pass(.minutes(10))
+            await snapshotter.look()
+        }
+        scene.time.pass(.minutes(10) - .milliseconds(1))
+        #expect(snapshotter.counters.overdue == [])
+        scene.time.pass(.milliseconds(1))
+        #expect(snapshotter.counters.overdue == [Snapshotter.Overdue(partition: PartitionID(1), since: since)])
+        store.failWrites(with: nil)
+        await snapshotter.look()
+        #expect(snapshotter.counters.overdue == [])
+        await snapshotter.stop()
+    }
+
     @Test func `a partition that comes back to a node gets its snapshots, however much the node had applied before`()
         async throws
     {

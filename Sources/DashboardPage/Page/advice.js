@@ -175,6 +175,8 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
     const gone = disk.level === "tight" ? " History is removed early." : "";
     add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more space (storage.maxBytes, a larger disk).", view.system);
   }
+  const overdue = stats.snapshots?.overdue ?? [];
+  if (overdue.length) add("warn", `${counted(overdue.length, "partition has", "partitions have")} had no snapshot since ${moment(overdue[0].since)}.`, "Read why in the log. Until there is one, the log grows, and a start or a takeover replays it.", view.system);
   const memory = stats.memory;
   const taken = memory && `${bytes(memory.usedBytes)} of ${bytes(memory.limitBytes)} are used, most of the registry by ${memory.teams[0]?.team ?? "no team"}`;
   if (memory?.level === "full") {

@@ -27,6 +27,16 @@ extension OperatorRoutes {
                     }
                 )
             ),
+            (
+                "overdue",
+                .array(
+                    counters.overdue.map { one in
+                        JSONValue.object(of: [
+                            ("partition", .count(Int(one.partition.rawValue))), ("since", .instant(one.since)),
+                        ])
+                    }
+                )
+            ),
         ])
     }
 
@@ -61,6 +71,12 @@ extension OperatorRoutes {
                     value: Double(snapshot.logTime.milliseconds) / 1000
                 )
             }
+        )
+        text.add(
+            "freshet_snapshots_overdue",
+            .gauge,
+            "Partitions with entries that no snapshot has held for \(Snapshotter.overdueIntervals) intervals.",
+            counters.overdue.count
         )
     }
 }

@@ -24,9 +24,25 @@ package final class Snapshotter: Sendable {
         package var shortened = 0
         /// The newest one of each partition that has one.
         package var newest: [SnapshotID] = []
+        /// Partitions with entries that no snapshot has held for ``overdueIntervals``, the oldest first.
+        package var overdue: [Overdue] = []
 
         package init() {}
     }
+
+    /// A partition with entries that no snapshot holds, and since when.
+    package struct Overdue: Hashable, Sendable {
+        package var partition: PartitionID
+        package var since: Instant
+
+        package init(partition: PartitionID, since: Instant) {
+            self.partition = partition
+            self.since = since
+        }
+    }
+
+    /// After so many intervals without a snapshot something is wrong: one may fail, or wait for others.
+    package static let overdueIntervals: Int64 = 3
 
     /// How often it is looked whether a snapshot is due.
     private static let lookSpacing = Duration.seconds(1)
@@ -37,6 +53,8 @@ package final class Snapshotter: Sendable {
         var madeRoom: (at: Instant, writtenBytes: Int)?
         /// By partition: when the last snapshot was made, or the gateway was started, and where in the log's bytes.
         var last: [(at: Instant, bytes: Int)]
+        /// By partition: since when it has had entries that no snapshot holds.
+        var unsaved: [Instant?]
     }
 
     let owners: [PartitionOwner]
@@ -82,14 +100,25 @@ package final class Snapshotter: Sendable {
         let last = owners.indices.map { index in
             (at: now - .milliseconds(settings.interval.milliseconds * Int64(index) / spread), bytes: 0)
         }
-        self.state = Mutex(State(last: last))
+        self.state = Mutex(State(last: last, unsaved: last.map { _ in nil }))
         self.thread.start()
     }
 
     /// Keeps to other settings from now on.
     package func use(_ settings: GatewayConfiguration.Snapshots) { self.live.set(settings) }
 
-    package var counters: Counters { self.state.withLock { $0.counters } }
+    package var counters: Counters {
+        let limit = self.clock.now() - .milliseconds(self.settings.interval.milliseconds * Self.overdueIntervals)
+        return self.state.withLock { state in
+            var counters = state.counters
+            for (index, owner) in self.owners.enumerated() {
+                guard let since = state.unsaved[index], since <= limit else { continue }
+                counters.overdue.append(Overdue(partition: owner.partition, since: since))
+            }
+            counters.overdue.sort { $0.since < $1.since }
+            return counters
+        }
+    }
 
     /// Makes snapshots as they become due, until it is cancelled.
     package func run() async {
@@ -103,10 +132,19 @@ package final class Snapshotter: Sendable {
     package func look() async {
         await self.makeRoomIfNeeded()
         for owner in self.owners where !Task.isCancelled {
-            guard let progress = try? await owner.progress(), !progress.hasFailed else { continue }
-            let last = self.state.withLock { $0.last[Int(owner.partition.rawValue)] }
-            let age = self.clock.now() - last.at
+            let index = Int(owner.partition.rawValue)
+            guard let progress = try? await owner.progress(), !progress.hasFailed else {
+                // Another node's, or one that has an alert of its own.
+                self.state.withLock { $0.unsaved[index] = nil }
+                continue
+            }
+            let now = self.clock.now()
+            let last = self.state.withLock { $0.last[index] }
+            let age = now - last.at
             let bytes = progress.appliedBytes - last.bytes
+            self.state.withLock { state in
+                state.unsaved[index] = bytes > 0 ? state.unsaved[index] ?? now : nil
+            }
             if bytes > 0, age >= self.settings.interval || bytes >= self.settings.logBytesMax {
                 await self.makeSnapshot(of: owner)
             } else if bytes == 0, age >= self.idleInterval {
@@ -193,6 +231,7 @@ package final class Snapshotter: Sendable {
             let now = self.clock.now()
             self.state.withLock { state in
                 state.last[Int(partition.rawValue)] = (now, bytes)
+                state.unsaved[Int(partition.rawValue)] = nil
                 state.counters.written += 1
                 state.counters.newest.removeAll { $0.partition == partition }
                 state.counters.newest.append(id)
