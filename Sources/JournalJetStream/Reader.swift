@@ -1,16 +1,21 @@
 #if JetStream
 import JournalStreams
 import Journaling
+import Synchronization
 import WidgetModel
 
 /// Reads one partition's streams. Waits for the brokers.
 final class Reader: Sendable {
     /// How long a message may take that is known to be there.
     private static let waitMilliseconds = 2000
+    /// How many times what was asked for is read at once: brokers begin a reading as slowly as they send hundreds of entries.
+    private static let readAhead = 16
 
     let partition: PartitionID
     private let core: OpenLog
     private let times = Times()
+    /// Entries that were read and not asked for yet, without a gap.
+    private let ahead = Mutex<ArraySlice<LogEntry>>([])
 
     init(_ core: OpenLog, _ partition: PartitionID) {
         self.core = core
@@ -25,9 +30,28 @@ final class Reader: Sendable {
 
     /// Entries from a position on, and none that is missing.
     func entries(from position: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry] {
+        guard entriesMax > 0 else { return [] }
         let first = max(position, LogPosition.start.next)
+        if let ready = self.takeAhead(from: first, entriesMax: entriesMax) { return ready }
+        let entries = try self.fetch(from: first, entriesMax: entriesMax.multipliedSaturating(by: Self.readAhead))
+        self.ahead.withLock { $0 = entries.dropFirst(entriesMax) }
+        return Array(entries.prefix(entriesMax))
+    }
+
+    /// What was read ahead from a position on; nil for none.
+    private func takeAhead(from first: LogPosition, entriesMax: Int) -> [LogEntry]? {
+        self.ahead.withLock { ahead in
+            guard ahead.first?.position == first else { return nil }
+            let (ready, rest) = (ahead.prefix(entriesMax), ahead.dropFirst(entriesMax))
+            // An empty slice would keep all entries in memory.
+            ahead = rest.isEmpty ? [] : rest
+            return Array(ready)
+        }
+    }
+
+    private func fetch(from first: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry] {
         let ends = try self.core.ends(of: self.input)
-        guard entriesMax > 0, first.rawValue <= ends.last else { return [] }
+        guard first.rawValue <= ends.last else { return [] }
         guard first.rawValue >= ends.first else {
             throw JournalError(
                 .corrupt,
