@@ -14,7 +14,33 @@ extension CommandLog {
         _ partition: PartitionID,
         _ question: Question
     ) async throws(Problem) -> Question.Answer {
-        try await self.ask(partition, .engine(question.bytes)) { owner, _ in try await owner.ask(question) }
+        try await self.ask(partition, question, since: .now)
+    }
+
+    /// - Parameter start: From when on the time counts for which the partition's owner is looked for.
+    private func ask<Question: EngineQuestion>(
+        _ partition: PartitionID,
+        _ question: Question,
+        since start: ContinuousClock.Instant
+    ) async throws(Problem) -> Question.Answer {
+        try await self.ask(partition, .engine(question.bytes), since: start) { owner, _ in
+            try await owner.ask(question)
+        }
+    }
+
+    /// What comes of asking each of some partitions the same, in their order. A node that has several of them is asked once.
+    package func results<Question: EngineQuestion>(
+        of partitions: [PartitionID],
+        _ question: Question
+    ) async -> [(partition: PartitionID, result: Result<Question.Answer, Problem>)] {
+        let start = ContinuousClock.now
+        let away = partitions.filter { !self.isPresent($0) }
+        let said = await away.isEmpty ? [:] : self.nodes?.ask(away, question.bytes) ?? [:]
+        return await self.each(of: partitions) { partition throws(Problem) in
+            guard let bytes = said[partition] else { return try await self.ask(partition, question, since: start) }
+            guard let answer = try? Question.Answer(encoded: bytes) else { throw .unreadableAnswer }
+            return answer
+        }
     }
 
     /// What comes of asking a partition.
@@ -32,11 +58,7 @@ extension CommandLog {
     /// Asks every partition; the answers are in the partitions' order.
     package func askAll<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> [Question.Answer] {
         var answers: [Question.Answer] = []
-        for (_, result) in await self.each({ (partition) async throws(Problem) in
-            try await self.ask(partition, question)
-        }) {
-            answers.append(try result.get())
-        }
+        for (_, result) in await self.results(of: self.partitionIDs, question) { answers.append(try result.get()) }
         return answers
     }
 
@@ -46,9 +68,7 @@ extension CommandLog {
         _ question: Question
     ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
         var answers: [(partition: PartitionID, answer: Question.Answer)] = []
-        for (partition, result) in await self.each({ (partition) async throws(Problem) in
-            try await self.ask(partition, question)
-        }) {
+        for (partition, result) in await self.results(of: self.partitionIDs, question) {
             guard let answer = try self.noted(result, of: partition) else { continue }
             answers.append((partition, answer))
         }
@@ -185,10 +205,12 @@ extension CommandLog {
     ///
     /// - Parameters:
     ///   - question: What other nodes are asked.
+    ///   - start: From when on the time counts for which its owner is looked for; nil for now.
     ///   - here: Asks the owner that is here; the limits are those of other nodes, if there are any.
     func ask<Answer: ByteCoded & Sendable>(
         _ partition: PartitionID,
         _ question: @autoclosure () -> OwnerQuestion,
+        since start: ContinuousClock.Instant? = nil,
         here: (PartitionOwner, OtherNodes.Limits?) async throws -> Answer
     ) async throws(Problem) -> Answer {
         let owner = self.owners[Int(partition.rawValue)]
@@ -202,7 +224,7 @@ extension CommandLog {
                 }
             }
             guard let nodes = self.nodes else { throw Problem(owner.absence) }
-            var going = search ?? nodes.search(for: owner, question())
+            var going = search ?? nodes.search(for: owner, question(), since: start ?? .now)
             let bytes = try await going.next()
             search = going
             guard let bytes else { continue }

@@ -43,9 +43,15 @@ package struct OtherNodes: Sendable {
         private let end: ContinuousClock.Instant
         private var isFirst = true
 
-        fileprivate init(_ nodes: OtherNodes, _ owner: PartitionOwner, _ question: OwnerQuestion, limit: Interval) {
+        fileprivate init(
+            _ nodes: OtherNodes,
+            _ owner: PartitionOwner,
+            _ question: OwnerQuestion,
+            limit: Interval,
+            since start: ContinuousClock.Instant
+        ) {
             (self.nodes, self.owner, self.question, self.limit) = (nodes, owner, question, limit)
-            self.end = .now + .milliseconds(limit.milliseconds)
+            self.end = start + .milliseconds(limit.milliseconds)
         }
 
         /// What the owner says; nil if the partition is this node's by now.
@@ -86,8 +92,44 @@ package struct OtherNodes: Sendable {
         }
     }
 
-    func search(for owner: PartitionOwner, _ question: OwnerQuestion) -> Search {
-        Search(self, owner, question, limit: question.isLong ? self.limits.answer : self.limits.question)
+    /// - Parameter start: From when on the time counts that the search may take.
+    func search(
+        for owner: PartitionOwner,
+        _ question: OwnerQuestion,
+        since start: ContinuousClock.Instant
+    ) -> Search {
+        let limit = question.isLong ? self.limits.answer : self.limits.question
+        return Search(self, owner, question, limit: limit, since: start)
+    }
+
+    /// Asks the owners of some partitions the same, each node once for all that it has.
+    ///
+    /// - Parameter question: The bytes of an ``EngineQuestion``.
+    /// - Returns: The answers' bytes. A partition is missing whose node did not answer, or answered that it has not all of them any
+    ///   more: it is to be asked alone.
+    func ask(_ partitions: [PartitionID], _ question: [UInt8]) async -> [PartitionID: [UInt8]] {
+        let nodes = Dictionary(grouping: partitions) { self.membership.cluster.owner(of: $0) }
+        let time = min(Self.attempt, self.limits.question)
+        return await withTaskGroup(of: [PartitionID: [UInt8]].self) { group in
+            for case (let node?, let own) in nodes where node != self.membership.node {
+                group.addTask { await self.ask(node, own, question, within: time) }
+            }
+            return await group.reduce(into: [:]) { all, some in all.merge(some) { first, _ in first } }
+        }
+    }
+
+    private func ask(
+        _ node: ClusterNode,
+        _ partitions: [PartitionID],
+        _ question: [UInt8],
+        within time: Interval
+    ) async -> [PartitionID: [UInt8]] {
+        let bytes = OwnerQuestion.engines(partitions, question).encoded
+        let said = await self.membership.exchange.ask(node, NodeQuestion(about: partitions[0], bytes, within: time))
+        guard case .answer(let answer) = said, case .found(let found) = try? OwnerAnswer(encoded: answer),
+            let answers = try? OwnersAnswers(encoded: found).bytes, answers.count == partitions.count
+        else { return [:] }
+        return Dictionary(uniqueKeysWithValues: zip(partitions, answers))
     }
 
     /// Asks who has a partition, as far as is known.

@@ -12,15 +12,20 @@ package struct OwnerAnswers: Sendable {
     package init(of owners: [PartitionOwner]) { self.owners = owners }
 
     package func answer(_ question: NodeQuestion) async -> NodeAnswer {
-        let number = Int(question.partition.rawValue)
-        guard self.owners.indices.contains(number), !self.owners[number].isAway else { return .away }
+        guard let owner = self.owner(of: question.partition) else { return .away }
         do {
             let asked = try OwnerQuestion(encoded: question.bytes)
-            return .answer(OwnerAnswer.found(try await self.ask(self.owners[number], asked, question.time)).encoded)
+            return .answer(OwnerAnswer.found(try await self.ask(owner, asked, question.time)).encoded)
         } catch {
             if OwnerError.isAbsence(error) { return .away }
             return .answer(OwnerAnswer.problem(Self.problem(error)).encoded)
         }
+    }
+
+    /// The owner of a partition; nil if the partition is not this node's.
+    private func owner(of partition: PartitionID) -> PartitionOwner? {
+        let number = Int(partition.rawValue)
+        return self.owners.indices.contains(number) && !self.owners[number].isAway ? self.owners[number] : nil
     }
 
     private func ask(_ owner: PartitionOwner, _ question: OwnerQuestion, _ time: Interval) async throws -> [UInt8] {
@@ -32,6 +37,24 @@ package struct OwnerAnswers: Sendable {
             case .search(let question): return try await owner.ask(question).encoded
             case .question(let question): return try await Self.ask(owner, question)
             }
+        case .engines(let partitions, let bytes):
+            guard case .question(let question) = try ReceivedQuestion(bytes) else { throw ByteFault.invalid(offset: 0) }
+            return try await self.ask(partitions, question).encoded
+        }
+    }
+
+    /// Asks the owners of some partitions at once.
+    private func ask(_ partitions: [PartitionID], _ question: any EngineQuestion) async throws -> OwnersAnswers {
+        try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
+            for (index, partition) in partitions.enumerated() {
+                guard let owner = self.owner(of: partition) else {
+                    throw OwnerError.away(partition: partition, owner: nil)
+                }
+                group.addTask { (index, try await Self.ask(owner, question)) }
+            }
+            var answers = [[UInt8]](repeating: [], count: partitions.count)
+            for try await (index, answer) in group { answers[index] = answer }
+            return OwnersAnswers(answers)
         }
     }
 

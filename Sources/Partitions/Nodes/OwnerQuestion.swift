@@ -8,6 +8,8 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     case progress
     /// What came of records that are in the log.
     case answers([RecordPlace])
+    /// The bytes of one question to the engines of several partitions; the answers come in their order.
+    case engines([PartitionID], [UInt8])
 
     func encode(into writer: inout ByteWriter) {
         switch self {
@@ -16,6 +18,9 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
             writer.write(bytes)
         case .progress: writer.write(byte: 1)
         case .answers(let places): writer.write(tag: 2, places)
+        case .engines(let partitions, let bytes):
+            writer.write(tag: 3, partitions)
+            writer.write(bytes)
         }
     }
 
@@ -25,8 +30,23 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
         case 0: self = .engine(try reader.readBytes())
         case 1: self = .progress
         case 2: self = .answers(try Array(from: &reader))
+        case 3: self = .engines(try Array(from: &reader), try reader.readBytes())
         default: throw .invalid(offset: start)
         }
+    }
+}
+
+/// What the owners of several partitions say to one question.
+struct OwnersAnswers: ByteCoded {
+    /// The answers' bytes, in the order of the question's partitions.
+    let bytes: [[UInt8]]
+
+    init(_ bytes: [[UInt8]]) { self.bytes = bytes }
+
+    func encode(into writer: inout ByteWriter) { writer.write(each: self.bytes) { $0.write($1) } }
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        self.bytes = try reader.readEach { (reader) throws(ByteFault) in try reader.readBytes() }
     }
 }
 

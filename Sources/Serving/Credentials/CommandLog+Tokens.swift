@@ -13,7 +13,7 @@ extension CommandLog {
     }
 
     /// What tokens are bound to now, in their order: as the directory has it, and where it does not know them as the partitions have
-    /// it that are not in it. Each of those is asked once, for all of them.
+    /// it that are not in it. Each node with some of those is asked once, for all of them.
     package func lookups(
         _ tokens: [DeviceToken],
         in directory: any TokenDirectory
@@ -25,12 +25,8 @@ extension CommandLog {
         }
         // One may have come meanwhile, or have left.
         let away = self.partitionIDs.filter { before.contains($0) || !self.isPresent($0) }
-        let missing = found.missing
-        let answers = await self.each(of: away) { (partition) async throws(Problem) in
-            try await self.ask(partition, TokensQuestion(missing))
-        }
         var silence: Problem?
-        for (partition, result) in answers {
+        for (partition, result) in await self.results(of: away, TokensQuestion(found.missing)) {
             switch result {
             case .success(let changes): for change in changes { found.take(change, of: partition) }
             case .failure(let problem): silence = problem
