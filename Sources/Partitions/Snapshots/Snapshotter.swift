@@ -6,7 +6,7 @@ import NIOPosix
 import Ownership
 package import Settings
 import Synchronization
-import WidgetModel
+package import WidgetModel
 
 /// Writes snapshots of the partitions, one after the other, and lets the log go that they make needless.
 ///
