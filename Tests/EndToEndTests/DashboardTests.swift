@@ -192,12 +192,13 @@ import Testing
 
     // MARK: Numbers
 
-    /// The values of a metric, by the value of its only label; of one without by "".
-    private static func values(_ metrics: String, _ name: String) -> [String: Int] {
+    /// The values of a metric, summed over the partitions, by the value of its only other label; of one without by "".
+    private static func values(_ metrics: String, _ name: String) throws -> [String: Int] {
         var values: [String: Int] = [:]
         for line in metrics.split(separator: "\n") where line.hasPrefix("\(name) ") || line.hasPrefix("\(name){") {
-            let label = line.firstMatch(of: /="([^"]*)"/).map { String($0.1) } ?? ""
-            values[label] = line.split(separator: " ").last.flatMap { Int($0) }
+            let labels = line.matches(of: /(\w+)="([^"]*)"/).filter { $0.1 != "partition" }
+            let value = try #require(line.split(separator: " ").last.flatMap { Int($0) }, "\(line)")
+            values[labels.first.map { String($0.2) } ?? "", default: 0] += value
         }
         return values
     }
@@ -238,22 +239,22 @@ import Testing
 
         // The metrics and the totals.
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
-        func metric(_ name: String) -> Int? { Self.values(metrics, name)[""] }
+        func metric(_ name: String) throws -> Int? { try Self.values(metrics, name)[""] }
         func member(_ section: String, _ name: String) -> Any? { (stats[section] as? [String: Any])?[name] }
-        #expect(metric("freshet_matches_total") == 50)
+        #expect(try metric("freshet_matches_total") == 50)
         let final = outcomes.filter { !["deferred", "issued"].contains($0.key) }
-        #expect(Self.values(metrics, "freshet_outcomes_total").filter { $0.value > 0 } == final)
-        #expect(metric("freshet_deferred") == outcomes["deferred"])
-        #expect(metric("freshet_issued") == outcomes["issued"])
-        let received = Self.values(metrics, "freshet_pushes_received_total")
+        #expect(try Self.values(metrics, "freshet_outcomes_total").filter { $0.value > 0 } == final)
+        #expect(try metric("freshet_deferred") == outcomes["deferred"])
+        #expect(try metric("freshet_issued") == outcomes["issued"])
+        let received = try Self.values(metrics, "freshet_pushes_received_total")
         #expect(received == ["accepted": 5, "unavailable": 0, "tooManyMatched": 0])
-        #expect(metric("freshet_hosts") == member("registry", "hosts") as? Int)
-        #expect(metric("freshet_instances") == member("registry", "instances") as? Int)
-        #expect(metric("freshet_reloads_charged_total") == member("reloads", "charged") as? Int)
-        #expect(metric("freshet_reloads_outstanding") == member("reloads", "outstanding") as? Int)
-        let causes = Self.values(metrics, "freshet_reloads_total").filter { $0.value > 0 }
+        #expect(try metric("freshet_hosts") == member("registry", "hosts") as? Int)
+        #expect(try metric("freshet_instances") == member("registry", "instances") as? Int)
+        #expect(try metric("freshet_reloads_charged_total") == member("reloads", "charged") as? Int)
+        #expect(try metric("freshet_reloads_outstanding") == member("reloads", "outstanding") as? Int)
+        let causes = try Self.values(metrics, "freshet_reloads_total").filter { $0.value > 0 }
         #expect(causes == member("reloads", "byCause") as? [String: Int])
-        let exempt = Self.values(metrics, "freshet_reloads_exempt_total").filter { $0.value > 0 }
+        let exempt = try Self.values(metrics, "freshet_reloads_exempt_total").filter { $0.value > 0 }
         #expect(exempt == member("reloads", "exempt") as? [String: Int])
 
         // Each push on its page and in JSON, and all of them and the totals.

@@ -141,48 +141,49 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let sum = EngineStats(sumOf: try await self.log.askPresent(TotalsQuestion()).map(\.answer))
-        let (outcomes, freshness) = (sum.outcomes, sum.freshness)
-        text.add(sum)
-        text.add(
-            "freshet_outcomes_total",
-            .counter,
-            "Matched instances by final outcome.",
-            by: "outcome",
-            PushOutcome.allCases.filter(\.isFinal).map { ($0.name, outcomes[$0]) }
-        )
-        text.add(
-            "freshet_failures_total",
-            .counter,
-            "Matched instances that failed, by reason.",
-            by: "reason",
-            FailureReason.allCases.map { ($0.name, outcomes[$0]) }
-        )
-        text.add("freshet_deferred", .gauge, "Matched instances that wait for their budget.", outcomes[.deferred])
-        text.add("freshet_issued", .gauge, "Matched instances whose reload is outstanding.", outcomes[.issued])
+        let stats = PartitionStats(of: try await self.log.askPresent(TotalsQuestion()))
+        text.add(stats)
+        text.add("freshet_outcomes_total", .counter, "Matched instances by final outcome.", by: "outcome", stats) {
+            let outcomes = $0.outcomes
+            return PushOutcome.allCases.filter(\.isFinal).map { ($0.name, outcomes[$0]) }
+        }
+        text.add("freshet_failures_total", .counter, "Matched instances that failed, by reason.", by: "reason", stats) {
+            let outcomes = $0.outcomes
+            return FailureReason.allCases.map { ($0.name, outcomes[$0]) }
+        }
+        text.add("freshet_deferred", .gauge, "Matched instances that wait for their budget.", stats) {
+            $0.outcomes[.deferred]
+        }
+        text.add("freshet_issued", .gauge, "Matched instances whose reload is outstanding.", stats) {
+            $0.outcomes[.issued]
+        }
         text.add(
             "freshet_reloads_total",
             .counter,
             "Reloads issued by cause; one with several counts for each.",
             by: "cause",
-            sum.byCause
+            stats,
+            \.byCause
         )
         text.add(
             "freshet_reloads_exempt_total",
             .counter,
             "Reloads not charged, by exemption.",
             by: "exemption",
-            sum.byExemption
+            stats,
+            \.byExemption
         )
         text.histogram(
             "freshet_freshness_seconds",
             "Time from the accepted push until the host reports that it shows the entry.",
-            freshness
+            stats,
+            \.freshness
         )
         text.histogram(
             "freshet_acknowledgement_seconds",
             "Time from the issued reload to its acknowledgement.",
-            sum.acknowledgement
+            stats,
+            \.acknowledgement
         )
         let progress = await self.log.progress()
         func rows(_ value: (OwnerProgress) -> Int) -> [(String, Int)] {

@@ -37,13 +37,26 @@ struct PrometheusText {
         self.add(name, kind, help, rows.map { (labels: [(label, $0.0)], value: Double($0.1)) })
     }
 
-    /// A histogram: how many were at most as large as each bound, ascending; of all, and their sum.
-    mutating func histogram(_ name: String, _ help: String, _ buckets: [(Double, Int)], count: Int, sum: Double) {
+    /// How many were at most as large as each bound, ascending; of all, and their sum.
+    struct Histogram {
+        var labels: [(String, String)]
+        var buckets: [(Double, Int)]
+        var count: Int
+        var sum: Double
+    }
+
+    /// Histograms under one name; nothing if there are none.
+    mutating func histograms(_ name: String, _ help: String, _ all: [Histogram]) {
+        guard !all.isEmpty else { return }
         self.begin(name, .histogram, help)
-        for (bound, count) in buckets { self.line("\(name)_bucket", [("le", "\(bound)")], Double(count)) }
-        self.line("\(name)_bucket", [("le", "+Inf")], Double(count))
-        self.line("\(name)_sum", [], sum)
-        self.line("\(name)_count", [], Double(count))
+        for one in all {
+            for (bound, count) in one.buckets {
+                self.line("\(name)_bucket", one.labels + [("le", "\(bound)")], Double(count))
+            }
+            self.line("\(name)_bucket", one.labels + [("le", "+Inf")], Double(one.count))
+            self.line("\(name)_sum", one.labels, one.sum)
+            self.line("\(name)_count", one.labels, Double(one.count))
+        }
     }
 
     /// What was reported through swift-metrics; nothing under a name that stands there already.
