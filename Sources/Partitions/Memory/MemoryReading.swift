@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import WidgetModel
 
 /// Reads from the kernel what memory there is, and what the process takes of it.
@@ -10,15 +11,26 @@ package enum MemoryReading {
 
     /// Reads all of it. Blocks, some ten microseconds.
     ///
-    /// - Parameter root: The folder in which `proc` and `sys` are, without a slash at its end.
+    /// - Parameters:
+    ///   - root: The folder in which `proc` and `sys` are, without a slash at its end.
+    ///   - machine: What the machine has, in bytes; nil if that is not known.
     /// - Throws: If the kernel does not tell what the process takes.
-    package static func sizes(under root: String = "") throws(Fault) -> MemorySizes {
+    package static func sizes(
+        under root: String = "",
+        machine: Int? = Self.machineBytes
+    ) throws(Fault) -> MemorySizes {
         // proc(5): what `statm` says in pages.
         guard let resident = Self.size("VmRSS:", in: "\(root)/proc/self/status") else {
             throw Fault(description: "/proc/self/status has no size")
         }
-        let limits = [Self.size("MemTotal:", in: "\(root)/proc/meminfo")] + Self.groups(under: root)
+        let limits = [machine] + Self.groups(under: root)
         return MemorySizes(resident: resident, available: limits.compactMap(\.self).min())
+    }
+
+    /// What the machine has, by sysinfo(2): a service with `ProcSubset=pid` has no `/proc/meminfo`.
+    package static var machineBytes: Int? {
+        let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
+        return pages > 0 && size > 0 ? pages.multipliedSaturating(by: size) : nil
     }
 
     /// What a file says in KiB on the line with a name.
