@@ -321,6 +321,23 @@ import WidgetModel
         await snapshotter.stop()
     }
 
+    @Test func `history does not go while another node has a partition`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await NodeScene(snapshots: store)
+        let snapshotter = Snapshotter(
+            owners: scene.first.owners,
+            journal: scene.journal,
+            store: store,
+            settings: GatewayConfiguration.Snapshots(),
+            clock: scene.time.makeClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let before = try scene.entries(NodeScene.own)
+        await #expect(throws: ForgettingFault.elsewhere([NodeScene.other])) { try await snapshotter.forgetHistory() }
+        #expect(try scene.entries(NodeScene.own) == before)
+        await snapshotter.stop()
+    }
+
     @Test func `a partition that comes back to a node gets its snapshots, however much the node had applied before`()
         async throws
     {

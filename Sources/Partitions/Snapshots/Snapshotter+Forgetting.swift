@@ -6,6 +6,8 @@ package import WidgetModel
 
 /// Why the history is still there.
 package enum ForgettingFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Partitions are other nodes', which keep their own logs and states.
+    case elsewhere([PartitionID])
     /// A partition's state could not be written: the gateway's log says why.
     case noSnapshot(partition: PartitionID)
     /// No new file of the log could be begun.
@@ -15,6 +17,9 @@ package enum ForgettingFault: Error, Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         switch self {
+        case .elsewhere(let partitions):
+            "other gateways have some of the partitions (\(partitions.map { "\($0)" }.joined(separator: ", "))): drain those "
+                + "gateways, so that this one has all"
         case .noSnapshot(let partition): "no snapshot of partition \(partition) could be made"
         case .noFile: "no new log file could be made; check whether the disk is full"
         case .stillNeeded: "some of the log is still needed; try again"
@@ -38,6 +43,8 @@ extension Snapshotter {
     /// - Returns: How many files of the log were removed.
     /// - Throws: ``ForgettingFault`` or ``JournalError``; the log and the states are good then, and some may be gone.
     package func forgetHistory() async throws -> Int {
+        let away = self.owners.filter(\.isAway).map(\.partition)
+        guard away.isEmpty else { throw ForgettingFault.elsewhere(away) }
         try await self.beginFile()
         var kept: [[SnapshotID]] = Array(repeating: [], count: self.owners.count)
         for _ in 0..<SnapshotRetention.newestKept {
