@@ -200,12 +200,34 @@ import WidgetModel
         }
     }
 
+    @Test func `a node with several partitions is asked once, and for each alone where it has lost one`() async throws {
+        let (nodes, time) = (MemoryNodes(), FakeTime())
+        let journal = MemoryJournal(partitions: 4, clock: { time.wall })
+        let first = MemoryNode(1, journal, nodes, time, limits: OtherNodes.Limits())
+        let second = MemoryNode(2, journal, nodes, time, limits: OtherNodes.Limits())
+        let (own, others) = (PartitionID(0), (1..<4).map { PartitionID(UInt16($0)) })
+        try await first.take(own)
+        for partition in others { try await second.take(partition) }
+        #expect(try await first.log.askAll(TotalsQuestion()).count == 4)
+        #expect(nodes.asked == 1)
+
+        await second.give(others[2])
+        let results = await first.impatientLog.results(of: others, TotalsQuestion())
+        #expect(results.map(\.partition) == others)
+        #expect(nodes.asked > 2)
+        #expect(throws: Never.self) { try results[0].result.get() }
+        #expect(throws: Never.self) { try results[1].result.get() }
+        let problem = #expect(throws: Problem.self) { try results[2].result.get() }
+        #expect(problem?.code == .partitionAway)
+    }
+
     @Test func `a question that is not understood is refused, and one about another's partition is sent on`()
         async throws
     {
         let scene = try await NodeScene()
         let answers = OwnerAnswers(of: scene.first.owners)
-        for bytes in [OwnerQuestion.engine([0xFE]).encoded, [99], []] {
+        let unknown = OwnerQuestion.engines([Self.own], [0xFE]).encoded
+        for bytes in [OwnerQuestion.engine([0xFE]).encoded, unknown, [99], []] {
             let answer = await answers.answer(NodeQuestion(about: Self.own, bytes, within: .minutes(1)))
             guard case .answer(let bytes) = answer, case .problem(let problem) = try OwnerAnswer(encoded: bytes) else {
                 Issue.record("\(answer)")
@@ -217,6 +239,8 @@ import WidgetModel
         for partition in [Self.other, PartitionID(9)] {
             let answer = await answers.answer(NodeQuestion(about: partition, question, within: .minutes(1)))
             #expect(answer == .away)
+            let several = OwnerQuestion.engines([Self.own, partition], TotalsQuestion().bytes).encoded
+            #expect(await answers.answer(NodeQuestion(about: Self.own, several, within: .minutes(1))) == .away)
         }
     }
 }
