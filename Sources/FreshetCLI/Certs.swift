@@ -42,7 +42,7 @@ struct Certs: ParsableCommand {
         print(
             """
             \(self.out)/ca.pem                   give to clients: curl --cacert, freshet --ca
-            \(self.out)/server.pem, server.key   listeners.tls of the configuration
+            \(self.out)/server.pem, server.key   tls of the configuration
             \(self.out)/client.pem, client.key   a client certificate, if the gateway asks for one
             \(self.out)/provider-key.p8          signs provider tokens: freshet token mint --key
             \(self.out)/provider-key.public.pem  the key of a team in the configuration

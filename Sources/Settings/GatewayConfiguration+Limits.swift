@@ -32,7 +32,7 @@ extension GatewayConfiguration {
         package var unreadBodyBytesMax = 4096
         /// Bytes of one import. Default 16 MiB; above it 413.
         package var importBytesMax = 16_777_216
-        /// Lines of one import. Default 10,000; above it 429.
+        /// Lines of one import. Default 10,000; above it 413.
         package var importLinesMax = 10_000
         /// Bytes of one bulk of targeted pushes. Default 1 MiB; above it 413 `PayloadTooLarge`.
         package var bulkBytesMax = 1_048_576

@@ -109,7 +109,7 @@ import WidgetModel
 
     @Test func `partitions whose rules no node has say which version to start`() throws {
         let json = try Self.mixed([Self.partition(0, "running", rules: 2), Self.partition(1, "unowned", rules: 3)])
-        let trouble = "Partitions 1 wait for a node with rules 3 (another version of Freshet): start one."
+        let trouble = "Partition 1 waits for a node with rules 3 (another version of Freshet): start one."
         let reading = ClusterReading(json: json)
         #expect(reading.troubles.map(\.text) == ["partition 1: no node has it", trouble])
         let lines = reading.lines(on: Screen(columns: 80))

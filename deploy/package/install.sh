@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 missing=$(ldd usr/bin/freshet | sed -n 's/^[[:space:]]*\(.*\) => not found$/\1/p')
 if [ -n "$missing" ]; then
     echo "these libraries are missing: $missing" >&2
-    echo "on Debian: apt-get install libnghttp2-14 libsimdjson14 libsqlite3-0 libssl3 libstdc++6" >&2
+    echo "on Debian: apt-get install libnats3.4 libnghttp2-14 libsimdjson14 libsqlite3-0 libssl3 libstdc++6 zlib1g" >&2
     exit 1
 fi
 

@@ -8,8 +8,9 @@ import TLS
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: """
-            The gateway's listener, as in https://gateway.example.com:9443. Default: FRESHET_SERVER, else the \
-            context's (freshet context), else the gateway on this machine.
+            The listener, as in https://gateway.example.com:9443: the one for operators, but for senders in send and ping \
+            (2197), for hosts in import and export (8443). Default: FRESHET_SERVER, of those verbs FRESHET_PUSH_SERVER and \
+            FRESHET_HOST_SERVER, else the context's (freshet context), else the gateway on this machine.
             """
     )
     var server: String?

@@ -144,7 +144,7 @@ final class OperatorClient {
     private func refusal(_ response: HTTPClientResponse) -> Fault {
         let problem = try? JSONReader().parse(response.body)
         let (title, code) = (problem?["title"]?.text, problem?["code"]?.text)
-        var sentence = "the gateway refused"
+        var sentence = response.status >= 500 ? "the gateway could not do it" : "the gateway refused"
         sentence += title.map { ": \($0) (\(response.status))" } ?? " with status \(response.status)"
         if let detail = problem?["detail"]?.text {
             let path = problem?["path"]?.text.map { "\($0): " } ?? ""

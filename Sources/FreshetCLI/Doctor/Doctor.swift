@@ -14,8 +14,8 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Check a gateway and its machine for common faults, and give a remedy for each.",
         discussion: """
             It checks the configuration and the files that it names, the ports, the data directory, its free space, the \
-            time of a flush, the limit of open files and the clock. It connects to all upstreams, webhooks and timeline \
-            providers. You can run it while the gateway runs. Run it as the gateway's user.
+            time of a flush, the limit of open files and the clock. It connects to all brokers, upstreams, webhooks, \
+            receivers of receipts and timeline providers. You can run it while the gateway runs. Run it as the gateway's user.
 
               freshet doctor --config /etc/freshet/freshet.yaml
 

@@ -49,7 +49,8 @@ struct ClusterRules {
         let byRules = Dictionary(grouping: self.stranded) { $0.rules ?? 0 }
         return byRules.sorted { $0.key < $1.key }.map { rules, partitions in
             let numbers = partitions.map { String($0.number) }.joined(separator: ", ")
-            return "Partitions \(numbers) wait for a node with \(Self.words(rules)): start one."
+            let wait = partitions.count == 1 ? "Partition \(numbers) waits" : "Partitions \(numbers) wait"
+            return "\(wait) for a node with \(Self.words(rules)): start one."
         }
     }
 
