@@ -335,6 +335,12 @@ import WidgetModel
         let before = try scene.entries(NodeScene.own)
         await #expect(throws: ForgettingFault.elsewhere([NodeScene.other])) { try await snapshotter.forgetHistory() }
         #expect(try scene.entries(NodeScene.own) == before)
+
+        // Room can be made in the partitions that are here.
+        #expect(try await snapshotter.forgetOwnHistory() == 1)
+        let kept = store.snapshots(NodeScene.own)
+        #expect(kept.count == 2)
+        #expect(store.trims.last?.through == [kept[1].position, .start])
         await snapshotter.stop()
     }
 

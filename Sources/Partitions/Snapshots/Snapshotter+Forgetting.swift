@@ -45,23 +45,29 @@ extension Snapshotter {
     package func forgetHistory() async throws -> Int {
         let away = self.owners.filter(\.isAway).map(\.partition)
         guard away.isEmpty else { throw ForgettingFault.elsewhere(away) }
-        try await self.beginFile()
-        var kept: [[SnapshotID]] = Array(repeating: [], count: self.owners.count)
-        for _ in 0..<SnapshotRetention.newestKept {
-            try await self.tickAll()
-            for (index, owner) in self.owners.enumerated() {
+        return try await self.forgetHistory(of: self.owners)
+    }
+
+    /// The same for the partitions that this node has; others keep theirs.
+    package func forgetOwnHistory() async throws -> Int { try await self.forgetHistory(of: self.owners.filter { !$0.isAway }) }
+
+    private func forgetHistory(of owners: [PartitionOwner]) async throws -> Int {
+        try await self.beginFile(owners)
+        var oldest = Array(repeating: LogPosition.start, count: self.owners.count)
+        for round in 0..<SnapshotRetention.newestKept {
+            try await self.tick(owners)
+            for owner in owners {
                 guard let id = await self.makeSnapshot(of: owner) else {
                     throw ForgettingFault.noSnapshot(partition: owner.partition)
                 }
-                kept[index].append(id)
+                if round == 0 { oldest[Int(owner.partition.rawValue)] = id.position }
                 try await self.removeSnapshots(of: owner.partition, keeping: SnapshotRetention.newestKept)
             }
         }
-        let oldest = kept.map { $0.map(\.position).min() ?? .start }
-        let store = self.store
+        let (store, through) = (self.store, oldest)
         let removed = try await self.thread.runIfActive {
             try store.removeDamaged()
-            return try store.trimAll(through: oldest)
+            return try store.trimAll(through: through)
         }
         guard removed > 0 else { throw ForgettingFault.stillNeeded }
         return removed
@@ -74,22 +80,22 @@ extension Snapshotter {
         }
     }
 
-    private func beginFile() async throws {
+    private func beginFile(_ owners: [PartitionOwner]) async throws {
         let newest = self.store.newestFile
         for _ in 0..<Self.commitsMax {
             self.store.endFile()
-            try await self.tickAll()
+            try await self.tick(owners)
             if self.store.newestFile > newest { return }
         }
         throw ForgettingFault.noFile
     }
 
-    /// Logs a tick for every partition, and waits until all owners have applied theirs.
-    private func tickAll() async throws {
+    /// Logs a tick for each partition, and waits until its owner has applied it.
+    private func tick(_ owners: [PartitionOwner]) async throws {
         var records = PackedRecords()
         records.append(Record.tick.bytes)
         var receipts: [AppendReceipt] = []
-        for owner in self.owners {
+        for owner in owners {
             let submission = Submission(partition: owner.partition, records: records)
             receipts.append(
                 try await withCheckedThrowingContinuation { continuation in

@@ -51,7 +51,7 @@ extension Snapshotter {
                 await storage.look()
             }
             if storage.budget.level >= .tight {
-                let removed = try await self.forgetHistory()
+                let removed = try await self.forgetOwnHistory()
                 self.state.withLock { $0.counters.trimmedFiles += removed }
                 await storage.look()
             }
