@@ -112,7 +112,7 @@ struct PolicyDraft: Sendable {
         case .none: self.policy.window = .none
         }
         if self.anchor != nil, self.policy.isUnlimited || self.policy.window == .tuned {
-            visitor.fault("anchor", "only goes with a window of fixed length; remove it or set window: 24h")
+            visitor.fault("anchor", "only works with a window of fixed length; remove it or set window: 24h")
         }
         visitor.scalar("rare", &self.policy.rare, .integer(0...BudgetPolicy.allowanceMax))
         visitor.scalar("typical", &self.policy.typical, .integer(0...BudgetPolicy.allowanceMax))

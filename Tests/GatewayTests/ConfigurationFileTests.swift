@@ -428,7 +428,7 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
             ),
             (
                 "policies: [{name: p, window: tuned, anchor: utc}]\n",
-                "f.yaml:1:45: policies[0].anchor: only goes with a window of fixed length; remove it or set window: 24h"
+                "f.yaml:1:45: policies[0].anchor: only works with a window of fixed length; remove it or set window: 24h"
             ),
             (
                 "log: {color: true}\n",

@@ -160,7 +160,7 @@ import Testing
         )
         #expect(
             Self.faults("loads:\n  - {send: pushes, rate: 1, within: 1s}\n") == [
-                "a.yaml:2:37: loads[0].within: does not go with rate"
+                "a.yaml:2:37: loads[0].within: cannot be used together with rate"
             ]
         )
     }

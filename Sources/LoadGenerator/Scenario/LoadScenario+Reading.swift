@@ -208,7 +208,7 @@ private struct LoadScenarioReading {
     }
 
     private mutating func refuse(_ keys: [String], in section: ScenarioSection, with form: String) {
-        for key in keys where section.has(key) { self.text.fault(section, key, "does not go with \(form)") }
+        for key in keys where section.has(key) { self.text.fault(section, key, "cannot be used together with \(form)") }
     }
 
     /// An even or a random process; nil for as fast as answers come.

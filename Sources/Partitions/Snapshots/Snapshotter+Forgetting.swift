@@ -49,7 +49,9 @@ extension Snapshotter {
     }
 
     /// The same for the partitions that this node has; others keep theirs.
-    package func forgetOwnHistory() async throws -> Int { try await self.forgetHistory(of: self.owners.filter { !$0.isAway }) }
+    package func forgetOwnHistory() async throws -> Int {
+        try await self.forgetHistory(of: self.owners.filter { !$0.isAway })
+    }
 
     private func forgetHistory(of owners: [PartitionOwner]) async throws -> Int {
         try await self.beginFile(owners)
