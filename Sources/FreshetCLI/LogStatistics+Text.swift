@@ -8,7 +8,7 @@ extension LogStatistics {
     ///
     /// - Parameter fileBytes: The size of the log's files.
     func text(fileBytes: Int) -> String {
-        func time(_ instant: Instant?) -> String { instant.map(RFC3339.nearestText) ?? "-" }
+        func time(_ instant: Instant?) -> String { instant.map { RFC3339.nearestText(to: $0) } ?? "-" }
         func content(_ records: Int, _ bytes: Int) -> String {
             NumberText.counted(records, "record") + ", " + NumberText.counted(bytes, "byte")
         }

@@ -82,3 +82,34 @@ package struct LogStatistics: Sendable {
         self.apps.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
     }
 }
+
+extension LogStatistics {
+    /// - Parameter fileBytes: The size of the log's files.
+    package func json(fileBytes: Int) -> JSONValue {
+        func count(_ count: Count) -> [(String, JSONValue?)] {
+            [("records", .number(count.records)), ("bytes", .number(count.bytes))]
+        }
+        return .members([
+            ("entries", .number(self.entries)), ("records", .number(self.records)), ("bytes", .number(self.bytes)),
+            ("fileBytes", .number(fileBytes)), ("from", self.from.map { .at($0) }), ("to", self.to.map { .at($0) }),
+            ("unreadable", .number(self.unreadable)),
+            ("kinds", .members(self.byKind.map { ($0.kind.name, .members(count($0.count))) })),
+            ("apps", .members(self.byApp.map { ($0.app, .members(count($0.count))) })),
+            (
+                "partitions",
+                .array(
+                    self.partitions.enumerated().map { index, partition in
+                        .members([
+                            ("partition", .number(index)), ("entries", .number(partition.entries)),
+                            ("records", .number(partition.records)), ("bytes", .number(partition.bytes)),
+                            ("first", partition.firstPosition.map { .unsigned($0.rawValue) }),
+                            ("last", partition.lastPosition.map { .unsigned($0.rawValue) }),
+                            ("outputs", .number(partition.outputs)), ("effects", .number(partition.effects)),
+                            ("outputBytes", .number(partition.outputBytes)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}
