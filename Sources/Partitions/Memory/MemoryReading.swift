@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import WidgetModel
 
 /// Reads from the kernel what memory there is, and what the process takes of it.
@@ -27,10 +26,10 @@ package enum MemoryReading {
         return MemorySizes(resident: resident, available: limits.compactMap(\.self).min())
     }
 
-    /// What the machine has, by sysinfo(2): a service with `ProcSubset=pid` has no `/proc/meminfo`.
+    /// The machine's memory, from the system and not from `/proc/meminfo`: a service with `ProcSubset=pid` has no such file.
     package static var machineBytes: Int? {
-        let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
-        return pages > 0 && size > 0 ? pages.multipliedSaturating(by: size) : nil
+        let bytes = Int(clamping: ProcessInfo.processInfo.physicalMemory)
+        return bytes > 0 ? bytes : nil
     }
 
     /// What a file says in KiB on the line with a name.

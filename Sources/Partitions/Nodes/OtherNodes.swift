@@ -109,7 +109,8 @@ package struct OtherNodes: Sendable {
     ///   more: it is to be asked alone.
     func ask(_ partitions: [PartitionID], _ question: [UInt8]) async -> [PartitionID: [UInt8]] {
         let nodes = Dictionary(grouping: partitions) { self.membership.cluster.owner(of: $0) }
-        let time = min(Self.attempt, self.limits.question)
+        // What is left is for asking them one by one.
+        let time = min(Self.attempt, .milliseconds(self.limits.question.milliseconds / 2))
         return await withTaskGroup(of: [PartitionID: [UInt8]].self) { group in
             for case (let node?, let own) in nodes where node != self.membership.node {
                 group.addTask { await self.ask(node, own, question, within: time) }
