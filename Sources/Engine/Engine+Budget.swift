@@ -160,10 +160,10 @@ extension Engine {
         row.windowMinute = UInt32(clamping: last.start.milliseconds / 60_000)
     }
 
-    /// Opens a window of a row: takes in what was seen in the one before, and fixes the allowance.
+    /// Opens a window of a row: learns from the views in the one before, and fixes the allowance.
     ///
-    /// What was seen while a replaced policy still binds is not learned from: that policy's allowance was fixed when its
-    /// window opened, and it follows from the rate.
+    /// Views that came while a replaced policy still binds are not learned from: that policy's allowance was fixed when its window opened,
+    /// and it follows from the rate.
     private func open(
         _ window: BudgetWindow,
         after old: BudgetWindow,
@@ -175,7 +175,7 @@ extension Engine {
         let isBound = self.catalogue[kind].replaced.contains {
             self.binding($0, instance, tuned: tuned, at: window.start) != nil
         }
-        // A host that never tells what is seen is not one where nothing is.
+        // A host that never tells of views may still have them: no views there does not mean an unseen widget.
         if !isBound, self.registry[self.registry[instance].host].tellsVisibility {
             row.rate.take(views: row.views, in: self.catalogue[kind].bare.windowLength)
         }
@@ -203,7 +203,7 @@ extension Engine {
         if self.registry[host].windows.end <= self.time { self.openTunedWindows(of: host) }
     }
 
-    /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
+    /// Gives an instance the window and allowance of its kind's policy as it is now. The rate of its views stays.
     mutating func adoptWindow(of instance: InstanceNumber) {
         let kind = self.registry[instance].kind
         let host = self.registry[instance].host
@@ -352,7 +352,8 @@ extension Engine {
         self.schedule[instance].budget.noteExempt(at: self.time)
     }
 
-    /// Gives a charge back to its window's count; what waits for a shared one is decided anew.
+    /// Gives a charge back to its window's count. With a shared budget, the host's other waiting instances are decided
+    /// anew.
     mutating func refund(_ instance: InstanceNumber, in window: BudgetWindow, chargedAt instant: Instant, isPush: Bool)
     {
         self.schedule.refundRollingDay(of: instance, chargedAt: instant)

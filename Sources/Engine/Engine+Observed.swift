@@ -3,9 +3,9 @@ import WidgetModel
 
 /// Reloads that a host does by itself: booked on the budget, but neither decisions nor outcomes.
 ///
-/// Where hosts are reached through a push token, the phone runs the timelines, and the gateway issues nothing but what
-/// pushes and the app ask for. All other reloads are observed: when they are reported or, where nobody reports, at the
-/// date at which the host is taken to do them.
+/// Where hosts are reached through a push token, the phone runs the timelines, and the gateway issues only the reloads
+/// that pushes and the app ask for. All other reloads are observed: when the host reports them or, where it does not
+/// report, at the date at which it is assumed to do them.
 extension Engine {
     /// How long the report of a reload that is booked already may take.
     static let reportMax = Interval.hours(1)

@@ -62,9 +62,9 @@ extension Engine {
 
     // MARK: Cancelling
 
-    /// Ends what waits for an instance, as far as an order is about it.
+    /// Ends those waiting pushes of an instance that an order is about.
     ///
-    /// - Returns: How many pushes.
+    /// - Returns: How many pushes were cancelled.
     mutating func cancel(_ scope: OrderScope, _ instance: InstanceNumber) -> Int {
         var cancelled = 0
         var slot = self.schedule[active: instance].pending.head

@@ -192,7 +192,7 @@ extension Engine {
         if hasExpired { self.decide(instance) }
     }
 
-    /// - Parameter mayJoin: Whether the instance's dates are those of what waits for it now.
+    /// - Parameter mayJoin: Whether the instance's dates are still those of its waiting causes.
     @inline(__always)
     private mutating func match(_ push: IncomingPush, _ instance: InstanceNumber, mayJoin: Bool) {
         if let digest = push.digest, self.shows(instance, digest) {

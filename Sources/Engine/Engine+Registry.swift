@@ -26,7 +26,7 @@ extension Engine {
         if delivery == .apns || registration.delivery == .apns {
             self.adoptDelivery(of: host)
         } else if delivery != registration.delivery {
-            // What is out goes elsewhere from now on.
+            // Reloads that are out go elsewhere from now on.
             for instance in self.registry.liveInstances(of: host) { self.settle(instance) }
         }
         for instance in touched { self.decide(instance) }
@@ -40,8 +40,8 @@ extension Engine {
         return registration.registrant.isHost || !row.isRegisteredByItself
     }
 
-    /// Takes a host from the tokens that a registration does not name: they are answered as removed, and what waits or is
-    /// out for its instances ends `removed`. Budgets stay.
+    /// Takes a host from the tokens that a registration does not name: they are answered as removed, and the waiting pushes and outstanding
+    /// reloads of its instances end `removed`. Budgets stay.
     ///
     /// - Returns: How many instances were removed.
     private mutating func dropOtherTokens(of host: HostNumber, than registration: HostRegistration) -> Int {

@@ -116,15 +116,15 @@ extension Engine {
         return nil
     }
 
-    /// Whether a request is for this instance: an app asks for controls and widgets apart, and what is reached through
-    /// pushes alone cannot be asked if it is not push-enabled.
+    /// Whether a request is for this instance: an app asks for controls and widgets apart, and an instance that only
+    /// pushes reach cannot be asked if it is not push-enabled.
     func isMeant(_ instance: InstanceNumber, by asker: AppReloadWork.Asker) -> Bool {
         let row = self.registry[instance]
         if case .app(let request, _, _) = asker, row.isControl != request.isForControls { return false }
         return row.pushEnabled || !row.isHostDriven
     }
 
-    /// Adds the app's wish, or an operator's in its place, to what waits for an instance.
+    /// Adds the request of the app, or of an operator, to the waiting causes of an instance.
     ///
     /// - Returns: False if the system has just reloaded it by itself.
     mutating func addRequest(_ instance: InstanceNumber, _ digest: ContentDigest?) -> Bool {

@@ -85,7 +85,7 @@ extension Engine {
         let due = self.schedule[instance].timelineDue
         guard due != .distantFuture, !row.isHostDriven else { return }
         let planned = (due - survey.from).milliseconds / 1000
-        // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
+        // A smoothed date is never before the asked one, nor more than a slot after it, even with the slot of an earlier policy.
         let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
         guard due >= survey.from, planned < Int64(BudgetSurvey.reloadForecastSeconds) + slot else { return }
         if planned < Int64(BudgetSurvey.reloadForecastSeconds) { survey.planned[Int(planned)] += 1 }

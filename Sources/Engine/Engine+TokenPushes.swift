@@ -155,8 +155,8 @@ extension Engine {
 // MARK: - Pushes for hosts that are reached through a token
 
 extension Engine {
-    /// Decides a push for the instances of one host that it matches, all at once: what goes to the token for one of
-    /// them is for all of them.
+    /// Decides a push for the instances of one host that it matches, all at once: a push to the token for one of them
+    /// is for all of them.
     ///
     /// - Parameter matched: Widgets, or one control.
     mutating func decidePush(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
@@ -164,7 +164,7 @@ extension Engine {
         let expired = matched.filter { self.schedule[active: $0].minExpiry <= self.time }
         for instance in expired { self.expirePending(of: instance) }
         self.match(push, throughToken: matched)
-        // As for a push to a stream: what has just expired had a part in when the rest is due.
+        // As for a push to a stream: the expired pushes had a part in when the rest is due.
         for instance in expired { self.decide(instance) }
     }
 

@@ -57,7 +57,7 @@ package struct Engine: ~Copyable, Sendable {
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     var prefetched = PrefetchedRows()
-    /// What is left to do of the record that was begun: nothing, but between two slices of it.
+    /// The work that is left of the record that was begun: none, except between two slices of it.
     var work = RecordWork()
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()

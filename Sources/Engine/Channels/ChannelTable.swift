@@ -85,7 +85,7 @@ struct ChannelTable: Sendable {
         Self.partition(channels.count) { channels[$0].id < channel }
     }
 
-    /// The first place that is not before what is looked for.
+    /// The first place that is not before the wanted one.
     private static func partition(_ count: Int, _ isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -32,12 +32,12 @@ struct DecisionGrounds {
 }
 
 extension DecisionGrounds {
-    /// What is to be done about a demand. O(1).
+    /// The plan for a demand: reload now, or wait. O(1).
     ///
     /// An instance reloads at the first instant at which one of its causes may: by an exemption, or by the budget.
     ///
     /// - Parameters:
-    ///   - demand: What wants the instance to reload; not empty.
+    ///   - demand: The causes that want the instance to reload; not empty.
     ///   - spreadHash: A stable hash of the instance; asked for only where a budget is used up.
     @inline(__always)
     func plan(_ demand: Demand, spreadHash: @autoclosure () -> UInt64) -> Plan {
@@ -68,7 +68,7 @@ extension DecisionGrounds {
         return max(self.again, self.exemptEarliest, apart)
     }
 
-    /// What is to be done if the reload is charged.
+    /// The plan if the reload is charged.
     @inline(__always)
     private func chargedPlan(_ demand: Demand, _ spreadHash: @autoclosure () -> UInt64) -> Plan {
         var at = Instant.distantFuture

@@ -23,7 +23,7 @@ extension Demand {
     @inline(__always)
     var isEmpty: Bool { !self.high && !self.normal && self.waiting.isEmpty }
 
-    /// What is to be done while it is empty.
+    /// The plan while the demand is empty.
     var rest: Plan { .wait(until: self.heldUntil, self.reason) }
 
     /// Why nothing is decided now.

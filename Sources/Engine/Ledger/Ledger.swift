@@ -1,11 +1,11 @@
 import Storage
 import WidgetModel
 
-/// What came in and what became of it: pushes with their outcomes, the repeats among them, what each sender has cost, whose
-/// pushes wait by an order, and the decisions about instances.
+/// The books: pushes with their outcomes, the repeats among them, the cost of each sender, the senders whose pushes an order holds, and the
+/// decisions about instances.
 ///
-/// Conservation is kept here: of every push, the instances that it matched are those of its outcomes together. Which instances
-/// wait, and what reloads serve, is told by who knows it.
+/// The ledger keeps the conservation of pushes: the outcomes of a push add up to the instances that it matched. Callers say which instances
+/// wait, and which pushes a reload serves.
 struct Ledger: ~Copyable, Sendable {
     typealias Push = PushTable.Row
     typealias Decision = DecisionLog.Entry
@@ -139,7 +139,7 @@ extension Ledger {
 
     /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
     ///
-    /// - Parameter units: How many at most; left with what is not used up.
+    /// - Parameter units: How many at most; afterwards, how many of them are left.
     mutating func evictPushes(above max: Int, completedBefore instant: Instant, atMost units: inout Int) {
         self.pushes.evict(above: max, completedBefore: instant, atMost: &units)
     }
@@ -239,7 +239,7 @@ extension Ledger {
 // MARK: - Totals
 
 extension Ledger {
-    /// Fills in what is counted here.
+    /// Fills in the ledger's counts.
     func count(into stats: inout EngineStats) {
         stats.pushesRetained = self.pushes.count
         stats.pushesIncomplete = self.pushes.incompleteCount

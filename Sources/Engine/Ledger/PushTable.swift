@@ -200,7 +200,7 @@ struct PushTable: ~Copyable, Sendable {
 
     /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
     ///
-    /// - Parameter pushes: How many at most; left with what is not used up.
+    /// - Parameter pushes: How many at most; afterwards, how many of them are left.
     mutating func evict(above max: Int, completedBefore instant: Instant, atMost pushes: inout Int) {
         while pushes > 0, !self.complete.first.isNone {
             let slot = self.complete.first
@@ -231,7 +231,7 @@ struct PushTable: ~Copyable, Sendable {
         return row.position == entry.position && row.completedAt != Self.evicted ? entry.slot : nil
     }
 
-    /// Lists what is kept in the order of positions, after rows were filled from elsewhere. O(rows log rows).
+    /// Lists the kept pushes in the order of positions, after rows were filled from elsewhere. O(rows log rows).
     private mutating func relist() {
         self.recent = RecentPushes()
         let slots = self.rows.usedNumbers().sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }

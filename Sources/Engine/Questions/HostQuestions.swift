@@ -56,8 +56,8 @@ package struct StackView: Hashable, Sendable {
     package let at: Instant
 }
 
-/// What is known of push tokens here: which hosts and controls have them, and which were removed lately. Of a token that is unknown
-/// nothing is said.
+/// What the engine knows of push tokens: which hosts and controls have them, and which were removed lately. The answer leaves out unknown
+/// tokens.
 package struct TokensQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.tokens)
     package let tokens: [DeviceToken]

@@ -3,7 +3,7 @@ package import WidgetModel
 
 /// A detail of a reload by its id.
 package protocol ReloadDetail: ByteCoded, Sendable {
-    /// What is so of a reload; nil if nothing is.
+    /// The detail of a reload; nil if the reload has none.
     static func find(_ reload: ReloadID, in engine: borrowing Engine) -> Self?
 }
 

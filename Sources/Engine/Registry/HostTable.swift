@@ -361,7 +361,7 @@ extension HostTable.Row {
         set { self.change { $0.budget = newValue } }
     }
 
-    /// The pace by which what is shared was last charged, and in which its TAT is measured, in milliseconds; 0 before.
+    /// The pace by which the shared budget was last charged, and in which its TAT is measured, in milliseconds; 0 before.
     var budgetInterval: UInt32 {
         get { self.coldFields.budgetInterval }
         set { self.change { $0.budgetInterval = newValue } }
@@ -372,13 +372,13 @@ extension HostTable.Row {
         set { self.leaseEnd = newValue ?? Self.noLease }
     }
 
-    /// All of what lies apart from the row.
+    /// All fields that are kept apart from the row.
     var coldFields: HostTable.ColdFields {
         get { self.coldRow.first ?? HostTable.ColdFields() }
         set { self.coldRow = newValue.isBlank ? [] : [newValue] }
     }
 
-    /// Whether anything lies apart from the row.
+    /// Whether any fields are kept apart from the row.
     var hasColdFields: Bool { !self.coldRow.isEmpty }
 
     private mutating func change(_ body: (inout HostTable.ColdFields) -> Void) {
@@ -392,7 +392,7 @@ extension HostTable.Row {
         }
     }
 
-    /// Gives back what lies apart from the row, when its number is given back.
+    /// Gives up the fields that are kept apart from the row, when its number is given back.
     fileprivate mutating func forget() {
         self.coldRow = []
         self.contextNumber = HostContextTable.blank

@@ -14,9 +14,9 @@ struct InstanceDetails: ~Copyable, Sendable {
         var family: WidgetFamily
     }
 
-    /// What lies in the table of an instance: numbers of what lies elsewhere.
+    /// The row of an instance in the table: numbers of the rows that are kept elsewhere.
     struct Head {
-        /// What the state of its content is known from: the reload that brought it, or the report that said it.
+        /// Where the state of its content is known from: the position of the reload that brought it, or of the report that said it.
         var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
         var particulars = Number<Particulars>.none
@@ -48,7 +48,7 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     /// The state of content that an instance shows, and will.
     struct Content: SideRow {
-        /// As far as it is confirmed; by what is ``InstanceDetails/confirmedBy(of:)``.
+        /// The digest as far as it is confirmed; ``InstanceDetails/confirmedBy(of:)`` says by which reload or report.
         var confirmedDigest: ContentDigest?
         var pendingDigest: ContentDigest?
         /// Most hosts say nothing of timelines.

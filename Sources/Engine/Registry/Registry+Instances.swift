@@ -2,9 +2,9 @@ import IntentMatching
 import Storage
 import WidgetModel
 
-/// Widget instances by number: who they are, and what is seldom asked of them.
+/// Widget instances by number: their identities, and their seldom read details.
 extension Registry {
-    /// Who an instance is.
+    /// The identity of an instance.
     @inline(__always)
     subscript(instance: InstanceNumber) -> Instance {
         _read { yield self.instances.rows[instance] }

@@ -2,8 +2,8 @@ import IntentMatching
 import Storage
 import WidgetModel
 
-/// What is known of hosts and widget instances: who they are, by which tokens they are reached, what they show, what they are
-/// found by, and how much of it each app has. When instances may reload is the ``Schedule``'s.
+/// The hosts and widget instances: their identities, their tokens, the content that they show, the index that finds them, and how much each
+/// app has. The ``Schedule`` says when instances may reload.
 ///
 /// Hosts and instances have numbers, which are used again. A host that is gone stays as long as any of its instances' budgets
 /// is remembered, and so does an instance.

@@ -105,7 +105,7 @@ struct ReloadTable: ~Copyable, Sendable {
     /// How many reloads have something that only those for pushes have.
     var servedCount: Int { self.served.count }
 
-    /// A reload whole; whoever wants one thing that all have asks ``subscript(stored:)``.
+    /// A whole reload. ``subscript(stored:)`` reads one field that all reloads have.
     subscript(slot: ReloadNumber) -> Row {
         let stored = self.rows[slot]
         return Row(stored, self.served[stored.served])

@@ -1,11 +1,10 @@
 import Storage
 import WidgetModel
 
-/// What is asked of instances and not yet settled: the pushes that wait for one or are served by a reload of it, and the
-/// outstanding reloads.
+/// The unsettled requests to instances: the pushes that wait for an instance or are served by a reload of it, and the outstanding reloads.
 ///
-/// Each instance threads its own: a ``CauseList`` of those that wait, a ``ReloadList``, and in each reload a list of those that
-/// it serves. Whose a list is, its holder knows.
+/// Each instance threads its own: a ``CauseList`` of the waiting pushes, a ``ReloadList``, and in each reload a list of the pushes that it
+/// serves. The holder of a list knows its instance.
 struct Reloads: ~Copyable, Sendable {
     typealias Reload = ReloadTable.Row
     typealias Cause = PendingCauses.Node

@@ -34,7 +34,7 @@ struct ActiveRow: Sendable {
             && self.minExpiry == .distantFuture && self.heldUntil == .distantPast
     }
 
-    /// Notes until when what waits is not decided, and why.
+    /// Notes until when the waiting causes are not decided, and why.
     @inline(__always)
     mutating func wait(until: Instant, _ reason: DecisionReason) {
         self.decidesAt = until

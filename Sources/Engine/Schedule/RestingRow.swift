@@ -43,8 +43,8 @@ struct ColdRow: Sendable {
 }
 
 extension Schedule {
-    /// What is so of an instance's schedule or is not, a bit each. Their places, and those of ``InstanceTable/Flags`` between
-    /// them, are part of the snapshot's format.
+    /// The yes-or-no properties of an instance's schedule, a bit each. Their places, and those of ``InstanceTable/Flags`` between them, are
+    /// part of the snapshot's format.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
 

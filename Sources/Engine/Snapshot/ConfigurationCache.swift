@@ -1,7 +1,7 @@
 import WidgetModel
 
-/// Configurations that were read before, by their bytes: instances are configured alike, and what is the same is found
-/// again and read once.
+/// Configurations that were read before, by their bytes. Many instances have equal configurations: the cache finds an
+/// equal one, so that each is read once.
 struct ConfigurationCache: Sendable {
     private struct Entry: Sendable {
         let bytes: [UInt8]

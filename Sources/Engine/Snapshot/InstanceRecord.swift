@@ -3,7 +3,7 @@ import WidgetModel
 
 /// The rows of an instance in the registry and in the schedule, as snapshots hold them together.
 struct InstanceRecord {
-    /// What stands before all the rest. With the shape it is all that the index is made of, where there is no condition.
+    /// The first fields of a row. Where there is no condition, the index is made of these and the shape alone.
     struct Head {
         let host: HostNumber
         let flags: InstanceTable.Flags

@@ -1,8 +1,8 @@
 import Storage
 import WidgetModel
 
-/// The rows of instances while a snapshot is read, and what follows from each: so that nobody goes through all of them
-/// again.
+/// The rows of instances while a snapshot is read, and the values that follow from each row, so that the rows are read
+/// only once.
 struct InstanceRows: ~Copyable, Sendable {
     struct Timer: Sendable {
         let instance: InstanceNumber
@@ -12,7 +12,7 @@ struct InstanceRows: ~Copyable, Sendable {
 
     /// What a snapshot's head says of its rows of instances.
     struct Bounds: Sendable {
-        /// What is above all numbers of hosts, and of kinds.
+        /// The ends of the numbers of hosts, and of kinds.
         let hosts: UInt32
         let kinds: UInt32
 
@@ -75,7 +75,7 @@ struct InstanceRows: ~Copyable, Sendable {
             let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
             return try self.take(slot, record, whole, shape.configuration, bounds, &coder)
         }
-        // Nearly all: what is to be copied is small.
+        // Nearly all instances: there is little to copy.
         let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
         try self.note(slot, record, bounds, &coder)
         self.restore(slot, record)

@@ -61,8 +61,8 @@ struct ShapeWriter {
     }
 }
 
-/// The shapes of the rows of one frame, which are read when a row asks for one: whoever wants one host of a million steps
-/// over nearly all frames.
+/// The shapes of the rows of one frame. A shape is read when a row asks for it: a reader that wants one host of a million steps over nearly
+/// all frames.
 struct ShapeReader {
     struct Entry {
         let shape: InstanceShape

@@ -233,7 +233,7 @@ extension SenderAccounts.Account: Coded {
 }
 
 extension EngineStats: Coded {
-    /// Only what is counted from record to record; the rest is computed when asked for.
+    /// Only the counts that go on from record to record; the rest is computed when asked for.
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> EngineStats {
         var stats = EngineStats()
         for stat in EngineStat.all where stat.isCounted {

@@ -29,9 +29,9 @@ struct AppReloadWork: Sendable {
     let asker: Asker
     let digest: ContentDigest?
     fileprivate var phase = Phase.unindexed
-    /// What is looked at for instances that no index has: nothing, if it is asked of one host.
+    /// The rows that are scanned for instances that no index has: none, if the request is about one host.
     var scan = TableScan<NumberTag.Instance>(below: 0)
-    /// What matches, then what is asked for, then what waits for it.
+    /// First the matching instances, then those that are asked, then those that wait for a decision.
     fileprivate var instances: [InstanceNumber] = []
     /// Where the phase is among ``instances``.
     fileprivate var place = 0

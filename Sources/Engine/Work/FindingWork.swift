@@ -3,7 +3,7 @@ import WidgetModel
 
 /// Something that an app wants of all instances that match, which are being found.
 struct FindingWork: ~Copyable, Sendable {
-    /// What is done with them.
+    /// The use of the matching instances.
     enum Purpose: Sendable {
         /// A push with the most instances that it may match; nil for any number.
         case push(IncomingPush, matchedMax: Int?, isCounted: Bool)
