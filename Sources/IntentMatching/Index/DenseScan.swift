@@ -15,7 +15,7 @@ indirect enum DenseCheck: Sendable {
     {
         guard table.columns[column].hasLists else { return nil }
         if let codes = test.drivers { return (codes, false) }
-        // What is on no list has no value, or another element that may pass.
+        // A row on none of the lists may have no value, or another element that passes.
         guard case .except(let codes) = test.form, !table.columns[column].isArray,
             table.columns[column].absentCount == 0
         else { return nil }
@@ -23,7 +23,7 @@ indirect enum DenseCheck: Sendable {
     }
 }
 
-/// A dense check as steps on a stack of bitmaps, so that what many conditions cost can be done in parts.
+/// A dense check as steps on a stack of bitmaps, so that the work of many conditions can be done in parts.
 struct DenseProgram: Sendable {
     enum Step: Sendable {
         /// Each puts a bitmap on the stack.

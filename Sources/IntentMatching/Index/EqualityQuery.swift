@@ -39,7 +39,7 @@ struct EqualityQuery {
     }
 }
 
-/// What is made of an equality query: all instances that match, ascending, or the one list that they are on.
+/// The answer to an equality query: all instances that match, ascending, or the one list that they are on.
 enum EqualityAnswer: ~Copyable {
     case instances(Column<UInt32>, count: Int)
     case list(SegmentPlan)

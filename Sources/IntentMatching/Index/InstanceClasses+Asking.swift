@@ -3,11 +3,11 @@ import Storage
 
 /// Asking which instances match, by their classes.
 ///
-/// What is asked of the fields is asked of the classes first; which of them pass is then asked of the instances' rows.
+/// A query tests its fields on the classes first, and then looks for the instances' rows of the classes that pass.
 extension InstanceClasses {
     /// Classes that one look finds.
     private static let foundMax = 4096
-    /// What a look takes, see ``ValueTables/work``, unless it has gone as far as a look may.
+    /// The work of a look, see ``ValueTables/work``, unless it has gone as far as a look may.
     private static let lookWork = MatchCursor.workMax / 16
     /// More classes than these are not looked up list by list.
     private static let driverCodesMax = 1 << 16

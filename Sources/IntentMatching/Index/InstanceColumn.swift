@@ -84,7 +84,7 @@ struct InstanceColumn: ~Copyable {
         }
     }
 
-    /// What is added to each row of a block to get its instance; nil if the rows do not agree.
+    /// The number that is added to each row of a block to get its instance; nil if the rows do not agree.
     @inline(__always)
     func offset(ofBlock block: Int) -> UInt32? {
         self.others[block] == 0 ? self.offsets[block] : nil

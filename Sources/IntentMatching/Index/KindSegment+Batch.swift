@@ -14,11 +14,11 @@ extension KindSegment {
     ///
     /// - Parameters:
     ///   - instances: The instances, which are not known.
-    ///   - batch: Memory for what is made of them.
+    ///   - batch: Memory for the codes that are made of their values.
     /// - Returns: How many these are: none, if they are to be appended one by one. Their rows follow those before.
     mutating func append(_ instances: Span<PlainInstance>, _ batch: inout ValueBatch) -> Int {
         guard self.isLoading, !self.isShared, self.conditionField == nil else { return 0 }
-        // Up to the row at which it is seen whether they are to share what they are configured with.
+        // Up to the row at which the survey decides whether rows are to share configurations.
         let limit = min(instances.count, Self.batchMax, self.rowsToSurvey)
         guard limit >= Self.batchMin, let places = self.places(of: instances[0].configuration) else { return 0 }
         let count = Self.alike(instances.extracting(first: limit))

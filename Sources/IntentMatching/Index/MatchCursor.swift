@@ -23,7 +23,7 @@ package struct MatchCursor: ~Copyable, Sendable {
         let plan: SegmentPlan
     }
 
-    /// What is asked, until there is a plan for all rows in question.
+    /// The question, until there is a plan for all rows in question.
     var planning: MatchPlanning?
     /// How many values were judged for plans.
     package internal(set) var judged = 0
@@ -32,7 +32,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     private(set) var step = 0
     /// Its walk; while there are plans to be made, one of classes.
     var scan: RowScan
-    /// What each step that was walked to its end touched.
+    /// The counts of each step that was walked to its end.
     private(set) var counts: [ScanCounts] = []
     /// The most instances of a batch.
     private(set) var batchLimit: Int
@@ -101,7 +101,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     /// Whether all steps were walked to their ends.
     var isWalked: Bool { self.step == self.steps.count }
 
-    /// Whether there is nothing more than what is in ``found``.
+    /// Whether ``found`` has all matches.
     var isExhausted: Bool {
         guard self.planning == nil, self.isWalked else { return false }
         switch self.sorted {

@@ -250,7 +250,7 @@ struct PostingLists: ~Copyable {
     ///   - position: How far they have been read.
     ///   - target: Where the rows are written to, from `place` on. Precondition: ``ListPosition/room`` from there on.
     ///   - place: Their place.
-    ///   - offset: What is added to each row of a block of 65,536.
+    ///   - offset: The number that is added to each row of a block of 65,536.
     /// - Returns: How many were read, some hundred at most, and their block; of rows that may be of several blocks none, and
     ///   nothing was added. Nil if all have been read.
     @inline(__always)
@@ -312,7 +312,7 @@ struct PostingLists: ~Copyable {
         return rows
     }
 
-    /// What is wrong with the lists; empty if nothing.
+    /// The faults of the lists; empty if there are none.
     ///
     /// - Parameter rows: How many rows there are.
     func checkInvariants(rows: Int) -> [String] {

@@ -291,7 +291,7 @@ struct RowColumn: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the column; empty if nothing.
+    /// The faults of the column; empty if there are none.
     func checkInvariants(rows: Int, codes known: Int) -> [String] {
         var faults = self.lists.checkInvariants(rows: rows)
         if self.rowCount != rows { faults.append("there are \(self.rowCount) rows of \(rows)") }

@@ -308,7 +308,7 @@ struct RowContainers: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the containers; empty if nothing.
+    /// The faults of the containers; empty if there are none.
     ///
     /// - Parameter used: The lists in use.
     func checkInvariants(_ used: Set<Int>) -> [String] {

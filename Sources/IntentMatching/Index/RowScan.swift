@@ -28,7 +28,7 @@ struct RowScan: ~Copyable {
     /// Candidates, and those that passed.
     private var rows = Column<UInt32>()
     private var spare = Column<UInt32>()
-    /// What was looked at, and what came out.
+    /// How many rows were looked at, and how many passed.
     private(set) var counts = ScanCounts()
 
     /// A walk that finds nothing.

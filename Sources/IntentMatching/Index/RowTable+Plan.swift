@@ -115,15 +115,16 @@ extension RowTable {
         case bits
     }
 
-    /// The check with tables of all codes wherever so many rows pay for them.
+    /// The check, with tables of all codes wherever so many rows pay for them.
     ///
     /// - Parameters:
     ///   - check: The check.
     ///   - use: What for.
     ///   - tabled: So many codes are more work to compare with than one look into a table is.
-    ///   - room: Bytes that tables may still take, but for what costs too much without.
+    ///   - room: Bytes that tables may still take, except for checks that cost too much without a table.
     ///   - highestCodes: The highest code of each column.
-    ///   - values: What values were judged for so far. What is missing is noted there, and the check left as it is.
+    ///   - values: The conditions that values were judged by so far. A missing one is noted there, and the check is
+    ///     left as it is.
     private func prepared(
         _ check: RowCheck,
         for use: Use,

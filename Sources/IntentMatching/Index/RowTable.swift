@@ -40,7 +40,7 @@ struct RowTable: ~Copyable {
     @inline(__always)
     func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns[column].holds(value, row) }
 
-    /// Fetches the codes of some rows. What is beyond the last one is left out.
+    /// Fetches the codes of some rows. Rows beyond the last one are left out.
     func prefetch(_ rows: Span<UInt32>) {
         for index in self.columns.indices { self.columns[index].prefetch(rows) }
     }

@@ -5,7 +5,7 @@ import WidgetModel
 extension ValueDictionary {
     // MARK: Words of values
 
-    /// The words of a value that has no more than two; nil of a longer one, and of what is no value.
+    /// The words of a value that has no more than two; nil for a longer one, and for a number that is no value.
     @inline(__always)
     static func words(of value: ParameterValue) -> ValueWords? {
         switch value {

@@ -4,13 +4,13 @@ import BasicContainers
 struct ValueTable: Sendable {
     /// More codes than this are not looked up list by list.
     private static let driverCodesMax = 1024
-    /// What going to a value takes.
+    /// The steps of going to a value.
     private static let lookSteps = 8
 
     let field: Int
-    /// What is asked of each value; literals are in ``listed`` and ``excluded``.
+    /// The tests of each value; literals are in ``listed`` and ``excluded``.
     let atoms: [MatchAtom]
-    /// What looking at a value takes that is short.
+    /// The steps of looking at a short value.
     let steps: Int
     /// The codes that pass whatever their values are, ascending.
     private let listed: [UInt32]

@@ -16,13 +16,13 @@ struct ConditionAtoms: ~Copyable {
     private var atoms = KeyTable<UInt64>()
     /// By the number of the atom, for those that are asked.
     private(set) var questions = Column<Question>()
-    /// What is asked, in full; nil for equalities.
+    /// The whole atom of each; nil for equalities.
     private(set) var asked: [MatchAtom?] = []
     /// The equalities that questions exclude.
     private(set) var excluded = ByteStore<UInt32>()
     private var writer = ByteWriter()
 
-    /// A question about an attribute, with what answers it for most values.
+    /// A question about an attribute, in a short form that answers it for most values.
     struct Question: BitwiseCopyable {
         enum Form: UInt8 {
             case other

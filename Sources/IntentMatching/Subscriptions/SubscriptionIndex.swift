@@ -44,8 +44,8 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     /// What finds expressions that are found by several atoms or pairs: on which lists they are.
     private var severalAtoms: [UInt32: [UInt32]] = [:]
     private var severalPairs: [UInt32: [UInt32]] = [:]
-    /// The words of the condition that is being inserted, what may find it, and what is left then: memory that each leaves to
-    /// the next.
+    /// The words of the condition that is being inserted, the atoms that may find it, and its rest then: memory that each condition leaves
+    /// to the next.
     private var program: [UInt32] = []
     private var mostSelective: [UInt32] = []
     private var rest: [UInt32] = []
@@ -332,7 +332,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         Int(atom) < self.pairedNames.count ? self.pairedNames[Int(atom)] : 0
     }
 
-    /// What was found.
+    /// The found expressions.
     private struct Found {
         var expressions: [UInt32] = []
         /// Those that are on several lists, perhaps more than once.
@@ -359,7 +359,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         }
     }
 
-    /// Evaluates what is left of the expressions of a chunk.
+    /// Evaluates the rests of the expressions of a chunk.
     private func ask(_ words: Span<UInt32>, _ event: inout ConditionEvent, _ found: inout Found) {
         var index = 0
         while index < words.count {
