@@ -116,7 +116,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The pattern asks for parameters that the kind has.
     case pattern
 
-    // What is known of the device token.
+    // Rules about the device token.
 
     /// A host registered it, unless the app takes any: `BadDeviceToken`.
     case deviceTokenKnown

@@ -1,13 +1,13 @@
 // The system's libnats (pkg-config name: libnats; Debian: libnats-dev).
 //
-// What stands below fills in structs that hold borrowed strings, which in Swift is a closure for each of them.
+// The functions below fill in structs that hold borrowed strings. In Swift, each string would take a closure.
 #ifndef FRESHET_CNATS_SHIM_H
 #define FRESHET_CNATS_SHIM_H
 
 #include <nats/nats.h>
 #include <string.h>
 
-// What has to be so for a message to be stored.
+// The condition for a message to be stored.
 enum {
     freshet_expect_nothing = 0,
     // The newest message with its subject has this sequence, 0 for none.

@@ -41,7 +41,7 @@ package struct Release: Hashable, Sendable {
 
 /// How an owner ends.
 package enum StopManner: Hashable, Sendable {
-    /// Another node has the partition: what is decided and not committed is that one's to decide.
+    /// Another node has the partition, and decides anew all that is decided here and not committed.
     case atOnce
     /// At the end of an entry, once all that it decided is committed.
     case committed

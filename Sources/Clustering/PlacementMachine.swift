@@ -124,14 +124,14 @@ package struct PlacementMachine: Sendable {
         }
     }
 
-    /// What is to be done, in this order, since this was asked last.
+    /// The actions to take since the last call, in this order.
     package mutating func takeActions() -> [PlacementAction] {
         let actions = self.actions
         self.actions = []
         return actions
     }
 
-    // MARK: What happened
+    // MARK: Events
 
     /// Time has passed. To be told at least once a beat.
     package mutating func pass(to now: Instant) {
@@ -406,7 +406,7 @@ package struct PlacementMachine: Sendable {
 
     // MARK: Claims
 
-    /// A claim is known now; what is held by an older one is given up.
+    /// Learns a claim, and gives up the partition if this node held it by an older claim.
     private mutating func learn(_ claim: Claim, of partition: PartitionID) {
         let index = Int(partition.rawValue)
         guard claim.epoch > self.slots[index].claim?.epoch ?? Epoch(0) else { return }
@@ -470,7 +470,7 @@ package struct PlacementMachine: Sendable {
         }
     }
 
-    /// Hands a partition over to whoever is there.
+    /// Hands a partition over to the first node that is there, if any.
     private mutating func letGo(_ index: Int) {
         let slot = self.slots[index]
         let successor = self.first(for: slot)

@@ -22,7 +22,7 @@ extension BudgetPolicy {
         return check.faults
     }
 
-    /// What was found to be wrong so far.
+    /// The faults that were found so far.
     private struct Check {
         var faults: [BudgetPolicyFault] = []
 

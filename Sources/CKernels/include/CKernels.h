@@ -34,7 +34,7 @@ size_t ckernels_keep_32(const uint32_t *rows, size_t count, const uint32_t *code
 size_t ckernels_pick_8(const uint32_t *rows, size_t count, const uint8_t *codes, size_t bound, const uint8_t *table, uint32_t *out);
 size_t ckernels_pick_16(const uint32_t *rows, size_t count, const uint16_t *codes, size_t bound, const uint8_t *table, uint32_t *out);
 
-// Fetches what is about to be read.
+// Fetches memory that is about to be read.
 static inline void ckernels_prefetch(const void *memory) { __builtin_prefetch(memory); }
 
 // out[i] = base + lows[i].
