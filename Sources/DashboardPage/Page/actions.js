@@ -1,4 +1,4 @@
-// What operators may change. Each says what will happen before it does, and what came of it.
+// The changes that operators may make. Each tells its effect before it happens, and its result afterwards.
 
 import { card, choice, field, h, newID } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";

@@ -34,7 +34,8 @@ export function behindText(row, most = 3) {
 export const behindLink = (row, seconds, app = "", kind = "") => `#/instances?${new URLSearchParams(Object.entries(
   { app, kind, state: "behind", olderThan: row.late > 0 && seconds ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
 
-/// Whether widgets show what they should, judged by what is behind against the goal: a level, a word, a sentence, why, and where to look.
+/// Whether widgets show the newest data, judged by the number of late widgets against the goal: a level, a word, a sentence, why, and where
+/// to look.
 export function freshness(stats) {
   const row = stats.freshness;
   if (!row || !row.instances) {
@@ -58,7 +59,8 @@ export function freshness(stats) {
   return row.burnRate <= staleFrom ? { level: "warn", word: "Getting old", text, why, link } : { level: "bad", word: "Stale", text, why, link };
 }
 
-/// How old news was that hosts said they show, lately if anything was seen lately: what has arrived, and no more.
+/// How old data was when hosts showed it, in the last minutes if any was shown then. It counts only data that was
+/// shown.
 export function seen(stats) {
   const all = stats.reloads?.freshness ?? {};
   const isRecent = all.recent?.shown > 0;
@@ -119,7 +121,7 @@ export function targetsInTrouble(places, providers) {
   ].filter(([, health]) => health?.state === "inTrouble").map(([name, health]) => ({ name, since: health.troubleSince, health }));
 }
 
-/// What is wrong with the nodes that share a log, worst first: `{ level, text, act }`.
+/// The faults of the nodes that share a log, worst first: `{ level, text, act }`.
 export function clusterTroubles(cluster) {
   const found = [];
   const partitions = (state) => (cluster?.partitions ?? []).filter((one) => one.state === state).map((one) => one.partition);

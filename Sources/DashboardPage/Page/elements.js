@@ -143,21 +143,21 @@ export function choice(options, value = "") {
   return h("select", {}, options.map(([name, title]) => h("option", { value: name, selected: name === value }, title)));
 }
 
-/// A time in a column: its zone and year are told to whoever points at it.
+/// A time in a column: pointing at it shows its zone and year.
 export const when = (instant) => (instant === undefined || instant === null ? ""
   : h("time", { datetime: new Date(ms(instant)).toISOString(), title: stamp(instant) }, brief(instant)));
 
-/// The address of a view: of one thing, or of a list with what it is filtered by.
+/// The address of a view: of one thing, or of a list with its filters.
 export function to(view, places = [], query = {}) {
   const items = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const path = [view, ...places.map(encodeURIComponent)].join("/");
   return `#/${path}${items.length ? `?${new URLSearchParams(items)}` : ""}`;
 }
 
-/// A link that keeps the keyboard's place while what is around it is drawn anew.
+/// A link that keeps the keyboard's place while the elements around it are drawn anew.
 export const link = (href, text, more = {}) => h("a", { href, "data-key": href, ...more }, text);
 
-/// What is not known, in the place of a whole view.
+/// The text for an unknown thing, in the place of a whole view.
 export const gone = (text, back) => h("p", { class: "card empty" }, text, " ", back);
 
 /// Why a decision was made, in words.

@@ -1,4 +1,4 @@
-// What went on, over ten minutes to thirty days: pushes, matches, reloads and what waits, each with a scale of its own, and what happened
+// The flow over ten minutes to thirty days: pushes, matches, reloads and deferred matches, each with a scale of its own, and the events
 // meanwhile.
 
 import { scopeText } from "./actions.js";

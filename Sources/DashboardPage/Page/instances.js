@@ -40,7 +40,7 @@ export const columns = [
 
 function list(context) {
   const { app, kind, host, olderThan } = context.query;
-  // An age is that of what is behind.
+  // Only widgets that are behind have an age.
   const state = olderThan ? "behind" : context.query.state;
   const found = searched(context, {
     caption: "Widgets", columns, member: "instances", nothing: "No widget matches.",

@@ -36,7 +36,7 @@ export function searched(context, { caption, columns, member, where, nothing }) 
         [next, asOf] = [page.next, page.asOf];
         pages += 1;
         if (next && rows.length < wanted && !isShown) {
-          // What is found so far, and that there may be more.
+          // Shows the rows that are found so far, and says that there may be more.
           if (rows.length > 0) found.set(rows);
           else found.element.hidden = true;
           note.textContent = `Still searching: ${count(rows.length)} found so far.`;

@@ -32,7 +32,7 @@ export const live = {
         alive();
         if (!this.isOn) {
           this.isOn = true;
-          // What came since it was asked for is not known.
+          // The seconds since the request are not known.
           forgetHistory();
           changed(null);
         }
@@ -47,7 +47,7 @@ export const live = {
     if (this.asking !== asking) return;
     const wasOn = this.isOn;
     this.isOn = false;
-    // What comes meanwhile is not known: seconds are asked for anew.
+    // The seconds without a stream are not known: they are asked for anew.
     forgetHistory();
     if (wasOn) changed(fault);
     // Too many readers, or none may read: then the page asks instead, and tries again later.

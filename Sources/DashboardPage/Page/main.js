@@ -31,7 +31,7 @@ const main = at("main");
 const absent = new Set();
 const memory = new Map();
 
-/// What is shown, since when, and what is waited for.
+/// The shown view, since when, and the request or timer that the page waits for.
 const state = { view: null, name: "", isLocked: false, seen: null, failures: 0, timer: null, nextTry: null, asking: null };
 
 /// What views may ask of the page.
@@ -62,7 +62,7 @@ const context = {
   session() { return this.sometimes("/v1/session", undefined, 600); },
   /// The same, as far as it is known already.
   who: () => memory.get("/v1/session")?.value,
-  /// What is about the gateway as a whole: null for a sender whose key reads.
+  /// An answer about the gateway as a whole: null for a sender whose key reads.
   async whole(where, signal, seconds = 0) {
     if ((await this.session()).team) return null;
     return seconds > 0 ? this.sometimes(where, signal, seconds) : gateway.get(where, signal);
@@ -74,7 +74,7 @@ const context = {
   },
   views: () => [...at("views").children].filter((link) => !link.hidden).map((link) => ({ title: link.textContent, href: link.getAttribute("href") })),
   again() { look(); },
-  /// Something was changed: what was kept is not so any more.
+  /// Something was changed: the kept answers no longer hold.
   changed() {
     memory.clear();
     look();
@@ -145,13 +145,13 @@ async function listen() {
       context.changed();
     }
   }, (fault) => {
-    // It began, and what is kept of the seconds has no gap then; or it ended, and whether the gateway is away is seen by asking.
+    // The stream began: the kept seconds have no gap then. Or it ended: a request shows whether the gateway is away.
     if (fault instanceof Refused && fault.status !== 401) say("live", "Asking");
     else look();
   });
 }
 
-/// What is paused is said above every view: a pause that was forgotten looks like a fault of something else.
+/// Every view shows the pauses at its top: a forgotten pause looks like a fault of something else.
 function showOrders(orders) {
   const words = JSON.stringify(orders);
   if (at("orders").dataset.words === words) return;
@@ -187,7 +187,7 @@ function missed(error) {
   tick();
 }
 
-/// What grows by itself: the age of what is shown, the wait until the next try.
+/// Redraws the texts that change by themselves: the age of the shown data, the wait until the next try.
 function tick() {
   if (!state.nextTry) return;
   const wait = Math.max(0, Math.ceil((state.nextTry - Date.now()) / 1000));

@@ -17,7 +17,7 @@ function state(health) {
   }
 }
 
-/// What waits for a target, and what it said.
+/// The waiting deliveries of a target, and its last answers.
 const health = [
   { title: "Waiting", number: true, cell: (row) => h("span", {}, count(row.health?.waiting ?? 0),
     row.health?.oldestWaitingSeconds === undefined ? "" : h("span", { class: "soft block" }, `oldest ${duration(row.health.oldestWaitingSeconds * 1000)}`)) },

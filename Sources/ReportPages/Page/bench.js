@@ -58,7 +58,8 @@ function secondTicks(length) {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step);
 }
 
-/// Marks around values, for a logarithmic scale: powers of ten, and of few powers what lies between. Null if there are no values.
+/// Marks around values, for a logarithmic scale: powers of ten and, between few powers, their twofold and fivefold. Null if there are no
+/// values.
 function marksAround(series) {
   const values = series.flatMap((one) => one.values).filter((value) => value > 0);
   if (values.length === 0) return null;
