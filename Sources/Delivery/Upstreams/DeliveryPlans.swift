@@ -36,7 +36,7 @@ package struct DeliveryPlans: Sendable {
         let authorities: String?
         let certificate: String?
         let certificateKey: String?
-        /// Of what is in these files.
+        /// Of the contents of these files.
         let digest: [UInt8]
 
         init(authorities: String?, certificate: String? = nil, certificateKey: String? = nil) {
@@ -182,7 +182,7 @@ package struct DeliveryPlans: Sendable {
         return context
     }
 
-    /// Of what is in files; one that cannot be read counts as empty here, and is reported where it is read.
+    /// Of the contents of files. A file that cannot be read counts as empty here, and is reported where it is read.
     private static func digest(_ files: [String?]) -> [UInt8] {
         var all: [UInt8] = []
         for file in files {

@@ -10,10 +10,10 @@ package import WidgetModel
 
 /// The requests that deliveries are: a push to one token, or a POST to a webhook.
 package enum DeliveryRequests {
-    /// A push that reloads what a token stands for.
+    /// A push that reloads the widgets, or the control, of a token.
     ///
-    /// Its expiration is the delivery's, so that the upstream does not keep what is no longer wanted; 0 where the upstream is
-    /// not to keep it at all.
+    /// Its expiration is the delivery's, so that the upstream does not keep a push that is no longer wanted; 0 where the upstream is not to
+    /// keep it at all.
     ///
     /// - Parameters:
     ///   - id: The same for every try, by which an upstream recognises a repeat.

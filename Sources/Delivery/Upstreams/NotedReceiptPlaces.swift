@@ -14,7 +14,7 @@ struct NotedReceiptPlaces: ReceiptPlaces {
     let partitions: Int
     let logger: Logger
 
-    /// Reads until brokers answer, or the task is cancelled: what is there is not lost.
+    /// Reads until brokers answer, or the task is cancelled: while they are away, the stored places are not lost.
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]] {
         while !Task.isCancelled {
             do {

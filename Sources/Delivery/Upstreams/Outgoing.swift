@@ -5,7 +5,7 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// What goes out by HTTP: where to, by what client, and what brings it there.
+/// The parts of outgoing HTTP: the plans, the client, and the actors that send.
 package struct Outgoing: Sendable {
     package let live: LiveDeliveryPlans
     package var plans: DeliveryPlans { self.live.current }
@@ -41,7 +41,7 @@ package struct Outgoing: Sendable {
         await self.receipts.letGo(partition)
     }
 
-    /// What waits goes by other plans from now on.
+    /// Waiting deliveries go by other plans from now on.
     package func usePlans(changed: Set<Destination>) {
         Task {
             await self.deliverer.usePlans(changed: changed)
@@ -49,7 +49,7 @@ package struct Outgoing: Sendable {
         }
     }
 
-    /// Tries at once what waits for those that have failed last.
+    /// Tries at once the waiting deliveries of the targets that failed last.
     package func tryFailing() async {
         await self.deliverer.tryFailing()
         await self.receipts.tryFailing()
