@@ -7,9 +7,9 @@ import NIOPosix
 import ServiceLifecycle
 import WidgetModel
 
-/// A SIGHUP that answers: who connects to the socket in the data directory has the configuration read again, and is told what
-/// came of it. The file's rights say who may: the gateway's user and root. It needs neither TLS nor a token, so that it works
-/// also where certificates and tokens are what is to be put right.
+/// A SIGHUP that answers: a connection to the socket in the data directory has the configuration read again, and gets the result. The
+/// file's rights let the gateway's user and root connect. The socket needs neither TLS nor a token, so that it works also where
+/// certificates or tokens are at fault.
 struct ReloadSocket: Service {
     /// What it is called in a data directory.
     static let name = "reload"

@@ -69,7 +69,7 @@ struct ContextFile: Hashable, Sendable {
 
     /// Reads the text of a file of contexts.
     static func parse(_ text: String, _ path: String) throws(Fault) -> ContextFile {
-        // What has no content is no mistake.
+        // A file without content is no mistake.
         guard text.split(whereSeparator: \.isNewline).contains(where: { !$0.hasPrefix("#") }) else {
             return ContextFile()
         }

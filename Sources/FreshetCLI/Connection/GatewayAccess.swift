@@ -41,7 +41,7 @@ struct GatewayAccess: Sendable {
     ///   - options: What the command line says.
     ///   - context: The context that it names.
     ///   - environment: The process's variables.
-    /// - Throws: `ValidationError` if what is said is no address, ``ContextFile/Fault`` if there is no such context.
+    /// - Throws: `ValidationError` if the address is none, ``ContextFile/Fault`` if there is no such context.
     init(
         _ listener: GatewayListener,
         options: [GatewaySetting: String] = [:],
@@ -117,9 +117,9 @@ struct GatewayAccess: Sendable {
         return (host.trimmingCharacters(in: ["[", "]"]), url.port)
     }
 
-    // MARK: What was said
+    // MARK: Values
 
-    /// The value that counts, and where it stands.
+    /// The value that is in force, and where it is written.
     func value(_ setting: GatewaySetting) -> (text: String, place: String)? {
         for layer in self.layers {
             if let text = layer.values[setting] { return (text, layer.place(of: setting)) }

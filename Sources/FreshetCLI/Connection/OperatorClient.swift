@@ -136,7 +136,7 @@ final class OperatorClient {
         return response
     }
 
-    /// Questions are answered at once; what is changed may be as much work as two snapshots of every partition.
+    /// Questions are answered at once; a change may be as much work as two snapshots of every partition.
     private static func timeout(_ method: String) -> TimeAmount { method == "GET" ? .seconds(30) : .minutes(10) }
 
     // MARK: Refusals

@@ -33,7 +33,7 @@ extension GatewayAccess {
         let place: String
     }
 
-    /// The token to send: what is named, else what is found; nil if there is none.
+    /// The token to send: the named one, else one that is found; nil if there is none.
     ///
     /// A token that was not named is for the gateway beside it: it is not shown to another machine's.
     func operatorToken() throws -> OperatorToken? {

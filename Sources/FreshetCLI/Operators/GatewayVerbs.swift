@@ -25,9 +25,9 @@ struct GatewayListForm {
     /// The answer's member that holds the rows.
     let member: String
     let columns: [TextTable.Column]
-    /// What is said where there are none.
+    /// The sentence if there are no rows.
     let none: String
-    /// The query's parameters, nil for what was not asked for.
+    /// The query's parameters, nil for those that are not asked for.
     var query: [(String, String?)] = []
     /// How much of it; nil for a list that always comes whole.
     var paging: PagingOptions?
@@ -102,7 +102,7 @@ extension GatewayList {
 protocol GatewayQuestion: AsyncParsableCommand {
     var gateway: OperatorOptions { get }
     var answer: AnswerOptions { get }
-    /// The path and query of what is asked.
+    /// The path and query of the question.
     var path: String { get }
     /// The answer for people.
     func lines(_ answer: JSONValue, on screen: Screen) -> [String]
@@ -146,9 +146,9 @@ protocol GatewayChange: AsyncParsableCommand {
     var confirmation: ConfirmationOptions { get }
     /// What it will do; continues "This will".
     var intent: String { get throws }
-    /// What is sent.
+    /// The request to send.
     var request: (method: String, path: String, body: JSONValue?) { get throws }
-    /// What was done, for people.
+    /// What the change did, for people.
     func line(_ answer: JSONValue) -> String
 }
 
