@@ -19,7 +19,7 @@ extension Gateway {
             log: self.log,
             history: self.history,
             clock: self.clock,
-            // What is left of the disk then is for what cannot be made again.
+            // On a nearly full disk, the rest is for data that cannot be made again.
             hasRoom: { [storage = self.storage] in storage.map { $0.budget.level < .tight } ?? true },
             logger: logger
         )

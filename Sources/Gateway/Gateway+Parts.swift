@@ -8,7 +8,7 @@ import Settings
 import TLS
 
 extension Gateway {
-    /// What is read of files before the log is touched.
+    /// The parts that are read from files before the log is touched.
     struct Files {
         let apps: LiveApps
         let senders: SenderDirectory
@@ -33,7 +33,7 @@ extension Gateway {
         let filer: DecisionFiler?
     }
 
-    /// - Throws: What is wrong with a file: everything that may be is found here.
+    /// - Throws: The fault of a file: every such fault is found here.
     func readFiles() throws -> Files {
         let apps = LiveApps(self.configuration, seed: self.seed, work: self.work)
         let senders = try SenderDirectory(self.configuration)

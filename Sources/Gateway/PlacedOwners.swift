@@ -6,7 +6,8 @@ import Ownership
 import Partitions
 import WidgetModel
 
-/// Starts and ends owners as placement says, and tells it what came of it. Of one partition one thing after the other.
+/// Starts and ends owners as placement orders, and tells placement the results. It does one thing after the other for
+/// each partition.
 actor PlacedOwners {
     private let membership: Membership
     private let owners: [PartitionOwner]
@@ -14,21 +15,21 @@ actor PlacedOwners {
     private let logger: Logger
     /// Where an owner writes its last state; nil for nowhere, and then no other rules can go on.
     private let snapshots: (any SnapshotStore)?
-    /// What comes before an owner starts.
+    /// The work before an owner starts.
     private let prepare: @Sendable (PartitionID) async throws -> Void
-    /// What an owner that has started brings with it, once the gateway serves.
+    /// The work after an owner has started, once the gateway serves.
     private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
     private var work: [PartitionID: Task<Void, Never>] = [:]
     /// Partitions whose owners are on their way through a gate, and which placement has not given up meanwhile.
     private var gating: Set<PartitionID> = []
     private let orders: AsyncStream<NodeOrder>
     private let continuation: AsyncStream<NodeOrder>.Continuation
-    /// Why an owner could not start that this gateway was started with.
+    /// Why one of this gateway's first owners could not start.
     private var startFault: (any Error)?
     private var refusal: NodeRefusal?
     private var hasLeft = false
     private var telling: Task<Void, Never>?
-    /// Who waits until there is one.
+    /// Called when there is a refusal.
     private var onRefusal: (@Sendable () -> Void)?
 
     init(

@@ -10,9 +10,9 @@ package import WidgetModel
 /// certificates that do not go together, keys that others can read. Reads the files that it names, as a start would, and opens
 /// nothing.
 package struct ConfigurationCheck: Sendable {
-    /// What has to be mended.
+    /// The faults, which must be mended.
     package private(set) var faults: [SettingFault] = []
-    /// What works, and is hardly meant.
+    /// The settings that work, and are hardly meant.
     package private(set) var warnings: [SettingFault] = []
     private let files: [ConfigurationFile.NamedFile]
 
