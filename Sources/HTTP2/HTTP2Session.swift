@@ -93,7 +93,7 @@ import CNghttp2
         }
     }
 
-    /// Judges each frame and gives it to nghttp2; what came before a frame that is refused is still read.
+    /// Judges each frame and gives it to nghttp2; the bytes before a frame that is refused are still read.
     private func read(_ bytes: Span<UInt8>, at second: UInt32) -> HTTP2Error? {
         var given = 0
         var offset = 0
@@ -135,7 +135,7 @@ import CNghttp2
         return read >= 0 ? nil : self.error(library: read)
     }
 
-    /// Moves what has happened into `events`, which are forgotten here.
+    /// Moves the events into `events`, and forgets them here.
     package func takeEvents(into events: inout [HTTP2Event]) {
         guard unsafe !self.state.pointee.events.isEmpty else { return }
         unsafe events.append(contentsOf: self.state.pointee.events)
@@ -149,7 +149,7 @@ import CNghttp2
 
     // MARK: To the peer
 
-    /// Appends what is to be sent to `buffer`, frame by frame, until it holds `limit` bytes or nothing is left.
+    /// Appends the bytes to send to `buffer`, frame by frame, until it holds `limit` bytes or nothing is left.
     ///
     /// The last frame may pass the limit by a frame's length (16 KiB). Throws if sending shows that a limit was broken.
     package func drain(into buffer: inout [UInt8], upTo limit: Int, at second: UInt32) throws(HTTP2Error) {

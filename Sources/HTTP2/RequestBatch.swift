@@ -19,8 +19,9 @@ package struct ByteRange: Hashable, Sendable {
 
 /// The completed requests of one wakeup, as bytes and ranges.
 ///
-/// One batch is one value: whoever gets it reads it with safe code, and the transport reuses its storage for the next
-/// wakeup. Ranges are valid for as long as the value they came with; a receiver that answers later copies what it needs.
+/// One batch is one value: its receiver reads it with safe code, and the transport reuses its storage for the next
+/// wakeup. Ranges are valid for as long as the value they came with; a receiver that answers later copies what it
+/// needs.
 ///
 /// Requests stand in the order in which they completed.
 package struct RequestBatch: Sendable {
@@ -44,9 +45,10 @@ package struct RequestBatch: Sendable {
             self.rawValue = rawValue
         }
 
-        /// The body passed the listener's limit: `body` holds what came before, the rest is thrown away. Answer 413.
+        /// The body passed the listener's limit: `body` holds the bytes before the limit, the rest is thrown away.
+        /// Answer 413.
         package static let bodyTooLarge = Flags(rawValue: 1)
-        /// The header list passed its limits: `fields` holds what came before. Answer 431.
+        /// The header list passed its limits: `fields` holds the fields before them. Answer 431.
         package static let headersTooLarge = Flags(rawValue: 2)
         /// The rest of the request did not arrive within its deadline. Answer 408.
         package static let timedOut = Flags(rawValue: 4)

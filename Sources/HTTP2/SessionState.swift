@@ -244,7 +244,7 @@ import CNghttp2
         self.pendingHeads -= 1
     }
 
-    /// Gives up on the rest of a request: it is answered before it is whole, and what comes is thrown away.
+    /// Gives up on the rest of a request: it is answered before it is whole, and further bytes are thrown away.
     mutating func dropRest(_ slot: UnsafeMutablePointer<StreamSlot>) {
         unsafe self.forgetHead(slot)
         unsafe slot.pointee.flags.insert(.isDispatched)

@@ -123,7 +123,8 @@
         }
     }
 
-    /// Goes back to the chunks that an idle session keeps. Sound only while no slot is live: slots move to nobody.
+    /// Goes back to the chunks that an idle session keeps. Sound only while no slot is live, so that no stream loses
+    /// its slot.
     private mutating func shrink() {
         for place in unsafe self.chunks.indices.dropFirst(Self.chunksKept) {
             let chunk = unsafe self.chunks[place]

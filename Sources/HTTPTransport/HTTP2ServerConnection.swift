@@ -110,7 +110,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         }
     }
 
-    /// Counts the limits that were passed; for a connection whose other events nobody wants any more.
+    /// Counts the limits that were passed; for a connection whose other events have no receiver any more.
     func countLimits() {
         var events: [HTTP2Event] = []
         self.session.takeEvents(into: &events)

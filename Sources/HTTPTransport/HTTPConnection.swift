@@ -51,8 +51,7 @@ package final class HTTPConnection {
         self.version = version
     }
 
-    /// A connection that stands for another one, the same in all that is known of the peer: what is done with it is done by `backend`,
-    /// until ``standDown()``.
+    /// A connection that stands for another one, with the same facts about the peer. Calls to it go to `backend` until ``standDown()``.
     package convenience init(standingFor other: HTTPConnection, backend: any HTTPConnectionBackend) {
         self.init(
             id: other.id,
@@ -196,7 +195,7 @@ package final class HTTPConnection {
 
     private var mayAnnounce: Bool { self.backend?.unacknowledgedSettings ?? 0 < Self.unacknowledgedSettingsMax }
 
-    /// Closes at once; what was not flushed is lost.
+    /// Closes at once; output that was not flushed is lost.
     package func close() {
         self.eventLoop.assertInEventLoop()
         self.backend?.closeNow()

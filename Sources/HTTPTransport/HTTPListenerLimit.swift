@@ -13,7 +13,7 @@ package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     /// Credentials of one connection that were refused.
     case maxBadCredentials
 
-    /// What is said to a connection that ends because of ``maxListenerBytes``.
+    /// The text for a connection that ends because of ``maxListenerBytes``.
     static var heldBytesReason: String { "the listener holds too many bytes, most of them for this connection" }
 }
 

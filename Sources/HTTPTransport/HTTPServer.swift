@@ -100,7 +100,7 @@ package final class HTTPServer: Sendable {
     /// Takes no more connections, lets those that are here finish, and returns when all have gone.
     ///
     /// HTTP/2 connections get two GOAWAYs (RFC 9113, 6.8), so that no request that was on its way is lost. Streamed
-    /// answers are finished by their owner; what is not finished within the limit is cut off.
+    /// answers are finished by their owner; those that are not finished within the limit are cut off.
     package func drain(within limit: Duration) async {
         // It fails only if the listener has been closed before.
         try? await self.channel.close()

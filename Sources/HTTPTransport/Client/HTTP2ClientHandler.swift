@@ -183,7 +183,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         }
     }
 
-    /// Hands responses and events to whoever waits for them.
+    /// Hands responses and events to their waiting receivers.
     private func deliver() {
         self.session.takeResponses(into: &self.responses)
         for response in self.responses.responses {

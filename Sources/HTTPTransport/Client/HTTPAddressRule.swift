@@ -24,8 +24,8 @@ package enum HTTPAddressRule: Hashable, Sendable {
         return self.refusal(of: address)
     }
 
-    /// What is not on the public Internet. Source: the IANA registries of special-purpose addresses (RFC 6890), and
-    /// multicast.
+    /// The networks that are not on the public Internet. Source: the IANA registries of special-purpose addresses (RFC
+    /// 6890), and multicast.
     private static let special: [(network: IPNetwork, what: String)] = [
         ("0.0.0.0/8", "this network"), ("10.0.0.0/8", "private"), ("100.64.0.0/10", "shared by a carrier"),
         ("127.0.0.0/8", "loopback"), ("169.254.0.0/16", "link-local"), ("172.16.0.0/12", "private"),

@@ -137,9 +137,9 @@ final class TargetConnections {
         }
     }
 
-    // MARK: What the pool decides
+    // MARK: The pool's actions
 
-    /// Does what there is to do, and what comes of that, until nothing is left.
+    /// Performs the actions, and those that they lead to, until none is left.
     private func perform() {
         guard !self.isPerforming else { return }
         self.isPerforming = true
@@ -244,7 +244,7 @@ final class TargetConnections {
     }
 
     private func connected(_ id: UInt64, _ handler: HTTP2ClientHandler) {
-        // It was on its way when the client closed, and nobody wants it any more.
+        // The connection was being made when the client closed, and has no use any more.
         if self.isClosing { handler.close() }
         self.client.count {
             $0.connectionsOpened += 1
