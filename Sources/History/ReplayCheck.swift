@@ -17,7 +17,7 @@ package struct ReplayCheck: ~Copyable {
     private let partition: PartitionID
     private let partitions: Int
     private var engine: Engine
-    /// What came out since the last output.
+    /// The effects since the last output.
     private var effects: [Effect] = []
     private let snapshots: (any SnapshotHistory)?
     /// Outputs that the next whole one completes.
@@ -162,7 +162,7 @@ package struct ReplayCheck: ~Copyable {
         }
     }
 
-    /// Forgets what was to be compared.
+    /// Forgets the effects and chunks that were to be compared.
     private mutating func letGo() {
         self.effects = []
         self.chunks = []

@@ -64,7 +64,7 @@ package struct HostAuthorizer: Sendable {
             token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
         } catch {
             guard error.rejection == .invalidProviderToken else { throw Problem(error) }
-            // What is no token at all is so for both.
+            // A text that is no token at all has the same fault as both.
             let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }

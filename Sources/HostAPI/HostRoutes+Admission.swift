@@ -5,14 +5,14 @@ import WidgetModel
 
 /// Registrations that add hosts or instances have to find room in the registry.
 extension HostRoutes {
-    /// What came of asking for room: what is reserved, and which registrations find none.
+    /// The reserved room, and the registrations that find none.
     struct Admission {
         var reservations: [RegistryReservation] = []
         /// By the place of the registration.
         var refusals: [Int: Problem] = [:]
     }
 
-    /// Reserves what registrations of one app add.
+    /// Reserves room for the hosts and instances that registrations of one app add.
     ///
     /// As long as there is room for all that they could add, no engine is asked. Near a limit the engines say what each adds.
     func admit(

@@ -33,7 +33,7 @@ package struct RegistrationBody: Sendable {
     /// Reads a body.
     ///
     /// - Parameters:
-    ///   - object: The body; the caller has taken what is its own and this function finishes it.
+    ///   - object: The body; the caller has taken its own members, and this function finishes it.
     ///   - apps: The apps that are served.
     ///   - instancesMax: The most instances of one host.
     ///   - conditions: What the conditions of instances may ask.

@@ -2,9 +2,9 @@ package import Engine
 import Journaling
 package import WidgetModel
 
-/// Some decisions of one partition with numbers one behind the other: what is written, read and removed as one.
+/// Some decisions of one partition with consecutive numbers, which are written, read and removed as one.
 package struct DecisionBlock: Hashable, Sendable {
-    /// What is known of a block without what is in it.
+    /// The head of a block, without its decisions.
     package struct Head: Hashable, Sendable {
         package let partition: PartitionID
         /// The number of its first decision.
@@ -167,7 +167,7 @@ package struct DecisionBlock: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// What is known of a block by its first bytes; nil if those are of another version, or no block.
+    /// The head of a block, from its first bytes; nil if they are of another version, or of no block.
     package static func head(of bytes: [UInt8]) -> Head? {
         var reader = ByteReader(bytes)
         guard (try? reader.readByte()) == Self.version else { return nil }

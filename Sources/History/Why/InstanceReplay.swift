@@ -28,7 +28,7 @@ package struct InstanceReplay: ~Copyable {
     /// - Parameters:
     ///   - address: The instance.
     ///   - engine: The state to begin with.
-    ///   - since: The beginning of what is told.
+    ///   - since: The beginning of the told time.
     ///   - stepsMax: The most steps that are told, the newest ones.
     ///   - isWhole: Whether all records are applied: slower by far, and exact in every case.
     package init(
@@ -98,7 +98,7 @@ package struct InstanceReplay: ~Copyable {
         return self.trace
     }
 
-    // MARK: - What is applied
+    // MARK: - Applied records
 
     private func concerns(_ header: RecordHeader, _ bytes: [UInt8]) -> Bool {
         switch header.subject {
@@ -260,7 +260,7 @@ package struct InstanceReplay: ~Copyable {
         self.trace.steps.append(step)
     }
 
-    /// The instance's reload among what came out.
+    /// The instance's reload among the effects.
     private func issued() -> ReloadEffect? {
         for effect in self.output.effects {
             switch effect {

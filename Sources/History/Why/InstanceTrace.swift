@@ -5,7 +5,7 @@ package import WidgetModel
 package struct InstanceTrace: Sendable {
     package let address: InstanceAddress
     package let partition: PartitionID
-    /// The beginning of what is told; nothing before it is.
+    /// The beginning of the told time; nothing earlier is told.
     package let since: Instant
     /// The log's time at the end.
     package internal(set) var until: Instant
@@ -58,7 +58,7 @@ package struct TraceStep: Sendable {
     package internal(set) var record: Record?
     /// What the engine answered to the record.
     package let answer: RecordAnswer.Result?
-    /// What was decided about the instance, in order.
+    /// The decisions about the instance, in order.
     package let decisions: [DecisionView]
     /// The reload that was issued, with the pushes that it serves.
     package let reload: ReloadEffect?
