@@ -10,8 +10,8 @@ package import WidgetModel
 /// Creates, reads, lists and deletes the channels of apps, and turns a broadcast into a targeted push.
 ///
 /// An app's channels are state of one partition, the app's home. A broadcast asks it for the channel and is then a push
-/// record like any other for every partition, with the channel's pattern in it; a channel that is deleted afterwards does
-/// not take back what was accepted before.
+/// record like any other for every partition, with the channel's pattern in it; deleting a channel does not take back
+/// the broadcasts that were accepted before.
 package struct ChannelService: Sendable {
     private let log: CommandLog
     private let journal: any Journal

@@ -129,7 +129,7 @@ package final class HostDirectory: TokenDirectory {
         self.shards[Self.shard(hash)].withLock { body(&$0, hash) }
     }
 
-    /// Takes over what was gathered for one shard. O(rows).
+    /// Takes over the rows that were gathered for one shard. O(rows).
     func take(_ batch: HostDirectoryShard.Batch, of apps: [BundleID], into shard: Int) {
         self.shards[shard].withLock { $0.take(batch, of: apps) }
     }

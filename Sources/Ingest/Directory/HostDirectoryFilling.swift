@@ -1,8 +1,8 @@
 import APNSWire
 import WidgetModel
 
-/// Tokens of hosts on their way into a ``HostDirectory``, many of them: what goes into one shard of it waits until it is worth
-/// the lock and the wait for memory. What is bound is known once all is, see ``finish()``.
+/// Many tokens of hosts on their way into a ``HostDirectory``. The rows of one shard wait until there are enough for the lock and the wait
+/// for memory. All bindings are known after ``finish()``.
 struct HostDirectoryFilling: ~Copyable {
     private let directory: HostDirectory
     private let apps: [BundleID]

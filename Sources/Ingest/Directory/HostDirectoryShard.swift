@@ -90,7 +90,7 @@ struct HostDirectoryShard: ~Copyable, Sendable {
 // MARK: - Looking up
 
 extension HostDirectoryShard {
-    /// What is known of a token, and if it is bound, to what.
+    /// The standing of a token and, if it is bound, its host.
     func find(
         _ token: borrowing TokenWords,
         _ hash: UInt64,

@@ -79,7 +79,7 @@ final class BulkExchange: HTTPConnectionBackend {
         self.schedule()
     }
 
-    /// The stream or its connection has gone: what was taken stays taken, nothing more is.
+    /// The stream or its connection has gone: taken lines stay taken, and no more are.
     func end() {
         guard let own else { return }
         self.own = nil

@@ -68,7 +68,7 @@ package struct JudgedPush: ~Copyable, Sendable {
         }
     }
 
-    /// Whether it goes to the log, if its sender is within its limits: neither what is relayed nor what is only asked does.
+    /// Whether it goes to the log, if its sender is within its limits: neither relayed pushes nor dry runs do.
     var isLogged: Bool {
         if self.isRelayed { return false }
         if case .targeted(_, let isDryRun) = self.push.target { return !isDryRun }

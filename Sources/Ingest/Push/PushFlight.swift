@@ -68,7 +68,7 @@ struct PushFlight {
         }
     }
 
-    /// Lets go what was answered; to be called once for flights that land together, so that a connection is flushed once.
+    /// Flushes the answers. To be called once for flights that land together, so that a connection is flushed once.
     func flush() {
         for group in self.groups { group.connection.flush() }
     }

@@ -108,7 +108,7 @@ extension PushHandler {
     }
 
     /// Answers a request that did not come whole: 431 if its header list is too large, else 408. APNs documents no reason
-    /// for either; the request's id comes back if it was among what was read.
+    /// for either; the request's id comes back if it was read.
     func refuseUnread(_ push: borrowing PushContext) {
         let isAboutChannels = push.head.path.map { PushRoute(path: $0, in: push.bytes) } == .channels
         let status = push.request.flags.contains(.headersTooLarge) ? 431 : 408

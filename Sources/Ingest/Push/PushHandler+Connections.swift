@@ -16,7 +16,7 @@ extension PushHandler {
         }
     }
 
-    /// What is remembered of a connection; its client certificate is looked at once.
+    /// The remembered state of a connection; its client certificate is looked at once.
     func state(of connection: HTTPConnection) -> PushConnection {
         if let state = connection.context as? PushConnection { return state }
         let certificate = connection.peerCertificate.map { CertificateStanding($0, self.services.senders.certificates) }
@@ -69,12 +69,12 @@ extension PushHandler {
 ///
 /// Sources: Apple, "Sending notification requests to APNs" (one stream before the first good token) and "Handling
 /// notification responses from APNs" (answers of 400 to 499 slow a connection down, 410 does not); how far is not
-/// documented: what was seen is 1.
+/// documented: 1 was seen.
 extension PushHandler {
-    /// What a connection has that was slowed down.
+    /// The limit of a connection that was slowed down.
     private static let slowStreamsMax: UInt32 = 1
 
-    /// Notes a refusal: whether the connection is to be slowed down is told by whose it is.
+    /// Notes a refusal. The connection's sender says whether refusals slow it down.
     func slowDown(_ state: PushConnection, for answer: RejectionAnswer) {
         guard (400...499).contains(answer.status), answer.status != 410 else { return }
         if let sender = state.sender, sender.isSlowedByRefusals { state.isSlowed = true }

@@ -19,7 +19,7 @@ extension PushHandler {
         case targetedPushes
     }
 
-    /// What is done with a request.
+    /// The course of a request.
     enum Course {
         /// It is judged as a push, if only to be refused as one.
         case push

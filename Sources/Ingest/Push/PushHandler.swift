@@ -136,7 +136,7 @@ package final class PushHandler: RequestBatchHandler {
         return self.flightNumber
     }
 
-    /// Answers what was committed since the last call.
+    /// Answers the pushes that were committed since the last call.
     func land() {
         var landed: [PushFlight] = []
         for (number, result) in self.landings.take() {
@@ -158,9 +158,9 @@ package final class PushHandler: RequestBatchHandler {
 }
 
 extension PushIntake {
-    /// The steps of a push up to the log. In one function, so that they are one access to what the event loop has.
+    /// The steps of a push up to the log. In one function, so that they are one access to the event loop's state.
     ///
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     fileprivate mutating func take(_ push: borrowing PushContext) throws(RejectionAnswer) -> Outcome {
         let authorized = try self.judge.authorize(push)
         let judged = try self.judge.judge(authorized, push)

@@ -14,7 +14,7 @@ import WidgetModel
 ///
 /// One value, so that a push is taken with a single check of exclusive access.
 struct PushIntake: ~Copyable {
-    /// What is left to do about a push that is in order.
+    /// The next step for a valid push.
     enum Outcome {
         /// Nothing: it is answered when its record is durable.
         case taken
@@ -55,7 +55,7 @@ struct PushIntake: ~Copyable {
         let charges: WorkCharges
     }
 
-    /// What is taken for one partition, or for all, beside its records.
+    /// The parts of a turn for one partition, or for all, beside its records.
     struct Load {
         /// Whom to answer.
         var flight = PushFlight()
@@ -74,13 +74,13 @@ struct PushIntake: ~Copyable {
     var judge: PushJudge
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
-    /// By partition; behind them what is for all.
+    /// By partition; behind them that for all partitions.
     private var loads: [Load]
     /// How many pushes were taken in this turn.
     private var taken = 0
     private let work: WorkAdmission?
     private let partitions: Int
-    /// What of this turn's charges is reserved for pushes to hosts that are still to come.
+    /// The part of this turn's charges that is reserved for pushes to hosts that are still to come.
     private var shares: TurnShares
     /// For how many pushes to hosts room is reserved at once.
     private static let pushesReserved = 64
@@ -103,7 +103,7 @@ struct PushIntake: ~Copyable {
     /// Whether nothing waits to be submitted.
     var isEmpty: Bool { self.builder.isEmpty }
 
-    /// What was taken since the last call.
+    /// The pushes that were taken since the last call.
     mutating func takeTurn() -> Turn {
         self.shares.end { units, team, partition in
             let rest = WorkCharges.Charge(team: team, partition: partition, units: units, isLarge: false)
@@ -134,7 +134,7 @@ struct PushIntake: ~Copyable {
 
     /// Whether there is room for a push, and what becomes of it.
     ///
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     mutating func admit(
         _ judged: consuming JudgedPush,
         _ push: borrowing PushContext
@@ -190,7 +190,7 @@ struct PushIntake: ~Copyable {
     /// Adds a push whose question was answered.
     ///
     /// - Parameter matched: How many it matches in each partition, and may match.
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     mutating func log(
         _ question: Question,
         matching matched: MatchedInstances,
@@ -225,7 +225,7 @@ struct PushIntake: ~Copyable {
 
     /// Adds a push whose token was asked about.
     ///
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     mutating func log(
         _ sought: Sought,
         found lookup: TokenLookup,
@@ -248,7 +248,7 @@ struct PushIntake: ~Copyable {
         return self.board(record, of: sought.app, pending, load)
     }
 
-    /// The place in ``loads`` of what goes to one partition, or to all.
+    /// The place in ``loads`` of the load for one partition, or for all.
     @inline(__always)
     private func load(for partition: PartitionID?) -> Int { partition.map { Int($0.rawValue) } ?? self.partitions }
 

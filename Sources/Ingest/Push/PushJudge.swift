@@ -66,7 +66,7 @@ package struct PushJudge: ~Copyable {
 
     /// Judges a push's method, path and credentials.
     ///
-    /// - Throws: What is answered: the first rule that it breaks.
+    /// - Throws: The answer for the first rule that it breaks.
     package mutating func authorize(_ push: borrowing PushContext) throws(RejectionAnswer) -> AuthorizedPush {
         self.refreshApps()
         do throws(ProviderTokenFault) {
@@ -81,7 +81,7 @@ package struct PushJudge: ~Copyable {
 
     /// Judges the rest of a push: its headers, its body, and where it goes.
     ///
-    /// - Throws: What is answered: the first rule that it breaks.
+    /// - Throws: The answer for the first rule that it breaks.
     package mutating func judge(
         _ authorized: consuming AuthorizedPush,
         _ push: borrowing PushContext
@@ -194,7 +194,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Refuses a token for what it is itself, or for what came over the connection before; remembers it for what follows.
+    /// Refuses a token for its own faults, or because of earlier tokens on the connection; remembers it for the requests that follow.
     ///
     /// - Parameter isOfOtherEnvironment: Whether its key is for the other environment than the app of the request.
     func check(
