@@ -202,12 +202,13 @@ extension Broker {
     /// (issue 637 of nats.c). Once brokers have answered behind the end of it, none comes any more.
     func end(_ subscription: OpaquePointer) {
         unsafe natsSubscription_Unsubscribe(subscription)
-        // Without an answer a message may be on its way: what stays in memory harms less than what is gone.
+        // Without an answer a message may be on its way: a subscription that stays in memory harms less than one that
+        // is freed too early.
         guard unsafe natsConnection_FlushTimeout(self.connection, 5_000) == NATS_OK else { return }
         unsafe natsSubscription_Destroy(subscription)
     }
 
-    /// Asks all brokers something, and gives back what they answered within a while.
+    /// Asks all brokers a question, and returns their answers within a while.
     func askAll(_ subject: String, waitMilliseconds: Int) throws(JournalError) -> [[UInt8]] {
         var subscription: OpaquePointer?
         let inbox = "_INBOX.freshet.\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"

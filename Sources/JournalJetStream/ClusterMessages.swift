@@ -92,7 +92,7 @@ enum DrawingMessage {
 
 /// A claim as its message has it; the sequence of that is the epoch.
 enum ClaimMessage {
-    /// What is claimed, or let go of.
+    /// A claim, or a release.
     enum Content {
         case claim
         case release(Release)

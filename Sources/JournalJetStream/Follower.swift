@@ -74,7 +74,7 @@ final class Follower: Sendable {
         }
     }
 
-    /// Whether what comes next was let go of before it was read: then this goes on behind it.
+    /// Whether the next entry was trimmed before it was read: then this goes on behind the trimmed part.
     private func hasLeft(_ next: inout LogPosition) -> Bool {
         guard let head = try? self.reader.head(), head > next else { return false }
         next = head

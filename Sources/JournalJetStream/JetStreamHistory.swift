@@ -118,7 +118,7 @@ package struct JetStreamHistory: EndedLog {
 }
 
 extension JetStreamJournal {
-    /// Waits until every partition has what is for all of them.
+    /// Waits until every partition has its copies of the submissions to all partitions.
     ///
     /// - Throws: `.unavailable` if that is not so within the configured patience.
     package func waitUntilPlaced() throws(JournalError) {

@@ -103,7 +103,7 @@ struct AnswerParts {
 
     init() {}
 
-    /// Takes what came next.
+    /// Takes the next message.
     ///
     /// - Returns: The answer, once it is whole; ``NodeAnswer/silence`` if a part is missing, or it is too long.
     mutating func take(_ content: Content, bytesMax: Int) -> NodeAnswer? {

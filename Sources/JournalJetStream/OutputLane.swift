@@ -49,7 +49,7 @@ final class OutputLane: Sendable {
             }
         }
         let tail = self.tail.withLock { $0 }
-        // The brokers judge what is expected, and refuse no output for what it says.
+        // The brokers judge the expected position, and refuse no output for its content.
         if let refusal = OutputRule.refusal(
             of: work.record,
             to: self.partition,

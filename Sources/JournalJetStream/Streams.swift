@@ -197,7 +197,7 @@ struct Streams {
         return known
     }
 
-    /// What is there, whatever it is.
+    /// The format and stage of the log that is there; nil if there is none.
     func known() throws(JournalError) -> (format: JournalFormat, stage: Stage)? {
         // Brokers without that stream say so by an error.
         guard try self.broker.ends(of: self.names.notes) != nil,

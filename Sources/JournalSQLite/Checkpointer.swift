@@ -6,7 +6,7 @@ import Synchronization
 /// waits for it; and finishes files that are no longer written.
 final class Checkpointer: Sendable {
     private enum Job {
-        /// Copy what is there. Nobody waits for it.
+        /// Copy the pages that are there. No caller waits for it.
         case copy(path: String)
         /// A file is no longer written: copy everything, empty the write-ahead log, close.
         case finish(Unfinished)
@@ -82,11 +82,11 @@ final class Checkpointer: Sendable {
         if mustWait { self.isCopied.wait() }
     }
 
-    /// Finishes a file that is no longer written, as soon as nobody reads from its write-ahead log any more.
+    /// Finishes a file that is no longer written, as soon as no reader uses its write-ahead log any more.
     ///
     /// - Parameters:
-    ///   - path: Which.
-    ///   - file: The same as the writer had it, who must not touch it again.
+    ///   - path: The file's path.
+    ///   - file: The writer's open file, which the writer must not touch again.
     func finish(path: String, _ file: LogFile? = nil) {
         let unfinished = Unfinished(path: path, file: file)
         self.state.withLock { $0.jobs.append(.finish(unfinished)) }
@@ -125,7 +125,7 @@ final class Checkpointer: Sendable {
                 unfinished.append(file)
                 retryAt = min(retryAt, .now() + Self.finishRetryDelay)
             case .stop:
-                // What is left then is finished when the log is opened again.
+                // Files that are not finished then are finished when the log is opened again.
                 for file in unfinished { _ = file.finish() }
                 return
             case nil:

@@ -4,10 +4,10 @@ import WidgetModel
 
 /// The directory of one log: `lock`, `journal.format`, `begun`, and the numbered files `journal-000001.sqlite`, ...
 ///
-/// Whoever has one owns the directory: its lock is held until ``unlock()``, or until it goes away.
+/// The holder of a value owns the directory: the value holds the lock until ``unlock()``, or until it goes away.
 ///
-/// What is locked is the directory itself, which nobody can remove while there is something in it and which is the same by
-/// every name. The file `lock` says who has it.
+/// The lock is on the directory itself, which cannot be removed while it has files, and which is the same by every
+/// name. The file `lock` names the process that has it.
 final class DataDirectory: Sendable {
     let path: String
     private let itself: PosixFile
@@ -181,7 +181,7 @@ final class DataDirectory: Sendable {
         try self.sync()
     }
 
-    /// Makes what was created, renamed or removed in the directory durable.
+    /// Makes created, renamed and removed names of the directory durable.
     private func sync() throws(JournalError) { try Self.sync(self.path) }
 
     static func sync(_ path: String) throws(JournalError) {

@@ -14,7 +14,7 @@ enum EarlierBuild {
     ///
     /// - Parameters:
     ///   - path: The directory, for the message.
-    ///   - names: What is in it.
+    ///   - names: The names of its files.
     /// - Throws: ``JournalError/Code/formatMismatch``.
     static func refuse(_ path: String, with names: [String]) throws(JournalError) {
         let isEarlier = names.contains { name in

@@ -138,8 +138,8 @@ final class LogFile {
     /// What a write-ahead log that is started over keeps of the disk: to write over it is faster than to grow.
     private static let walBytesKept = 16_777_216
 
-    /// Sets what makes a commit durable, and reads it back: a connection that says FULL and syncs nothing would lose
-    /// what was promised.
+    /// Sets the pragmas that make a commit durable, and reads them back: a connection that does not sync would lose
+    /// commits that were acknowledged.
     static func makeDurable(_ database: Database) throws(SQLiteFailure) {
         let mode = try database.text("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {

@@ -200,19 +200,20 @@ final class LogWriter {
 // MARK: - Between two transactions
 
 extension LogWriter {
-    /// To be called after a commit that wrote something, and then only.
+    /// To be called only after a commit that wrote something.
     ///
     /// SQLite before 3.51.3 can lose commits if a checkpoint begins when every page has been copied already and a commit
     /// starts the write-ahead log over meanwhile (sqlite.org/wal.html, "The WAL-Reset Bug"). That cannot happen here: a
-    /// copy is asked for right behind a commit, so it finds pages to copy, and until it is done nobody else copies any.
+    /// copy is asked for right behind a commit, so it finds pages to copy, and until it is done no other thread copies
+    /// any.
     private func maintain() {
         if self.shared.fileEnd.take() || self.fileBytes >= self.rotateAtBytes { return self.rotate() }
         let path = self.directory.logFilePath(self.file.number)
         if let copied = self.shared.checkpointer.takeCopied(of: path),
             (self.file.database.walPages - copied.copied) * self.file.pageBytes <= Self.lastBytesMax
         {
-            // Once every page is copied, the next commit starts the write-ahead log over: it writes over what is there,
-            // which needs no new blocks and syncs faster. A failure loses nothing; the next copy tries again.
+            // Once every page is copied, the next commit starts the write-ahead log over: it writes over the file's
+            // blocks, which needs no new ones and syncs faster. A failure loses nothing; the next copy tries again.
             _ = try? self.file.database.checkpoint()
         } else if self.file.walBytes >= self.checkpointBytes {
             self.shared.checkpointer.requestCopy(of: path)
@@ -224,8 +225,8 @@ extension LogWriter {
         min(self.configuration.walBytesMax / 2, max(Self.checkpointBytesMin, self.fileBytes / 2))
     }
 
-    /// Empties the write-ahead log before it is too large: commits came faster than they could be copied, or somebody reads
-    /// what is in it and does not stop. Then a new file is begun, since nobody can hold on to the write-ahead log of that.
+    /// Empties the write-ahead log before it is too large: commits came faster than they could be copied, or a reader
+    /// of it does not stop. Then a new file is begun, since no reader holds the write-ahead log of that file.
     private func makeRoom(rows: Int, bytes: Int) {
         let walBytes = self.file.walBytes
         guard walBytes > 0, walBytes + self.file.walBytes(rows: rows, bytes: bytes) > self.configuration.walBytesMax
@@ -259,7 +260,7 @@ extension LogWriter {
             self.rotateAtBytes = self.configuration.fileBytesMax
             self.shared.checkpointer.finish(path: self.directory.logFilePath(old.number), old)
         } catch {
-            // What is left of it must not be taken for the newest file; if it cannot be removed, it is empty, and
+            // The unfinished file must not be taken for the newest one; if it cannot be removed, it is empty, and
             // opening the log removes it.
             try? self.directory.removeLogFile(number)
             let step = max(1, self.configuration.fileBytesMax / Self.rotationRetryDivisor)

@@ -61,7 +61,7 @@ final class PosixFile: Sendable {
     /// So many bytes from an offset on, fewer only at the end of the file.
     func read(_ count: Int, at offset: Int) throws(JournalError) -> [UInt8] {
         var failure: JournalError?
-        // Sound: what was read is initialised, and no more than that is said to be.
+        // Sound: the bytes that were read are initialised, and the count says no more than these.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
                 let start = unsafe buffer.baseAddress.map { unsafe $0 + done }

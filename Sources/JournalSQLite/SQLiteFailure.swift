@@ -23,13 +23,13 @@ struct SQLiteFailure: Error, Hashable, Sendable {
     /// I/O error can come from the sync behind it.
     var mayHaveCommitted: Bool { self.primaryCode == SQLITE_IOERR && self.code != Self.writeError }
 
-    /// Whether what is in the file is wrong, and will be as often as it is read.
+    /// Whether the file's content is damaged, so that each further read will fail, too.
     var isDamage: Bool { self.meaning == .corrupt }
 
     /// `SQLITE_IOERR_WRITE`, a macro with operators, which Swift does not import.
     private static let writeError = SQLITE_IOERR | 3 << 8
 
-    /// - Parameter action: What was being done to what, as in `append of 3 entries`.
+    /// - Parameter action: The operation that failed and its object, as in `append of 3 entries`.
     func journalError(_ action: String) -> JournalError {
         JournalError(self.meaning, "\(action) in \(self.file): \(self.sentence)")
     }

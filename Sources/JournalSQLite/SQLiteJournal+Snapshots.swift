@@ -82,7 +82,7 @@ extension SQLiteJournal: SnapshotStore {
         return removable.count
     }
 
-    /// Whether nobody needs anything that came before.
+    /// Whether no partition needs an entry or output from before these starts.
     private func isDone(_ starts: [PartitionStart], _ positions: [LogPosition], _ instant: Instant) -> Bool {
         for (index, start) in starts.enumerated() {
             guard start.tail.position <= positions[index], start.tail.logTime < instant else { return false }

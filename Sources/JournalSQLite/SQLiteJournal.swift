@@ -12,7 +12,7 @@ import WorkerThreads
 /// A journal that is dropped without ``close()`` finishes what it accepted on its own.
 package final class SQLiteJournal: Journal, LogHistory {
     package let format: JournalFormat
-    /// What was found at the end of the log and cut off when it was opened, in words; nil if it ended well.
+    /// The damaged end of the log that was cut off when it was opened, in words; nil if it ended well.
     package let cut: String?
     let shared: LogWriter.Shared
     let directory: DataDirectory
@@ -57,7 +57,7 @@ package final class SQLiteJournal: Journal, LogHistory {
         }
         let isOpen = DispatchGroup()
         isOpen.enter()
-        // The thread holds nothing of what was found but what the writer holds: a file that is trimmed has to be closed.
+        // The thread holds no open files but the writer's own: a file that is trimmed has to be closed.
         let writer = LogWriter(
             configuration: configuration,
             format: format,

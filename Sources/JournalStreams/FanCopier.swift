@@ -1,16 +1,16 @@
 package import WidgetModel
 
-/// Copies what is for all partitions into each, in its order, as a value.
+/// Copies submissions to all partitions into each, in their order, as a value.
 ///
-/// A copy is stored only behind the copy before it, so that however many do this, each partition has each exactly once. Where
-/// there is no copy any more, it is stored only behind the end that the stream had before that was found out: see
-/// ``MessageWriter``. A partition takes exactly the next one: one that is ahead means that what is known of it is old.
+/// A copy is stored only behind the copy before it, so that however many copiers there are, each partition has each submission exactly
+/// once. If a partition has no copy any more, the next one is stored only behind the end that its stream had before that was found out: see
+/// ``MessageWriter``. A partition takes exactly the next copy. If it is ahead, its known progress is old.
 package struct FanCopier: Sendable {
     /// How far a partition is.
     package struct Progress: Hashable, Sendable {
         /// The sequence of the newest original that it has.
         package var fan: UInt64
-        /// What the next copy has to expect.
+        /// The condition for the next copy to be stored.
         package var expected: Expectation
 
         package init(fan: UInt64, expected: Expectation) {
@@ -53,7 +53,7 @@ package struct FanCopier: Sendable {
 
     package init(partitions: Int) { self.progress = Array(repeating: nil, count: partitions) }
 
-    /// The next step. Precondition: what came of the one before was told.
+    /// The next step. Precondition: the result of the one before was told.
     package mutating func step() -> Step {
         if self.mustPause {
             self.mustPause = false

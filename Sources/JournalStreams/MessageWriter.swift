@@ -24,7 +24,7 @@ package struct MessageWriter: Sendable {
     }
 
     private struct Attempt {
-        /// What has to be so for it to be stored; nil until the stream's end is known.
+        /// The condition for it to be stored; nil until the stream's end is known.
         var expected: Expectation?
         /// Whether it may be stored, or may be yet.
         var isOpen = false
@@ -101,7 +101,7 @@ package struct MessageWriter: Sendable {
     ///   - ends: Those of the stream, asked for later.
     package mutating func found(newest: UInt64?, ends: StreamEnds) -> Step {
         guard var attempt = self.attempt else { return .pause }
-        // The subject has no other writer, and nothing follows what is not settled.
+        // The subject has no other writer, and no message follows one that is not settled.
         if let newest, newest > self.last { return self.store(at: newest) }
         guard newest == nil, self.last == 0 || ends.first > self.last else {
             if newest == self.last { return .pause }
@@ -111,7 +111,7 @@ package struct MessageWriter: Sendable {
             )
         }
         switch attempt.expected {
-        // What was behind that end would be there still: it is not, and cannot come any more.
+        // A message that was stored behind that end would be there still: it is not, and cannot come any more.
         case .lastOfSubject(let end), .lastOfStream(let end):
             if attempt.isOpen, ends.first > end + 1 {
                 return self.fail(.unknownOutcome, "what followed message \(end) was trimmed meanwhile")

@@ -1,7 +1,7 @@
 package import Journaling
 package import WidgetModel
 
-/// What is wrong with a message.
+/// The fault of a message.
 package struct MessageFault: Error {
     package let sentence: String
 
@@ -93,7 +93,7 @@ package struct InputMessage: Sendable {
     package let id: MessageID
     /// The writer's clock.
     package let writtenAt: Instant
-    /// The sequence of the original, of a copy of what is for all partitions.
+    /// The original's sequence, in a copy of a submission to all partitions; else nil.
     package let fan: UInt64?
     package let records: PackedRecords
 
@@ -128,7 +128,7 @@ package struct InputMessage: Sendable {
     }
 }
 
-/// What is for all partitions as its message has it.
+/// A submission to all partitions as its message has it.
 package struct FanMessage: Sendable {
     package let id: MessageID
     package let writtenAt: Instant

@@ -82,7 +82,7 @@ package struct SnapshotChunks: Sendable {
     /// The next whole chunk; nil if more has to be added first.
     package mutating func next() -> [UInt8]? { self.bytes.count < self.size ? nil : self.take(self.size) }
 
-    /// What is left when all whole ones have gone; nil for nothing.
+    /// The last bytes, when all whole chunks have been taken; nil if there are none.
     package mutating func rest() -> [UInt8]? { self.bytes.isEmpty ? nil : self.take(self.bytes.count) }
 
     private mutating func take(_ count: Int) -> [UInt8] {

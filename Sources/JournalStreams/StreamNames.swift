@@ -1,7 +1,7 @@
 package import Journaling
 package import WidgetModel
 
-/// The names of a cluster's streams, and of what is in them.
+/// The names of a cluster's streams, and of the subjects in them.
 package struct StreamNames: Hashable, Sendable {
     package let cluster: String
 
@@ -23,11 +23,11 @@ package struct StreamNames: Hashable, Sendable {
     package func input(_ partition: PartitionID) -> String { "freshet-\(self.cluster)-in-\(partition)" }
     /// A partition's outputs.
     package func output(_ partition: PartitionID) -> String { "freshet-\(self.cluster)-out-\(partition)" }
-    /// What is for all partitions.
+    /// Submissions to all partitions.
     package var fan: String { "freshet-\(self.cluster)-fan" }
     /// The chunks of snapshots.
     package var chunks: String { "freshet-\(self.cluster)-snap" }
-    /// One message for each thing that is known of the log: its format, where snapshots are, what was trimmed.
+    /// One message for each note on the log: its format, where snapshots are, how far it was trimmed.
     package var notes: String { "freshet-\(self.cluster)-meta" }
 
     private var root: String { "freshet.\(self.cluster)" }
@@ -37,7 +37,7 @@ package struct StreamNames: Hashable, Sendable {
     package func input(_ partition: PartitionID, of writer: UInt64) -> String {
         "\(self.root).in.\(partition).\(String(writer, radix: 16))"
     }
-    /// Copies of what is for all partitions.
+    /// Copies of submissions to all partitions.
     package func copies(_ partition: PartitionID) -> String { "\(self.root).in.\(partition).fan" }
     package func outputs(_ partition: PartitionID) -> String { "\(self.root).out.\(partition)" }
     package var allFan: String { "\(self.root).fan.>" }

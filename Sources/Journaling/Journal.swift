@@ -29,11 +29,11 @@ package protocol Journal: Sendable {
         whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     )
 
-    /// Appends records to every partition: each gets its own, exactly once, and all get what is appended like this in one
-    /// order.
+    /// Appends records to every partition: each gets its own, exactly once, and all get such submissions in one order.
     ///
-    /// Not at one instant: one partition may have them while another does not yet. Nothing is said of the order among these
-    /// and what is appended to a partition alone. Within a partition they are together in one entry, in their order.
+    /// Not at one instant: one partition may have them while another does not yet. There is no promise about the order
+    /// among these records and those that are appended to a partition alone. Within a partition they are together in
+    /// one entry, in their order.
     ///
     /// - Parameters:
     ///   - submission: The records, at least one for each partition; see ``JournalLimits`` for how many bytes.
@@ -93,17 +93,18 @@ package protocol Journal: Sendable {
         whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
     )
 
-    /// Takes more or less at once from now on; what was accepted stays accepted. See ``JournalLimits``.
+    /// Takes more or less at once from now on; accepted submissions stay accepted. See ``JournalLimits``.
     func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int)
 
-    /// Finishes what was accepted, calls it back, and lets go of the store. Later calls are refused with `.closed`;
-    /// closing again does nothing.
+    /// Finishes accepted work, calls it back, and lets go of the store. Later calls are refused with `.closed`; closing
+    /// again does nothing.
     ///
     /// Waits for the journal's thread, except when a callback calls it.
     func close()
 }
 
-/// A journal that is its own history calls back on the calling thread: what is not in memory is read from the disk there.
+/// A journal that is its own history calls back on the calling thread: entries that are not in memory are read from the
+/// disk there.
 extension Journal where Self: LogHistory {
     package func read(
         _ partition: PartitionID,

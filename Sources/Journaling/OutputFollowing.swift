@@ -16,7 +16,7 @@ package protocol OutputFollowing: Sendable {
     /// - Parameters:
     ///   - partition: Whose outputs.
     ///   - position: The first one wanted; nil for some of the newest ones, and those behind them.
-    ///   - take: Told what is read, one after the other, on a thread that may wait for it. Returns whether there is to be more.
+    ///   - take: Told the outputs, one after the other, on a thread that may wait for it. Returns whether to read on.
     func followOutputs(
         _ partition: PartitionID,
         from position: OutputPosition?,

@@ -3,11 +3,12 @@ import Glibc
 package import Journaling
 package import WidgetModel
 
-/// Looks at every row of a log and tells all that is wrong, where reading would stop at the first.
+/// Looks at every row of a log and tells all faults, where reading would stop at the first.
 ///
-/// What is checked: that every file is there and is the one that its name says; SQLite's own check of each; that rows
-/// follow each other without a gap, from file to file as well; checksums; framing; that time does not go back; that outputs
-/// speak of entries there are; and that the write-ahead log was written to its end. What the records mean is not.
+/// It checks that every file is there and is the one that its name says; SQLite's own check of each; that rows follow
+/// each other without a gap, from file to file as well; checksums; framing; that time does not go back; that outputs
+/// are of entries that exist; and that the write-ahead log was written to its end. It does not check the meaning of
+/// records.
 package struct LogSurvey {
     /// Where one partition stands.
     package struct Partition: Hashable, Sendable {
