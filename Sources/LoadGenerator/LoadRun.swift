@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// One run of a scenario against a server: connects, sends, waits for what is on its way, and tells what it counted.
+/// One run of a scenario against a server: connects, sends, waits for the answers on their way, and gives its counts.
 ///
 /// All of it happens on one event loop, so on one core. The scene must be there: hosts that are not registered are not
 /// found by pushes.

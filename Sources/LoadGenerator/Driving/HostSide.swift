@@ -3,9 +3,9 @@ import HTTP2
 import NIOCore
 import WidgetModel
 
-/// The hosts of a run: they read their event streams and say what they show, as quickly as the scenario has it.
+/// The hosts of a run: they read their event streams and report the entries that they show, as quickly as the scenario has it.
 ///
-/// It also asks what has become of some pushes, for the stage ``LatencyStage/decided``.
+/// It also asks for the decisions about some pushes, for the stage ``LatencyStage/decided``.
 final class HostSide {
     private let scene: LoadScene
     private let scenario: LoadScenario
@@ -186,12 +186,12 @@ final class HostSide {
         self.times.note(number, load: Int32(load), intended: intended)
     }
 
-    /// A push was accepted: what is decided of it is asked, of some.
+    /// A push was accepted: some of them are asked for their decisions.
     func follow(_ exchange: Exchange) { self.inquiries.follow(exchange) }
 
     // MARK: What hosts do
 
-    /// Sends what is due. When to come again; nil if nothing waits.
+    /// Sends the due acknowledgements and questions. Returns when to call it again; nil if nothing waits.
     func pump(_ now: Int64) -> Int64? {
         var bulk: [Shown] = []
         for _ in 0..<2 {
@@ -276,7 +276,7 @@ final class HostSide {
     func close() {
         self.perform { $0.close(&$1) }
         for stream in self.streams { stream.connection?.close() }
-        // What was asked for and not told until the end counts as later than all that was.
+        // A decision that was asked for and not told until the end counts as later than all told ones.
         if let driver {
             for inquiry in self.inquiries.open {
                 driver.tally.missed(.decided, inquiry.load, intended: driver.instant(inquiry.intended))

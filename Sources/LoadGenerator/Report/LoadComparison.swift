@@ -34,7 +34,8 @@ package struct LoadComparison: Sendable {
 
         package var difference: Double { Bootstrap.difference(self.before, self.after) }
 
-        /// How much worse it has become, as a share of what it was: 0.5 is half as much again. Zero for what is better.
+        /// How much worse it has become, as a share of the earlier value: 0.5 is half as much again. Zero if it is
+        /// better.
         package var worsening: Double {
             guard self.before != self.after, self.before.isFinite else { return 0 }
             guard self.before > 0, self.after > 0 else { return self.before == self.after ? 0 : self.isCost ? 1 : 0 }

@@ -89,7 +89,7 @@ extension LoadReport {
         return remarks
     }
 
-    /// What was decided of the pushes that were followed, a sentence a load.
+    /// The decisions about the pushes that were followed, a sentence a load.
     private var outcomeRemarks: [String] {
         zip(self.scenario.loads, self.tally.loads).compactMap { load, counts in
             guard counts.followed > 0 else { return nil }
@@ -119,7 +119,7 @@ extension LoadReport {
         return "\(ReportText.decimal(value * 100)) %"
     }
 
-    /// `870 us`, `12.5 ms`, `3.2 s`; `never` for what is infinite, a dash for nil.
+    /// `870 us`, `12.5 ms`, `3.2 s`; `never` for infinity, a dash for nil.
     static func latency(_ microseconds: Double?) -> String {
         guard let microseconds else { return "–" }
         if microseconds == .infinity { return "never" }

@@ -1,6 +1,6 @@
-/// One of a scenario's loads: what is sent, and when.
+/// One of a scenario's loads: which operations are sent, and when.
 package struct Load: Hashable, Sendable {
-    /// What one operation is.
+    /// The kind of one operation.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A push to one host's token.
         case pushes
