@@ -5,8 +5,8 @@ package import Settings
 import TLS
 import WidgetModel
 
-/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so; and to read what is
-/// of their team, senders by a key that reads.
+/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so; and, to read their
+/// team's own data, senders with a key that reads.
 ///
 /// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.
 package struct OperatorAccess: Sendable {

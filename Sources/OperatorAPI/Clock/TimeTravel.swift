@@ -70,7 +70,8 @@ package actor TimeTravel {
             guard stops < stopsMax else { throw self.tooManyStops(stopsMax) }
             stops += 1
             self.clock.move(by: due - self.logClock.now())
-            // An entry's time is read when it is committed, not before now; each partition fires what is due by it.
+            // An entry's time is read when it is committed, not before now; each partition fires the timers that are
+            // due by it.
             _ = try await self.log.appendToAll(.tick)
         }
         self.clock.move(by: target - self.logClock.now())

@@ -33,7 +33,7 @@ package struct OperatedStore: Sendable {
     package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
     /// The nodes that share the log; nil where it is this gateway's alone.
     package var cluster: (any Cluster)?
-    /// Lets go of what was logged, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
+    /// Forgets the log's history, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
     package var forgetHistory: @Sendable () async throws -> Int? = { nil }
 
     package init(log: CommandLog, clock: LogClock) {
@@ -92,13 +92,13 @@ package struct OperatedTargets: Sendable {
     package init() {}
 }
 
-/// What is configured, and what of it may be changed.
+/// The configuration, and the parts that may change it.
 package struct OperatedSettings: Sendable {
     package let apps: LiveApps
     package var logs = GatewayLogs.none
     /// Nil where there is no configuration to read again.
     package var reloading: ConfigurationReload?
-    /// What else is written in metrics; nil for nothing.
+    /// Further metrics to write; nil for none.
     package var telemetry: TelemetrySources?
 
     package init(apps: LiveApps) {

@@ -60,8 +60,8 @@ extension OperatorRoutes {
         }
     }
 
-    /// Logs what no record of its own says, then does it, then logs how it was answered, also when the client has gone:
-    /// what is logged waits for no task that could be cancelled.
+    /// Logs a change that has no record of its own, then does it, then logs its status, also when the client has gone:
+    /// logging waits for no task that could be cancelled.
     ///
     /// - Throws: `unavailable` if it could not be logged; nothing was done then.
     private func audited(

@@ -40,7 +40,7 @@ extension OperatorRoutes {
 
     /// - Returns: How many files of the log went.
     private func eraseHistory() async throws(Problem) -> Int {
-        // Who changed what is told for longer than the log tells it.
+        // The audit tells of changes for longer than the log has them.
         await self.doors.audit.reach(self.log)
         do {
             if let files = try await self.store.forgetHistory() { return files }

@@ -13,7 +13,7 @@ extension OperatorRoutes {
         let needed = wanted.map(\.scope).max() ?? .read
         let (feed, access) = (self.watch.feed, self.doors.access)
         let last = call.lastEventID ?? call.query("cursor")
-        // A place that is none was not ours: what was missed is not known.
+        // A text that is no place did not come from this gateway: the missed events are not known.
         let place = last.map { FeedPlace($0) ?? FeedPlace(epoch: .max, sequence: .max) }
         let subscription: OperatorFeed.Subscription
         do throws(OperatorFeed.Refusal) {

@@ -118,7 +118,7 @@ extension OperatorRoutes {
         try PushQuestion(call["push"], of: self.reach.key, isReader: !self.reach.isEverything, self.bounds, self.log)
     }
 
-    /// `GET /v1/pushes/<apns-id>/decisions`: what was decided about it for each instance, the oldest first.
+    /// `GET /v1/pushes/<apns-id>/decisions`: the decisions about it for each instance, the oldest first.
     func decisions(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let question = try self.question(call)
         let id = question.id

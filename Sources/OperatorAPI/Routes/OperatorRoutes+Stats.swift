@@ -78,7 +78,7 @@ extension OperatorRoutes {
         ])
     }
 
-    /// What came of reading the configuration last.
+    /// The result of reading the configuration last.
     private static func configuration(_ report: ConfigurationReload.Report, isInForce: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),

@@ -49,9 +49,9 @@ package struct OperatorRoutes: Sendable {
         self.readiness = readiness
     }
 
-    /// What is known of a request while it is answered.
+    /// The facts about a request while it is answered.
     private struct Visit {
-        /// What it goes by.
+        /// The request's id.
         let id: String
         /// Who asks for a change, as soon as that is known, also if it may not.
         var source: OperatorSource?
@@ -118,14 +118,13 @@ package struct OperatorRoutes: Sendable {
         return (route, call)
     }
 
-    /// The same routes for one question of who may know so much: what is merged of all partitions is told without those that do not
-    /// answer, and says so.
+    /// The same routes for one question within a reach. Merged answers leave out the partitions that do not answer, and say so.
     private func asking(within reach: Reach) -> OperatorRoutes {
         var routes = self
         routes.coverage = Coverage(of: self.store.log.partitions)
         guard !reach.isEverything else { return routes }
         routes.reach = reach
-        // The configuration, and who has changed it, is operators' own.
+        // The configuration and its changes are for operators alone.
         routes.settings.reloading = nil
         return routes
     }

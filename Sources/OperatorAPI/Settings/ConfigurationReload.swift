@@ -14,10 +14,10 @@ package import WidgetModel
 /// changed is in force by ``LiveSettings``. What needs a restart (``StartSetting``) is named. Teams and apps that operators have
 /// changed by requests stay as they are, whatever the file says of them: `ConfigurationReload+Amending.swift`.
 package final class ConfigurationReload: Sendable {
-    /// What came of reading it last.
+    /// The result of reading it last.
     package struct Report: Hashable, Sendable {
         package let at: Instant
-        /// What was wrong; empty if it was taken.
+        /// The faults; empty if it was taken.
         package var faults: [SettingFault] = []
         /// The keys whose new values are in force now.
         package var applied: [String] = []
@@ -46,7 +46,7 @@ package final class ConfigurationReload: Sendable {
 
     let state: Mutex<State>
     package let settings: LiveSettings
-    /// What partitions decide by where they decide by what is in force here.
+    /// The settings that partitions decide by, if they decide by the configuration in force here.
     let ownEngineSettings: Shared<EngineSettings>
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     let checkFiles: @Sendable (GatewayConfiguration) throws -> Void
@@ -57,9 +57,9 @@ package final class ConfigurationReload: Sendable {
     private let instruments: GatewayInstruments?
 
     /// - Parameters:
-    ///   - settings: What is in force.
+    ///   - settings: The settings in force.
     ///   - source: Reads the configuration anew; nil where there is no file.
-    ///   - checkFiles: Throws what is wrong with the files that a configuration names.
+    ///   - checkFiles: Throws the faults of the files that a configuration names.
     package init(
         _ settings: LiveSettings,
         source: (@Sendable () throws -> GatewayConfiguration)?,
@@ -156,7 +156,7 @@ package final class ConfigurationReload: Sendable {
     func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
         let settings = EngineSettings(merged)
         var orphaned = 0
-        // What is in force is asked for: another gateway that shares the log may have changed it.
+        // Asks the partitions for their settings: another gateway that shares the log may have changed them.
         let inForce = try await self.log.askAll(InForceQuestion())
         if inForce.contains(where: { $0.settings != settings }) {
             for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
@@ -312,7 +312,7 @@ extension Views {
         ])
     }
 
-    /// What came of reading the configuration.
+    /// The result of reading the configuration.
     package static func report(_ report: ConfigurationReload.Report) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),

@@ -54,8 +54,8 @@ package final class GatewayHistory: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - archive: Where minutes and hours are kept; what is in it is read now. Blocks.
-    ///   - now: What is older than it by more than a step's samples reach, or newer, is left where it is.
+    ///   - archive: Where minutes and hours are kept; it is read now. Blocks.
+    ///   - now: The present. Samples that are newer, or older than the longest kept time of their step, stay unread.
     package init(
         archive: any RecordArchive = MemoryArchive(),
         now: Instant = .epoch,
@@ -168,7 +168,7 @@ extension GatewayHistory {
         return state
     }
 
-    /// Writes what has come since the last time. Blocks.
+    /// Writes the samples since the last time. Blocks.
     package func write() {
         self.archive.withLock { archive in
             let records = self.state.withLock { state in

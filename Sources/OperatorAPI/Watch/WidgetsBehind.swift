@@ -92,7 +92,7 @@ package struct WidgetsBehind: Hashable, Sendable {
     }
 }
 
-/// What is behind of all kinds, judged by the goal.
+/// The widgets of all kinds that are behind, judged by the goal.
 package struct BehindBoard: Sendable {
     package let goal: FreshnessGoal
     package let at: Instant
