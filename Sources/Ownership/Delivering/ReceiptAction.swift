@@ -8,7 +8,7 @@ package enum ReceiptAction: Hashable, Sendable {
     case find(BundleID, PartitionID, after: CompletionPlace?, limit: Int)
     /// Ask all partitions what became of these, and give it to ``ReceiptMachine/takeParts(_:for:now:)``.
     case findParts(BundleID, [PushID])
-    /// Send it, and give what comes of it to ``ReceiptMachine/takeAnswer(_:to:now:)``.
+    /// Send it, and give the answer to ``ReceiptMachine/takeAnswer(_:to:now:)``.
     case send(ReceiptRequest)
     /// Store how far each app's receiver was told, by partition, and call ``ReceiptMachine/stored(now:)``.
     case store([BundleID: [CompletionPlace?]])
@@ -62,7 +62,7 @@ package struct ReceiptRequest: Hashable, Sendable {
     }
 }
 
-/// What was told since the start.
+/// The counts of receipts since the start.
 package struct ReceiptCounters: Hashable, Sendable {
     /// Receipts that the receiver has taken.
     package var told = 0

@@ -9,7 +9,7 @@ import WidgetModel
 /// the entries are done. A replay makes the same effects again in the same order, so the number of those that are in chunks
 /// already (``OutputRecord/ahead``) is all that has to be known to go on.
 struct OutputChunks {
-    /// What is in no chunk yet.
+    /// Effects that are in no chunk yet.
     private var effects: EffectQueue
     /// How many effects are in chunks.
     private var next = 0

@@ -16,7 +16,7 @@ package struct RulesStanding: Hashable, Sendable {
         case takeOver(SnapshotID)
         /// The gate to this program's rules is to be committed; then the state is taken over.
         case adopt(SnapshotID)
-        /// Other rules have to decide what lies behind the snapshot first.
+        /// Other rules have to decide the entries behind the snapshot first.
         case settle
     }
 
@@ -115,7 +115,7 @@ package struct RulesStanding: Hashable, Sendable {
         )
     }
 
-    /// Makes the state of a snapshot a program's own: its rules decide what comes behind it.
+    /// Makes the state of a snapshot a program's own: its rules decide the entries behind it.
     ///
     /// The snapshot is written anew under its place, whole or not at all. Only once the newest output names those rules.
     ///
