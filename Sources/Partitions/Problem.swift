@@ -82,7 +82,7 @@ package struct Problem: Error, Hashable, Sendable {
     )
 
     package let code: Code
-    /// A sentence: what was wrong, and what to do about it. Never a token or a key.
+    /// A sentence: the fault, and what to do about it. Never a token or a key.
     package let detail: String
     /// Where in the request body, as a path (`instances[2].configuration.team`), if it is about a place in it.
     package let path: String?

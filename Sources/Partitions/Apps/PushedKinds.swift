@@ -41,6 +41,6 @@ package final class PushedKinds: Sendable {
     /// - Parameter kind: Nil for all kinds.
     package func note(_ kind: WidgetKind?) { self.note(Kinds(kind)) }
 
-    /// What was noted since the last time.
+    /// The kinds that were noted since the last call.
     package func take() -> Kinds { Kinds(bits: self.bits.exchange(0, ordering: .relaxed)) }
 }

@@ -20,7 +20,7 @@ package final class MovableClock: Sendable {
 
     /// - Parameters:
     ///   - monotonicNanoseconds: Runs evenly.
-    ///   - wall: What time it is before anybody has moved the clock.
+    ///   - wall: The time as long as the clock was not moved.
     package init(
         monotonicNanoseconds: @escaping @Sendable () -> UInt64 = { NIODeadline.now().uptimeNanoseconds },
         wall: @escaping @Sendable () -> Instant = { LogClock.wallTime() }

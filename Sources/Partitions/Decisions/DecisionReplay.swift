@@ -13,10 +13,10 @@ struct DecisionReplay: Sendable {
     let until: UInt64
     /// The log's end, for who is told how far it is.
     let through: LogPosition
-    /// The log's time, by which the store judges what is too old.
+    /// The log's time, by which the store judges which decisions are too old.
     let now: Instant
 
-    /// Replays the partition from the oldest state that is kept on to the log's end. Blocks.
+    /// Replays the partition from its oldest kept state to the log's end. Blocks.
     ///
     /// - Parameters:
     ///   - history: The log.

@@ -2,9 +2,9 @@ package import NIOCore
 import Synchronization
 package import WidgetModel
 
-/// What is undecided in one partition, whose it is, how fast the partition works and how far it is behind its log.
+/// The undecided work in one partition by team, the partition's pace, and how far it is behind its log.
 ///
-/// Any thread: nothing here waits for the partition. What was done is told by the partition's own.
+/// Any thread: nothing here waits for the partition. The partition's owner tells the work that was done.
 package final class PartitionWork: Sendable {
     /// A charge that is in the log up to a position.
     private struct Logged {
@@ -18,7 +18,7 @@ package final class PartitionWork: Sendable {
         var withinShares = 0
         /// The one request that may be more than its team's share.
         var large: (team: TeamWork, units: Int)?
-        /// Whether another node has the partition: what is logged for it is not followed here.
+        /// Whether another node has the partition: records that are logged for it are not followed here.
         var isAway = false
         /// In the order of their commits.
         var logged: [Logged] = []
@@ -97,7 +97,7 @@ package final class PartitionWork: Sendable {
         self.state.withLock { $0.share(of: team, in: self.partition, bounds) }
     }
 
-    /// What came of asking for units.
+    /// The answer to asking for units.
     enum Reservation {
         case reserved(WorkCharges.Charge)
         /// By how many units it is too much.
@@ -180,7 +180,7 @@ package final class PartitionWork: Sendable {
 
     /// - Parameters:
     ///   - position: The last entry that is applied.
-    ///   - turn: What was done since this was told last.
+    ///   - turn: The work since the last call.
     package func advance(to position: LogPosition, _ turn: Turn) {
         self.state.withLock { state in
             state.pace.add(units: turn.units, nanoseconds: turn.nanoseconds, in: turn.second)

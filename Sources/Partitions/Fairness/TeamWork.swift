@@ -70,14 +70,14 @@ package struct WorkCharges: Sendable {
         for charge in charges.all { self.add(charge) }
     }
 
-    /// What is charged in one partition.
+    /// The charges in one partition.
     package func part(of partition: PartitionID) -> WorkCharges {
         var part = WorkCharges()
         part.all = self.all.filter { $0.partition == partition }
         return part
     }
 
-    /// Takes back a part of what was added.
+    /// Takes back a part of the charges.
     package mutating func remove(_ charge: Charge) {
         for index in self.all.indices where self.all[index].isAlike(charge) { self.all[index].units -= charge.units }
     }

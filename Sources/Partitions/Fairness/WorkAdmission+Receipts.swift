@@ -12,7 +12,7 @@ extension WorkAdmission {
         }
     }
 
-    /// A submission that was charged is in a partition's log: so is what is charged there.
+    /// A charged submission is in a partition's log: notes that its charges there are, too.
     package func log(_ charges: WorkCharges, at receipt: AppendReceipt) {
         for charge in charges.all where charge.partition == receipt.partition {
             self.partitions[Int(charge.partition.rawValue)].log(charge, at: receipt.position)

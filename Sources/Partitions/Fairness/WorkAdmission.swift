@@ -4,14 +4,14 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// How much undecided work each team may have: fairness is made here, since a partition applies its log in order.
+/// How much undecided work each team may have. Fairness is decided before the log, since a partition applies its log in order.
 ///
-/// A team may have half of what the others leave of ``logSeconds`` of the partition's pace, so that all together are never
-/// above that, however many there are and in whatever order they come; where k teams ask for all that they can get, each has
-/// the (k + 1)th part. Beyond its share one request at a time may be let in. So what is taken waits for ``logSeconds`` and the
-/// largest request at most. Any thread.
+/// All teams together may have ``logSeconds`` of the partition's pace. A team may have half of the part that the others leave of that. So
+/// all together never pass it, however many teams there are and in whatever order they come; where k teams ask for all that they can get,
+/// each has the (k + 1)th part. Beyond its share, one request at a time may be let in. So an accepted request waits for ``logSeconds`` and
+/// the largest request at most. Any thread.
 package final class WorkAdmission: Sendable {
-    /// What all teams together may have undecided, in seconds.
+    /// The most undecided work of all teams together, in seconds.
     static let logSeconds = 2
     /// The longest that a sender is told to wait, in seconds.
     private static let retryAfterMax = 60
@@ -177,7 +177,7 @@ package final class WorkAdmission: Sendable {
         }
     }
 
-    /// Has units count as undecided, however many there are: of what is never refused.
+    /// Has units count as undecided, however many there are: for records that are never refused.
     package func charge(_ units: [Int], to team: TeamWork) -> WorkCharges {
         var charges = WorkCharges()
         for (work, units) in zip(self.partitions, units) where units > 0 { charges.add(work.charge(units, to: team)) }

@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 package import WidgetModel
 
-/// Answers what is asked of the log's past, beside everything else: a thread for each question, a few at a time.
+/// Answers questions about the log's past, beside everything else: a thread for each question, a few at a time.
 ///
 /// A question reads the log through connections of its own and replays it in an engine of its own, so that neither the
 /// event loops nor the partitions' owners wait for it.
@@ -97,7 +97,7 @@ package final class HistoryQuestions: Sendable {
         }
     }
 
-    /// Ends what is being answered: it is told as far as it came.
+    /// Ends the questions that are being answered: each gets the part of its answer that is there.
     package func close() {
         self.state.withLock { $0.isClosed = true }
     }

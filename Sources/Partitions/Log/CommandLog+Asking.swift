@@ -17,7 +17,7 @@ extension CommandLog {
         try await self.ask(partition, .engine(question.bytes)) { owner, _ in try await owner.ask(question) }
     }
 
-    /// What comes of asking a partition.
+    /// The result of asking a partition.
     package func result<Question: EngineQuestion>(
         of partition: PartitionID,
         _ question: Question
@@ -40,8 +40,8 @@ extension CommandLog {
         return answers
     }
 
-    /// Asks every partition, for what is merged of all answers. Those are in the partitions' order, without the partitions that are
-    /// away where this notes them.
+    /// Asks every partition, to merge all answers. They are in the partitions' order, without the partitions that are away where this notes
+    /// them.
     package func askEach<Question: EngineQuestion>(
         _ question: Question
     ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
@@ -150,7 +150,7 @@ extension CommandLog {
         limit: Int
     ) async -> ReloadsPage? {
         let owner = self.owners[Int(partition.rawValue)]
-        // What is decided and not committed yet is published when it is.
+        // Effects that are decided and not committed yet are published with their commit.
         guard let through = try? await owner.checkpoint().through else { return nil }
         var found: [ReloadEffect] = []
         var next: InstanceNumber? = first
@@ -211,7 +211,7 @@ extension CommandLog {
         }
     }
 
-    /// What comes of something for each of some partitions, all at once; in their order.
+    /// The results of `body` for some partitions, all at once; in their order.
     package func each<Answer: Sendable>(
         of partitions: [PartitionID],
         _ body: @escaping @Sendable (PartitionID) async throws(Problem) -> Answer

@@ -17,13 +17,13 @@ package struct CommandLog: Sendable {
     private let submissionBytesMax: Int
     /// Asked before anything is logged; nil where whatever comes is logged.
     private var storage: StorageWatch?
-    /// Charged for what is logged; nil where teams are not told apart.
+    /// Charges teams for logged records; nil where teams are not told apart.
     private var fairness: Fairness?
 
     private struct Fairness {
         let work: WorkAdmission
         let apps: @Sendable () -> ServedApps
-        /// Whether a team that has its share in the log has to wait; what operators order is charged and never waits.
+        /// Whether a team that has its share in the log has to wait; operators' orders are charged and never wait.
         let refuses: Bool
 
         func charge(_ units: [Int], to team: TeamWork) throws(Problem) -> WorkCharges {
@@ -120,7 +120,7 @@ package struct CommandLog: Sendable {
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
         for run in try self.runs(records) {
-            // What came before is answered when it is applied, and counts until the turn is over in which it was.
+            // Earlier records are answered when they are applied, and are charged until that turn is over.
             if run.lowerBound > 0 { await self.endTurns(of: records[run]) }
             var builder = SubmissionBuilder(partitions: self.owners.count)
             var tickets: [SubmissionBuilder.Ticket] = []
@@ -229,7 +229,7 @@ package struct CommandLog: Sendable {
         return try fairness.work.admit(units, of: team, pushMax: record.chargedApp.flatMap { apps[$0]?.pushMax })
     }
 
-    /// Whether there is somebody to ask what came of it. Asked before anything is logged, so that what is refused was not done.
+    /// Checks that an owner can be asked for the answers. Called before anything is logged, so that a refused request was not done.
     private func checkReach(of partitions: [PartitionID]) throws(Problem) {
         if self.nodes == nil { try self.checkPresence(of: partitions) }
     }
@@ -251,14 +251,14 @@ package struct CommandLog: Sendable {
         )
     }
 
-    /// What is known of a record.
+    /// The known outcome of a record.
     private enum Outcome: Sendable {
         case applied(RecordAnswer.Result)
         /// It is in the log, and its partition is not this node's: the owner is to be asked.
         case logged(RecordPlace)
     }
 
-    /// Somebody waits until a record is applied.
+    /// A caller waits until a record is applied.
     private struct Wait {
         let owner: PartitionOwner
         let ticket: SubmissionBuilder.Ticket
@@ -326,7 +326,7 @@ package struct CommandLog: Sendable {
         return answers.compactMap(\.self)
     }
 
-    /// Asks the owners, wherever they are, what came of records that are in the log.
+    /// Asks the owners, wherever they are, for the answers to records that are in the log.
     private func answers(
         to logged: [PartitionID: [(wait: Int, place: RecordPlace)]]
     ) async throws(Problem) -> [(wait: Int, answer: RecordAnswer.Result)] {

@@ -9,9 +9,9 @@ package final class GatewayLogs: Sendable {
     /// How one subsystem does.
     package struct View: Hashable, Sendable {
         package let subsystem: LogSubsystem
-        /// What is in force.
+        /// The level in force.
         package let level: GatewayConfiguration.Log.Level
-        /// What the configuration says.
+        /// The configuration's level.
         package let configured: GatewayConfiguration.Log.Level
         package let written: Int
         /// Messages that were not written, since the same had been; a later message says how many.

@@ -3,13 +3,13 @@ package import WidgetModel
 
 /// Which log messages are written and which are only counted, since the same was written a moment ago.
 ///
-/// A message that is written opens a window of fixed length. The same message within it is counted. When the window ends, what
-/// was counted is told in a ``Summary``, and the next such message is written again. Nothing is lost without being counted:
-/// each message that ``take(_:at:)`` did not let through is in exactly one summary's ``Summary/times``.
+/// A message that is written opens a window of fixed length. The same message within it is counted. When the window ends, the count is told
+/// in a ``Summary``, and the next such message is written again. Nothing is lost without being counted: each message that ``take(_:at:)``
+/// did not let through is in exactly one summary's ``Summary/times``.
 ///
 /// A value without a clock: time comes as an argument and must not go back.
 package struct LogRepetition: Sendable {
-    /// What makes two messages the same.
+    /// The fields by which two messages are the same.
     package struct Message: Hashable, Sendable {
         package let subsystem: LogSubsystem
         package let level: GatewayConfiguration.Log.Level

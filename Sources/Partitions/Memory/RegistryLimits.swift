@@ -82,9 +82,9 @@ extension RegistryLimits {
     /// Why so much may not be added; nil if it may.
     ///
     /// - Parameters:
-    ///   - added: What would be.
-    ///   - app: Whose.
-    ///   - usage: What an app or a team has, what is on its way included.
+    ///   - added: The hosts and instances that would be added.
+    ///   - app: Their app.
+    ///   - usage: The usage of an app or a team, with the reserved one.
     func refusal(
         of added: RegistryAdditions,
         for app: BundleID,

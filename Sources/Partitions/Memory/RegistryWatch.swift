@@ -12,10 +12,10 @@ package struct RegistryReservation: Hashable, Sendable {
     let usage: RegistryUsage
 }
 
-/// Who has how much of the registry, and whether more may be added.
+/// How much of the registry each app and team has, and whether more may be added.
 ///
-/// Partitions hand on what each app has, before anybody hears that a record was applied; what is on its way is reserved before.
-/// So no two registrations can pass a limit together. What the process takes of the memory is measured once a second.
+/// Partitions hand on the usage of each app before a caller hears that a record was applied. Usage on its way is reserved earlier still. So
+/// no two registrations can pass a limit together. The memory of the process is measured once a second.
 package final class RegistryWatch: Sendable {
     /// Measures the memory. Blocks.
     package typealias Measure = @Sendable () throws -> MemorySizes
@@ -29,7 +29,7 @@ package final class RegistryWatch: Sendable {
         /// Nil before the first look.
         var sizes: MemorySizes?
         var published: [PartitionID: [AppUsage]] = [:]
-        /// What there is, and what is on its way, of each app and team.
+        /// The applied and the reserved usage of each app and team.
         var applied: [RegistryLimits.Owner: RegistryUsage] = [:]
         var reserved: [RegistryLimits.Owner: RegistryUsage] = [:]
         /// The same of all.
@@ -37,11 +37,11 @@ package final class RegistryWatch: Sendable {
         var reservedBytes = 0
         /// The most bytes that there had been when the sizes were measured.
         var largestBytes = 0
-        /// What the log is told of.
+        /// The level that the log was told last.
         var toldLevel = MemoryBudget.Level.ample
         var isMeasureFailing = false
 
-        /// What there is room for; nil before the first look.
+        /// The present budget of memory; nil before the first look.
         var budget: MemoryBudget? {
             self.sizes.map { sizes in
                 MemoryBudget(
@@ -131,7 +131,7 @@ package final class RegistryWatch: Sendable {
                 let bytes = team.map { state.usage(of: .team($0)).bytes } ?? 0
                 return .failure(.memoryFull(team: team, bytes: bytes, limit: budget.limit ?? 0))
             }
-            // What goes with it makes room once it has gone.
+            // A registration that also removes hosts or instances makes room once they have gone.
             let usage = RegistryUsage(hosts: max(0, added.hosts), instances: max(0, added.instances))
             let reservation = RegistryReservation(app: app, team: team, usage: usage)
             state.add(reservation, 1)

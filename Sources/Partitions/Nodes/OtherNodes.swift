@@ -11,7 +11,7 @@ package struct OtherNodes: Sendable {
     package struct Limits: Hashable, Sendable {
         /// For a question. Default 3 s, in which partitions of a node that died are another's.
         package var question = Interval.seconds(3)
-        /// For what came of a record that is in the log, and for a search. Default 10 s.
+        /// For the answer to a record that is in the log, and for a search. Default 10 s.
         package var answer = Interval.seconds(10)
 
         package init() {}
@@ -143,7 +143,7 @@ extension Problem {
         }
     }
 
-    /// A record is in the log, and it is not known what came of it.
+    /// A record is in the log, and its answer is not known.
     static func unknownOutcome(of partition: PartitionID) -> Problem {
         var problem = Problem(
             .partitionAway,

@@ -6,7 +6,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     case engine([UInt8])
     /// How far it is.
     case progress
-    /// What came of records that are in the log.
+    /// For the answers to records that are in the log.
     case answers([RecordPlace])
 
     func encode(into writer: inout ByteWriter) {
@@ -32,7 +32,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
 
 /// What an owner says to another node. First byte: the kind.
 enum OwnerAnswer: ByteCoded, Hashable, Sendable {
-    /// The bytes of what was asked for.
+    /// The bytes of the answer.
     case found([UInt8])
     case problem(Problem)
 

@@ -28,8 +28,8 @@ extension PartitionOwner {
         }
     }
 
-    /// What came of records that are in the log, whichever node appended them; nil for one that is not known any more. Waits until
-    /// they are applied, and no longer than it may.
+    /// The answers to records that are in the log, whichever node appended them; nil for one that is not known any more. Waits until they
+    /// are applied, and no longer than `time`.
     func answers(at places: [RecordPlace], within time: Interval) async throws -> [RecordAnswer.Result?] {
         let futures = places.map { place in
             self.loop.flatSubmit { () -> EventLoopFuture<RecordAnswer.Result?> in

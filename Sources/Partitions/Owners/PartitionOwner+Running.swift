@@ -42,9 +42,9 @@ extension PartitionOwner {
         self.loop.execute { if self.state.value.life == life { body() } }
     }
 
-    /// Applies what is announced, or goes on with a search, a slice a turn.
+    /// Applies announced entries, or goes on with a search, a slice a turn.
     func takeTurn() {
-        // What is announced during a replay is found by it.
+        // A replay finds the entries that are announced during it.
         guard !self.state.value.hasFailed,
             !self.state.value.machine.isReplaying || self.isStandby.load(ordering: .relaxed)
         else { return }
@@ -86,7 +86,7 @@ extension PartitionOwner {
         return isOver.futureResult
     }
 
-    /// Replays what is there; the rest when it was read.
+    /// Replays the entries that are there; the rest when they were read.
     private func goOn(_ replay: Replay) {
         do {
             while self.state.value.machine.isReplaying {
@@ -103,7 +103,7 @@ extension PartitionOwner {
         }
     }
 
-    /// Does what the machine wants done, and tells of what was done.
+    /// Performs the machine's actions, and tells the work that was done.
     private func follow(units: Int) throws {
         let begunAt = NIODeadline.now()
         let before = self.state.value.machine.applied
@@ -141,7 +141,7 @@ extension PartitionOwner {
         }
     }
 
-    /// Asks for entries. What is in memory is there before this returns, and no time is lost.
+    /// Asks for entries. Those in memory are there before this returns, and no time is lost.
     private func read(from position: LogPosition) throws {
         let life = self.state.value.life
         self.state.value.isAskingForEntries = true
@@ -266,7 +266,7 @@ extension PartitionOwner {
         self.sinks.failed(self.partition, error)
     }
 
-    /// Ends all work, and fails what waits for it.
+    /// Ends all work, and fails the promises that wait for it.
     func endWaiting(_ error: any Error) {
         self.state.value.machine.stop()
         for promise in self.state.value.expected.values { promise.fail(error) }

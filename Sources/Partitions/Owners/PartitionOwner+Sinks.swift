@@ -10,14 +10,14 @@ extension PartitionOwner {
         package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
         /// What operators did, of an entry that was applied; again when it is replayed.
         package let audit: @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void
-        /// What each app has of the registry, once the start is over, where that has changed: before the answers to what has
-        /// changed it.
+        /// The usage of each app, once the start is over, if it has changed: before the answers to the records that
+        /// have changed it.
         package let usage: @Sendable (PartitionID, [AppUsage]) -> Void
-        /// Entries were applied: whoever follows something may look again.
+        /// Entries were applied: followers may look again.
         package let applied: @Sendable () -> Void
-        /// All that a partition has was handed on, and it is this node's.
+        /// The whole state of a partition was handed on, and the partition is this node's.
         package let arrived: @Sendable (PartitionID) -> Void
-        /// The partition is another node's from here on: what was handed on of it is of no use any more.
+        /// The partition is another node's from here on: the state that was handed on of it is of no use any more.
         package let left: @Sendable (PartitionID, _ hadArrived: Bool) -> Void
         /// The partition cannot go on: another owner fenced it, or its log is damaged.
         package let failed: @Sendable (PartitionID, any Error) -> Void

@@ -11,7 +11,7 @@ extension PartitionOwner {
         if run.output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
     }
 
-    /// Tells of what was done, and how long that took. What an entry takes is told when all of it is applied.
+    /// Tells the work that was done, and how long it took. The work of an entry is told when all of it is applied.
     func tellWork(since begunAt: NIODeadline) {
         let now = NIODeadline.now()
         self.state.value.nanosecondsUntold += Int((now - begunAt).nanoseconds)

@@ -127,8 +127,8 @@ package final class Snapshotter: Sendable {
         self.journal.append(Submission(partition: partition, records: records)) { _ in }
     }
 
-    /// Makes a snapshot of every partition that holds all that is committed, for a gateway that ends: a start has nothing to
-    /// replay then, and other decision rules may go on from there. Nobody else may append any more.
+    /// Makes a snapshot of every partition that holds everything committed, for a gateway that ends: a start has nothing to replay then,
+    /// and other decision rules may go on from there. No other caller may append any more.
     ///
     /// - Returns: The snapshots, by partition; nil for one whose snapshot could not be made, which is reported, and for one that is
     ///   another node's.
@@ -168,13 +168,14 @@ package final class Snapshotter: Sendable {
         }
     }
 
-    /// Gives up what is being written, and ends the thread.
+    /// Gives up the snapshot that is being written, and ends the thread.
     package func stop() async {
         self.isStopping.store(true, ordering: .relaxed)
         try? await self.thread.shutdownGracefully()
     }
 
-    /// Makes a snapshot of a partition now, and lets go of what it makes needless; what fails is reported and counted.
+    /// Makes a snapshot of a partition now, and removes the snapshots and log files that it makes needless; a failure
+    /// is reported and counted.
     ///
     /// - Returns: The snapshot; nil if it could not be made.
     @discardableResult

@@ -68,7 +68,7 @@ package final class StorageWatch: Sendable {
 
     // MARK: Asking
 
-    /// Whether what is demanded may be written. Two or three loads of a number: it is asked for each request.
+    /// Whether a demand may be written. Two or three loads of a number: it is asked for each request.
     package func admits(_ demand: StorageBudget.Demand) -> Bool {
         let written = self.written.load(ordering: .relaxed) + self.inFlight.load(ordering: .relaxed)
         return switch demand {
@@ -78,7 +78,7 @@ package final class StorageWatch: Sendable {
         }
     }
 
-    /// What there is room for, what was written since the last look included.
+    /// The budget of the disk, with the bytes that were written since the last look.
     package var budget: StorageBudget { self.state.withLock { self.budget($0) } }
 
     /// The sizes of the last look.
@@ -148,7 +148,7 @@ package final class StorageWatch: Sendable {
 
     /// Measures the data directory and judges what it has room for. Blocks.
     package func measure() {
-        // What is written while it is measured counts twice until the next look, rather than not at all.
+        // Bytes that are written during the measurement count twice until the next look, rather than not at all.
         let writtenBefore = self.writtenBytes
         do throws(JournalError) {
             let sizes = try self.measureSizes()

@@ -117,12 +117,12 @@ package struct PartitionTraces: Sendable {
         spans.append(span)
     }
 
-    /// Looks for a push in the log that is not remembered, if it may be traced, and remembers what is found. Waits for the
+    /// Looks for a push in the log that is not remembered, if it may be traced, and remembers the result. Waits for the
     /// store, which happens behind a restart and where there were very many pushes since.
     private mutating func find(_ id: PushID, _ engine: borrowing Engine, _ journal: any Journal) {
         guard let origin = engine.origin(of: id), origin.position <= self.floor else { return }
         var place: TraceContext?
-        // What is trimmed or cannot be read is not traced any further.
+        // A push whose entry is trimmed or cannot be read is not traced any further.
         let entry = try? journal.history.read(self.partition, from: origin.position, entriesMax: 1).first
         if let entry, entry.position == origin.position {
             let bytes = entry.bytes

@@ -66,7 +66,7 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    /// Exports what is left, once nothing more ends.
+    /// Exports the remaining spans, once no more spans end.
     package func close() async {
         await self.flush()
         await self.client.close()
