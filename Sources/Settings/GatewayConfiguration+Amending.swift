@@ -45,7 +45,7 @@ extension JSONValue {
         return .object([Member(name: key, value: .string(name))] + members)
     }
 
-    /// What stands at a path of keys and places, as in `apps[0].kinds[1]`.
+    /// The value at a path of keys and places, as in `apps[0].kinds[1]`.
     fileprivate func value(at path: Substring) -> JSONValue? {
         path.split(whereSeparator: { ".[]".contains($0) }).reduce(self as JSONValue?) { value, step in
             guard case .array(let elements) = value else { return value?[String(step)] }
@@ -80,8 +80,8 @@ extension GatewayConfiguration {
 
     /// An entry as a request gives it, in the form that ``json(of:)`` has.
     ///
-    /// - Parameter current: What it is now: it may go on naming the files that it names.
-    /// - Throws: What is wrong with it, whatever else the configuration says.
+    /// - Parameter current: The entry as it is now: it may go on naming the files that it names.
+    /// - Throws: Its own faults, whatever else the configuration says.
     package func reading(
         _ value: JSONValue,
         as entry: AmendedEntry,
@@ -97,9 +97,9 @@ extension GatewayConfiguration {
         return read
     }
 
-    /// This configuration, as the file has it, with what operators have changed of it by requests.
+    /// This configuration, as the file has it, with operators' changes by requests.
     ///
-    /// - Throws: What is wrong with an entry, or with the whole because of them.
+    /// - Throws: The faults of an entry, or of the whole because of the entries.
     package func amended(by amendments: [StandingAmendment]) throws(ConfigurationFaults) -> GatewayConfiguration {
         guard !amendments.isEmpty else { return self }
         var whole = self

@@ -154,7 +154,7 @@ private struct KindDraft: Sendable {
         self.parameters = kind.schema.parameters.map { ParameterDraft($0) }
     }
 
-    /// Makes the schema; what is wrong with a parameter is reported where the parameter is.
+    /// Makes the schema; a parameter's fault is reported at the parameter.
     mutating func buildSchema(_ visitor: inout some SettingsVisitor) {
         var schemas: [ParameterSchema] = []
         for (index, draft) in self.parameters.enumerated() where !draft.name.isEmpty {

@@ -104,7 +104,7 @@ extension GatewayConfiguration {
         package var matchedMax: Int?
         /// What one push may be in a partition, as time by the partition's pace. Default nil: ``Fairness/pushMax``.
         package var pushMax: Interval?
-        /// Whether it has channels. Default true; otherwise what is about channels is 400 `FeatureNotEnabled`.
+        /// Whether it has channels. Default true; otherwise requests about channels are 400 `FeatureNotEnabled`.
         package var hasChannels = true
         /// Default constant.
         package var streamLimit = StreamLimit.constant

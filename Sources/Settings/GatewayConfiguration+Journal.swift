@@ -55,7 +55,8 @@ extension GatewayConfiguration {
     package struct ClusterNodeNames: Hashable, Sendable {
         /// Decides which partitions are its own, so that it is the same after a restart. Default nil: the machine's name.
         package var name: String?
-        /// Where people and other nodes are sent for what is here. Default nil: the machine's name.
+        /// The address to which people and other nodes are sent for this node's partitions. Default nil: the machine's
+        /// name.
         package var address: String?
 
         package init() {}

@@ -53,8 +53,8 @@ extension GatewayConfiguration {
         package var badCredentialsPerSecond = 1
         /// Bytes of pushes that wait for the log, over all connections. Default 64 MiB; above it 503.
         package var inFlightBytesMax = 67_108_864
-        /// Bytes of what partitions decided in one commit of the log. Default 256 KiB; what is larger is written in chunks,
-        /// between which pushes are committed.
+        /// Bytes of partitions' outputs in one commit of the log. Default 256 KiB; a larger output is written in
+        /// chunks, between which pushes are committed.
         package var outputCommitBytesMax = 262_144
         /// Pushes that wait for the log or for the partitions' answers, over all connections. Default 200,000, which the
         /// streams of two hundred connections fill; above it 503.

@@ -3,9 +3,9 @@ import Timelines
 import WidgetModel
 
 extension GatewayConfiguration {
-    /// What is wrong with the configuration as a whole: each key path with a sentence.
+    /// The faults of the configuration as a whole: each key path with a sentence.
     ///
-    /// The types of single values are checked as they are read; here is what one key says about another.
+    /// The types of single values are checked as they are read; here are the rules between keys.
     package func faults() -> [(path: String, sentence: String)] {
         self.listenerFaults() + self.mergingFaults() + self.limitFaults() + self.senderFaults()
             + self.certificateFaults() + self.appFaults()

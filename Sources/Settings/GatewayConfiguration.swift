@@ -145,9 +145,9 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// What is believed of senders' client certificates, beside what apps say of each.
+    /// The rules for senders' client certificates, beside the apps' own.
     package struct ClientCertificates: Hashable, Sendable {
-        /// Whom a certificate speaks for that no app names.
+        /// The sender of a certificate that no app names.
         package enum Unnamed: String, Hashable, Sendable, CaseIterable {
             /// No sender.
             case reject
@@ -254,7 +254,7 @@ extension GatewayConfiguration {
         /// From SIGTERM until the listeners stop accepting: `/readyz` says 503 meanwhile, so that load balancers send nothing new
         /// by the time that nothing new is taken. Default 0.
         package var lameDuck = Interval.zero
-        /// From then until what is still open is closed. Default 20 s.
+        /// From then until the connections that are still open are closed. Default 20 s.
         package var drain = Interval.seconds(20)
         /// Behind the drain, for a last snapshot of each partition to be written; without it the next start replays the log.
         /// Default 20 s.
@@ -263,7 +263,7 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// What is written to standard error.
+    /// The messages on standard error.
     package struct Log: Hashable, Sendable {
         package enum Level: String, Hashable, Sendable, CaseIterable {
             case trace, debug, info, notice, warning, error, critical

@@ -26,7 +26,7 @@ package struct ServingBounds: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - before: What was in force until now: the rates of tokens go on where theirs are the same.
+    ///   - before: The bounds that were in force until now: the rates of tokens go on where theirs are the same.
     ///   - seed: A secret random number.
     init(_ configuration: GatewayConfiguration, before: ServingBounds? = nil, seed: UInt64) {
         self.intake = PushIntakeLimits(configuration)

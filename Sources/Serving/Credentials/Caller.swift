@@ -24,8 +24,8 @@ package enum Caller: Sendable {
         }
     }
 
-    /// Who asks and by what right, for the caller that is refused. It follows from the caller and its own apps alone: of what was
-    /// asked for it tells nothing.
+    /// The caller and its right, as text for a caller that is refused. It follows from the caller and its own apps alone, and tells nothing
+    /// of the things that were asked for.
     package func phrase(_ apps: ServedApps) -> String {
         let sender: Sender
         let name: String

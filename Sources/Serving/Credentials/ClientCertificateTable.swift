@@ -54,7 +54,7 @@ package struct ClientCertificateTable: Sendable {
         }
     }
 
-    /// What is to be done with a certificate.
+    /// The verdict on a certificate.
     package enum Verdict: Sendable {
         /// It speaks for this sender.
         case sender(Sender)

@@ -42,7 +42,7 @@ extension CommandLog {
         }
     }
 
-    /// What is known of some tokens: a binding outweighs a removal, and a later removal an earlier one.
+    /// The found standing of some tokens: a binding outweighs a removal, and a later removal an earlier one.
     private struct Found {
         private let tokens: [DeviceToken]
         private var known: [DeviceToken: TokenLookup]

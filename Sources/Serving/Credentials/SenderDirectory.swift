@@ -39,7 +39,7 @@ package struct SenderDirectory: Sendable {
 
     /// Verifies a provider token: its key is known, the team is the key's, the signature holds.
     ///
-    /// Some 50 µs for the signature; what comes of it is worth caching. The age has to be checked on every use.
+    /// Some 50 µs for the signature; the result is worth caching. The age has to be checked on every use.
     ///
     /// - Throws: `InvalidProviderToken`, and for the log why.
     package func identify(

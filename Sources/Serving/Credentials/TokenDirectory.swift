@@ -17,7 +17,7 @@ package struct TokenBinding: Hashable, Sendable {
     }
 }
 
-/// What is known of a token.
+/// The standing of a token.
 package enum TokenLookup: Hashable, Sendable {
     case bound(TokenBinding)
     /// The token was removed at this instant; pushes to it are answered 410 for 30 days.

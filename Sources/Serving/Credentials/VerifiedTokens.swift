@@ -52,7 +52,7 @@ package final class VerifiedTokens: Sendable {
     }
 
     private func verified(_ bytes: [UInt8]) throws(ProviderTokenFault) -> VerifiedSender {
-        // Before the keys are looked at: what is verified by later ones is not kept for these.
+        // Before the keys are looked at: a token that later keys verify is not kept for these.
         let generation = self.senders.keys.generation
         let known = self.state.withLock { state -> VerifiedSender? in
             if state.generation != generation {

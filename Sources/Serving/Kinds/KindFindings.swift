@@ -1,7 +1,7 @@
 package import Timelines
 package import WidgetModel
 
-/// What was peculiar about the timelines of one kind: counted, and told to their provider.
+/// The findings about the timelines of one kind: counted, and told to their provider.
 package struct KindFindings: Hashable, Sendable {
     package struct Recent: Hashable, Sendable {
         package let at: Instant
@@ -9,7 +9,7 @@ package struct KindFindings: Hashable, Sendable {
         package let finding: TimelineFinding
     }
 
-    /// What a provider took longer for than ``Gallery/previewMax``. The raw value is the code.
+    /// A request that took a provider longer than ``Gallery/previewMax``. The raw value is the code.
     package enum Slowness: String, Hashable, Sendable, CaseIterable {
         /// A placeholder, which is to be there at once.
         case placeholder = "slowPlaceholder"

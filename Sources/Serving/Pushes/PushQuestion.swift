@@ -155,8 +155,8 @@ package struct PushQuestion: Sendable {
 }
 
 extension Sender {
-    /// Whether a sender's key is for a push: for its app, and for what was done there. Not for its topic: a key that is for one
-    /// topic of an app sees, and takes back, what others sent to devices of that app under another.
+    /// Whether a sender's key is for a push: for its app, and for its action there. The topic does not count: a key for one topic of an app
+    /// sees, and takes back, the pushes of other keys to devices of that app under another topic.
     package func maySee(_ push: PushView) -> Bool {
         guard let app = push.app else { return false }
         guard push.isForApp else { return self.may(.devices, app) }

@@ -16,7 +16,7 @@ extension CommandLog {
     ///   - list: The list.
     ///   - cursor: The part and the place in it to begin at; nil for the first.
     ///   - limit: How many rows to find at most.
-    /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
+    /// - Returns: The rows, and the cursor of the rows after them; nil at the end.
     package func walk<List: EngineList>(
         _ list: List,
         from cursor: [UInt64]?,

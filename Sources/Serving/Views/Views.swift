@@ -27,7 +27,7 @@ package enum Views {
         ])
     }
 
-    /// What is out of date, as it goes out on an event stream.
+    /// An invalidation, as it goes out on an event stream.
     package static func invalidation(_ invalidation: Invalidation) -> JSONValue {
         JSONValue.object(of: [
             ("app", .string(invalidation.app.rawValue)),
