@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// Snapshots of the log on streams, and what is let go of behind them.
+/// Snapshots of the log on streams, and the trimming behind them.
 extension ClusterRun {
     /// The state that a start begins with, or that the next snapshot is made of.
     mutating func loadState(of partition: PartitionID, notBeyond last: LogPosition, by rules: Int) throws -> LoadedState
@@ -67,7 +67,8 @@ extension ClusterRun {
         self.planOwner(of: partition, node)
     }
 
-    /// Replays the log to a checkpoint, writes what comes out, and removes what is not needed any more.
+    /// Replays the log to a checkpoint, writes the state, and removes snapshots and messages that are not needed any
+    /// more.
     mutating func makeSnapshot(of partition: PartitionID, _ node: SimulatedNode) {
         self.writeSnapshot(of: partition, node)
         guard node.isUp, node.seats[Int(partition.rawValue)].isClosed else { return }

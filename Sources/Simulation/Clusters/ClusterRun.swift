@@ -7,17 +7,17 @@ import WidgetModel
 
 /// Several machines that have one log on streams open, with everything that can go wrong between them, from one seed.
 ///
-/// What decides is the product's: owners, engines, snapshots, and of the journal on streams all that appends, copies, reads
-/// and trims, as values. The brokers, the network, the nodes' beliefs and their clocks are small models in virtual time. A node
-/// may die behind every step, be stopped and go on as if nothing had been, and believe what is not so. Nothing but the log
-/// keeps them apart. When the faults are over, each partition has one owner, and everything has to come to its end.
+/// The deciding parts are the product's: owners, engines, snapshots, and of the journal on streams all that appends, copies, reads and
+/// trims, as values. The brokers, the network, the nodes' beliefs and their clocks are small models in virtual time. A node may die behind
+/// every step, be stopped and go on as if nothing had happened, and have false beliefs. Only the log keeps them apart. When the faults are
+/// over, each partition has one owner, and everything has to come to its end.
 package struct ClusterRun {
     enum Event: Sendable {
         /// A request reaches a node, an answer its client; a client looks whether it was answered.
         case request(Int, node: Int)
         case answer(Int)
         case retry(Int)
-        /// Somebody does something new.
+        /// A host, sender or operator does something new.
         case act
         case step(Agent)
         /// A message reaches the brokers, and what became of it its sender.

@@ -88,7 +88,8 @@ struct Seat {
     var trimming: Trimming?
 }
 
-/// A machine that takes requests, copies what is for all, and owns the partitions that it believes are its.
+/// A machine that takes requests, copies submissions to all partitions, and owns the partitions that it believes are
+/// its own.
 final class SimulatedNode {
     let number: Int
     /// Counts its starts.

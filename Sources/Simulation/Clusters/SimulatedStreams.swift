@@ -106,7 +106,7 @@ final class SimulatedStreams: Sendable {
     }
 }
 
-/// The names and numbers of the simulated log, and how what is in its streams is read.
+/// The names and numbers of the simulated log, and how the messages of its streams are read.
 struct SimulatedLog: Sendable {
     static let journalID = "00000000-0000-4000-8000-0000000000c1"
 

@@ -73,12 +73,12 @@ struct FaultObligations: Sendable {
         _ records: [Record]
     ) {
         let reload = issue.reload
-        // What is due in an entry comes before its records, which may end a pause or bring a host back.
+        // The timers that are due at an entry fire before its records, which may end a pause or bring a host back.
         func isPaused(_ scope: OrderScope) -> Bool {
             [pausesBefore, self.pauses].allSatisfy { $0[scope].map { $0 > reload.issuedAt } ?? false }
         }
         if isPaused(.app(FaultWorld.app)) { self.faults.append("\(reload.id) while its app is paused") }
-        // A push for another widget reloads whatever shares its token.
+        // A push for another widget reloads all widgets that share its token.
         if issue.isTrigger, isPaused(.kind(FaultWorld.app, reload.kind)) {
             self.faults.append("\(reload.id) while its kind is paused")
         }
@@ -105,7 +105,7 @@ struct FaultObligations: Sendable {
     // MARK: Leases
 
     private mutating func take(_ registration: HostRegistration, _ owner: LogWitness) {
-        // One that is older than what is applied changes nothing.
+        // A registration that is older than the applied one changes nothing.
         guard let view = owner.engine.host(registration.host), view.revision == registration.revision else { return }
         self.leases[view.host] = registration.lease.map { owner.engine.time + $0 }
         self.gone.remove(view.host)

@@ -16,7 +16,7 @@ package struct FaultRun {
     enum Event: Sendable {
         /// A request reaches the gateway.
         case request(Int)
-        /// An answer reaches whoever asked.
+        /// An answer reaches its client.
         case answer(Int)
         /// A client looks whether its request was answered.
         case retry(Int)
@@ -66,7 +66,7 @@ package struct FaultRun {
     var clockError: Int64 = 0
     /// What push tokens stand for, as the gateway knows it of its logs; nil for those that stood for something.
     var directory: [DeviceToken: FaultToken?] = [:]
-    /// Counts the gateway's starts: what an earlier one was called back for is nobody's business any more.
+    /// Counts the gateway's starts: callbacks for an earlier start are ignored.
     var start = 0
     var isDown = true
     /// Whether the gateway has read its log, and how often it died before it had.
@@ -281,14 +281,14 @@ package struct FaultRun {
         self.hosts[host].session = self.sessions
         let id = self.hosts[host].id
         let owner = self.owners[Int(PartitionID(of: id, among: FaultWorld.partitions).rawValue)]
-        // What is not committed yet follows when it is.
+        // A reload that is not committed yet follows when it is.
         for reload in owner.engine.outstandingReloads(host: id) where !owner.unpublished.contains(reload.id) {
             self.deliver(reload, to: host)
         }
     }
 
     private mutating func receive(_ reload: ReloadEffect, _ host: Int, _ session: Int) {
-        // What was on its way over a connection that broke is lost with it.
+        // A reload on its way over a connection that broke is lost with it.
         guard self.hosts[host].session == session else { return }
         self.checker.noteReceived(reload)
         if self.dice.chance(self.plan.disconnects) {
@@ -311,7 +311,7 @@ package struct FaultRun {
 
     // MARK: The end
 
-    /// The faults are over, and time has run on: what has to be true now?
+    /// Checks everything that must hold now: the faults are over, and time has run on.
     private mutating func judge() {
         guard self.checker.violations.isEmpty else { return }
         self.checker.checkBooks(self.owners, self.witnesses)
@@ -341,7 +341,7 @@ package struct FaultRun {
         self.replay()
     }
 
-    /// Those who are there have done what was committed by now, unless it is over.
+    /// Checks that the debtors that are still there have carried out all committed reloads by now, unless a reload is over.
     private mutating func checkDebts() {
         let sessions = self.hosts.indices.compactMap { host in
             self.hosts[host].session.map { FaultChecker.Debtor.session($0, of: host) }
@@ -380,7 +380,7 @@ package struct FaultRun {
         }
     }
 
-    /// What is brought along is charged where the budget would have let an urgent push through, and nowhere else.
+    /// Collateral is charged where the budget would have let an urgent push through, and nowhere else.
     ///
     /// - Parameters:
     ///   - budget: Before the entry that brought it.

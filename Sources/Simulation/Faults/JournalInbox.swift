@@ -21,7 +21,7 @@ final class JournalInbox: Sendable {
         self.messages.withLock { $0.append(message) }
     }
 
-    /// What came since the last call, in order.
+    /// The messages since the last call, in order.
     func take() -> [Message] {
         self.messages.withLock { messages in
             defer { messages.removeAll() }

@@ -30,7 +30,7 @@ package enum ReloadSource: Int, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What was measured of people who are alike.
+/// The measures of one population: people who are alike.
 package struct PopulationMeasures: Hashable, Sendable {
     package var instances = 0
     /// How often an instance was looked at.

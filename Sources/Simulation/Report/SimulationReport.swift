@@ -9,8 +9,8 @@ package struct SimulationReport: Sendable {
     package let measures: Measures
 
     /// - Parameters:
-    ///   - scenario: What was run.
-    ///   - partitions: What was measured of each partition, run to the end; in the partitions' order.
+    ///   - scenario: The scenario that was run.
+    ///   - partitions: The measures of each partition, run to the end; in the partitions' order.
     package init(_ scenario: Scenario, _ partitions: [Measures]) {
         var measures = Measures(scenario)
         for partition in partitions { measures.add(partition) }

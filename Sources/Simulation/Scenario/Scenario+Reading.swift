@@ -2,7 +2,7 @@ package import Scenarios
 package import Timelines
 import WidgetModel
 
-/// What is wrong with a budget policy that a scenario writes in full.
+/// The faults of a budget policy that a scenario writes in full.
 package struct ScenarioPolicyFaults: Error {
     package let faults: [(path: String, sentence: String)]
 

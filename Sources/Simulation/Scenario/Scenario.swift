@@ -43,7 +43,7 @@ package struct Scenario: Hashable, Sendable {
 package struct ClockStep: Hashable, Sendable {
     /// After the start.
     package var at: Interval
-    /// What is added to what the clock says; below zero, time in the log stands still until the clock has caught up.
+    /// How far the clock is set forward; below zero, time in the log stands still until the clock has caught up.
     package var by: Interval
 
     package init(at: Interval, by: Interval) {
@@ -52,7 +52,7 @@ package struct ClockStep: Hashable, Sendable {
     }
 }
 
-/// A kind of widget, the data that it shows, and whoever makes its timelines.
+/// A kind of widget, the data that it shows, and its timeline provider.
 package struct SimulatedKind: Hashable, Sendable {
     package var kind = WidgetKind("widget")
     /// The parameter that says which data an instance shows.
@@ -116,9 +116,9 @@ package struct OpeningHours: Hashable, Sendable {
     package init() {}
 }
 
-/// How the answers of a timeline provider come, and what goes wrong with it.
+/// How the answers of a timeline provider come, and its faults.
 package struct SimulatedProvider: Hashable, Sendable {
-    /// A span in which something is wrong.
+    /// A span of a fault.
     package struct Fault: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
             /// So many times slower.

@@ -64,7 +64,7 @@ package struct TwinRun: ~Copyable, Sendable {
         try self.applySecond(.settings(rewritten), at: self.first.time, isNewEntry: true)
     }
 
-    /// Takes over what was out before both runs began: it is the same in both.
+    /// Takes over the reloads that were out before both runs began: they are the same in both.
     private mutating func adopt(_ reloads: [ReloadEffect]) {
         for reload in reloads {
             self.outstanding[reload.id] = reload
@@ -251,7 +251,8 @@ package struct TwinRun: ~Copyable, Sendable {
 
     // MARK: - Which reload is which
 
-    /// What is answered together: a reload of one widget, or a push to a token; with whom it wakes.
+    /// The reloads that are answered together: of one widget, or of one push to a token. The key names the widget or
+    /// host that wakes.
     private static func units(of effects: [Effect]) -> [(reloads: [ReloadEffect], key: String)] {
         effects.compactMap { effect in
             switch effect {

@@ -35,7 +35,7 @@ struct EventSchedule: Sendable {
                 }
             }
         }
-        // What comes at one second stays in the order in which it was drawn.
+        // Events of one second stay in the order in which they were drawn.
         self.events = events.enumerated().sorted { left, right in
             (left.element.at, left.offset) < (right.element.at, right.offset)
         }.map(\.element)

@@ -43,7 +43,7 @@ struct Flight: Sendable {
     enum Errand: Sendable {
         /// A host on a stream shows the timeline, and reports it for this reload.
         case reload(ReloadID)
-        /// A phone shows the timeline and reports it, for nobody knows which reload.
+        /// A phone shows the timeline and reports it. The report does not name a reload.
         case phone
         /// APNs has taken the push whose reload this is.
         case receipt(ReloadID)

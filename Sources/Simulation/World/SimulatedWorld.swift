@@ -50,7 +50,7 @@ package struct SimulatedWorld: Sendable {
         let kinds = self.scenario.kinds.map { kind in
             KindSettings(schema: Self.schema(kind), budget: kind.budget)
         }
-        // What is kept for questions alone has no part in decisions; less of it stays in the processor's cache.
+        // Records that are kept for questions alone have no part in decisions; fewer of them fit the processor's cache.
         let limits = EngineLimits(pushesRetainedMax: 10_000, decisionsRetainedMax: 4_096, repeatEntriesMax: 100_000)
         return EngineSettings(
             apps: [AppSettings(app: self.scenario.app, team: self.scenario.team, kinds: kinds)],
