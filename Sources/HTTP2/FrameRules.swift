@@ -9,7 +9,7 @@
 /// |---|---|---|---|
 /// | WINDOW_UPDATE | 2, and each DATA frame of this side 2 | | a client may widen the window of each stream and of the connection |
 /// | PRIORITY, unknown frames | 1 | | it may say each request's priority |
-/// | RST_STREAM | | 1 | it may give requests up, and stop sending what was refused early |
+/// | RST_STREAM | | 1 | it may give requests up, and stop sending a body that was refused early |
 /// | stream errors | | 1 | some requests may be malformed, in proportion |
 /// | PING, SETTINGS, GOAWAY | | 1, and each PING or SETTINGS of this side 1 | it may look whether a silent server is there |
 /// | frames on streams that this side has reset | | 2 | HEADERS and DATA may be on their way |

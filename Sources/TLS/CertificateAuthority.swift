@@ -161,7 +161,7 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
         guard address.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") || $0.isHexDigit }) else {
             return false
         }
-        // Sound: Swift keeps the string for the call; what comes back is freed, and freeing nothing is allowed.
+        // Sound: Swift keeps the string for the call; the result is freed, and freeing NULL is allowed.
         let parsed = unsafe a2i_IPADDRESS(address)
         defer { unsafe ASN1_OCTET_STRING_free(parsed) }
         OpenSSLFault.clearQueue()

@@ -22,7 +22,7 @@ package struct TLSServerConfiguration: Hashable, Sendable {
     package enum MissingALPN: Hashable, Sendable {
         /// End the handshake with the alert `no_application_protocol`.
         case refuse
-        /// Let it in with no protocol chosen: the client knows by other means what is spoken here.
+        /// Let it in with no protocol chosen: the client knows the protocol of this listener by other means.
         case acceptAsPriorKnowledge
     }
 
@@ -65,7 +65,7 @@ package struct TLSClientConfiguration: Hashable, Sendable {
         case system
         /// These roots and no others.
         case roots(PEMSource)
-        /// Anybody, under any name. For tests and measurements only: the connection is open to an interceptor.
+        /// Any server, under any name. For tests and measurements only: the connection is open to an interceptor.
         case insecure
     }
 

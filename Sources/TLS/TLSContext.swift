@@ -137,7 +137,7 @@ import COpenSSL
         }
     }
 
-    /// Believes whoever the certificates of `source` vouch for.
+    /// Believes peers that the certificates of `source` vouch for.
     private func trust(_ source: PEMSource) throws(TLSError) {
         let roots = try source.certificates("trust roots")
         // Sound: the store belongs to the context and counts its own references.

@@ -1,10 +1,10 @@
-/// What came of asking a session for plaintext.
+/// The result of asking a session for plaintext.
 package enum TLSProgress: Hashable, Sendable {
     /// So many bytes were written to the start of the buffer; there may be more.
     case bytes(Int)
     /// There is nothing more to read before the peer sends more.
     case needsMoreCiphertext
-    /// The peer has sent close_notify: this was all, and nobody cut it short.
+    /// The peer has sent close_notify: this was all, and it was not cut short.
     case closedCleanly
 }
 

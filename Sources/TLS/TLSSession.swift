@@ -125,8 +125,8 @@ import COpenSSL
         if self.state == .handshaking { try self.advanceHandshake() }
     }
 
-    /// Tells that the peer's side of the socket has ended: what is read after the last plaintext is
-    /// `closedCleanly`, or an error with the code `truncated` if the peer did not say close_notify.
+    /// Tells that the peer's side of the socket has ended: a read after the last plaintext gives `closedCleanly`, or an
+    /// error with the code `truncated` if the peer did not send close_notify.
     package func receiveEnd() throws(TLSError) {
         if let failure = self.failure { throw failure }
         _ = unsafe freshet_BIO_set_mem_eof_return(self.inbound.pointer, 0)
@@ -254,7 +254,7 @@ extension TLSSession {
         // An empty name would switch the check off.
         guard !serverName.isEmpty else { throw TLSError(.configuration, "a server's name is empty") }
         // Sound: the parameters belong to the session; Swift keeps the string alive for each call, OpenSSL copies it.
-        // A context that believes anybody makes the same checks and lets them fail.
+        // A context that believes any peer makes the same checks and lets them fail.
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(self.pointer), serverName) == 1 { return }
         OpenSSLFault.clearQueue()
         unsafe SSL_set_hostflags(self.pointer, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))

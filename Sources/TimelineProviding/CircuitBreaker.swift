@@ -66,12 +66,12 @@ package struct CircuitBreaker: Hashable, Sendable {
         if case .open(_, let times) = self.state { self.state = .halfOpen(times: times) }
     }
 
-    /// What was permitted did not go after all.
+    /// A permitted request was not sent after all.
     package mutating func withdrawn() {
         if case .halfOpen(let times) = self.state { self.state = .open(until: .epoch, times: times) }
     }
 
-    /// A request was answered well. What was sent before it opened changes nothing any more.
+    /// A request was answered well. The answer to a request from before it opened changes nothing any more.
     package mutating func succeeded() {
         if case .open = self.state { return }
         self.state = .closed(failures: 0)

@@ -28,7 +28,7 @@ extension Schedule {
     /// Looks at the active instances from a number on, as long as it may. O(`count`).
     ///
     /// - Parameters:
-    ///   - start: Where to begin: 0, or what came back before.
+    ///   - start: Where to begin: 0, or the number that the last call returned.
     ///   - count: How many numbers to look at.
     ///   - body: Given each instance; whether to go on.
     /// - Returns: The number to go on with; nil at the end.

@@ -3,7 +3,7 @@ import NIOCore
 import Scenarios
 import TLS
 
-/// Sends a scenario's operations when they are due and takes what comes back; all of it on one event loop.
+/// Sends a scenario's operations when they are due and takes the answers, all on one event loop.
 ///
 /// An open loop: a due operation is sent whether or not earlier answers have come, as long as a connection has a stream
 /// left. An operation that finds none waits in the schedule, which is computed and takes no memory, and its latency

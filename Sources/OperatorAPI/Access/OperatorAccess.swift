@@ -16,7 +16,7 @@ package struct OperatorAccess: Sendable {
     private let tokens: VerifiedTokens?
 
     /// - Parameters:
-    ///   - operators: Who is known.
+    ///   - operators: The configuration's operators.
     ///   - ownToken: Where the gateway's own token is or is to be; nil for a gateway that has none.
     ///   - revocations: Certificates that are no longer believed.
     ///   - tokens: Knows senders by their provider tokens; nil where none is let in.

@@ -15,7 +15,7 @@ package enum OutputMergeAction: Hashable, Sendable {
 /// log has them otherwise.
 ///
 /// ```
-///              ownerBegins, or it tells what comes next
+///              ownerBegins, or it tells the next output
 ///       ┌────────────────────────────────────────────────┐
 ///    reading ──ownerBegins, ahead──▶ catchingUp ──read──▶ told
 ///       ▲                                │                 │
