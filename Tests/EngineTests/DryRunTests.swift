@@ -58,7 +58,8 @@ import WidgetModel
         }
     }
 
-    /// What was issued is what would reload, and so on; a push to a token takes its whole host along.
+    /// A dry run counts the matches that would reload as issued, and so on; a push to a token takes its whole host
+    /// along.
     @Test(arguments: Seeds.from(2801, count: 12))
     func `of random traffic a dry run of all says what the push then does`(seed: UInt64) {
         var schedule = RandomSchedule(

@@ -322,7 +322,7 @@ import WidgetModel
         #expect(engine.checkInvariants() == [], "seed \(seed)")
     }
 
-    /// Files of snapshots have checksums; what stands behind them is read as if they had none.
+    /// Files of snapshots have checksums; this test reads damaged bytes as if there were none.
     @Test(arguments: Seeds.from(7201, count: 4))
     func `no byte of a snapshot ends the process that reads it`(seed: UInt64) {
         var schedule = RandomSchedule(seed: seed, deliveries: [.stream, .apns])

@@ -129,7 +129,7 @@ import WidgetModel
         }
         for number in 0..<2000 { insert("h\(number)-\(padding)") }
         expectNames("all")
-        // So many go that what is left of the ids is moved together.
+        // So many hosts go that the remaining ids are moved together.
         for number in 0..<1500 { numbers.removeValue(forKey: "h\(number)-\(padding)").map { hosts.release($0) } }
         expectNames("some gone")
         for number in 0..<100 { insert("new-\(number)") }

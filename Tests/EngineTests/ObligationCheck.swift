@@ -32,7 +32,7 @@ struct ObligationCheck: ~Copyable {
         self.isRolling = isRolling
     }
 
-    /// A lease that ends with a record, and what waits for the host's widgets until that second or before.
+    /// A lease that ends with a record, and the pushes that wait for the host's widgets until that second or before.
     private struct Lease {
         let host: HostKey
         let tokens: [DeviceToken]
@@ -54,7 +54,7 @@ struct ObligationCheck: ~Copyable {
         let reason: DecisionReason?
     }
 
-    /// What is known before a record, and asked again behind it.
+    /// The facts before a record, which are asked again behind it.
     private struct Before {
         let standings: [ScheduleCoverage.Standing]
         let books: [Books]
@@ -246,7 +246,7 @@ struct ObligationCheck: ~Copyable {
         }
     }
 
-    /// What is paused does not reload, but with another's push to the token that both share.
+    /// A paused instance does not reload, except with another's push to the token that both share.
     private mutating func checkPauses(_ entry: Entry) {
         defer { self.takePause(entry) }
         // Another pause may end sooner.
@@ -355,7 +355,7 @@ struct ObligationCheck: ~Copyable {
         }
     }
 
-    // MARK: What was met
+    // MARK: Coverage
 
     private mutating func note(_ before: Before, _ entry: Entry) {
         self.coverage.note(Self.tag(of: entry))

@@ -59,7 +59,7 @@ import WidgetModel
         #expect(check.bound > 0 || seed > 686, "seed \(seed)")
     }
 
-    /// Where hosts report what they were told to do and nothing else, the count is what was charged.
+    /// Where hosts report only the reloads that they were told to do, the count equals the charges.
     @Test(arguments: Seeds.from(651, count: 8))
     func `the count is what was charged, and exempt reloads are not in it`(seed: UInt64) throws {
         var schedule = RandomSchedule(seed: seed, hasGrants: false, hasObserved: false)
@@ -192,8 +192,8 @@ import WidgetModel
         let effects: [Effect]
     }
 
-    /// The same records at the same times, with pushes in between that can reload nothing and only open windows: to hosts
-    /// for which nothing waits, since with what waits they might be told now.
+    /// The same records at the same times, with pushes in between that can reload nothing and only open windows: to
+    /// hosts for which nothing waits, since waiting causes might be decided with them.
     private static func replay(
         _ log: [(record: Record, at: LogPosition, time: Instant)],
         lookingEvery interval: Interval

@@ -12,7 +12,7 @@ struct RandomSchedule {
     private var sentIDs: Set<PushID> = []
     /// Reloads that a host refused, and so gave back.
     private(set) var refused: Set<ReloadID> = []
-    /// What was answered as a repeat although it was new, or the other way round.
+    /// How many pushes were answered as repeats although they were new, or the other way round.
     private(set) var wrongRepeats = 0
     /// Pushes that matched more than they may, and answers that a push matched too many.
     private(set) var brokenLimits = 0
@@ -35,13 +35,13 @@ struct RandomSchedule {
     private let hasClockSteps: Bool
     /// Whether hosts also reload by themselves.
     private let hasObserved: Bool
-    /// Whether half of what comes is a plain push to an app.
+    /// Whether half of the records are plain pushes to an app.
     private let hasBursts: Bool
     /// Whether some pushes may match so many instances only.
     private let limitsMatches: Bool
-    /// What comes next, the last first.
+    /// The next records, the last first.
     var following: [Record] = []
-    /// Whether also what is rare comes, see ``rare()``, and whether settings are among that.
+    /// Whether rare records come, too, see ``rare()``, and whether settings are among them.
     private let hasRare: Bool
     let keepsSettings: Bool
     /// How often the policy changed, and the clock jumped.

@@ -85,7 +85,7 @@ extension ScheduleCoverage {
         }
     }
 
-    /// What was met although it cannot be.
+    /// The cells that were met although they are impossible.
     var impossible: [String] {
         self.cells.keys.compactMap { cell in
             Self.obstacle(cell).map { "\(cell.record), \(cell.delivery), \(cell.phase), \(cell.outcome): \($0)" }
@@ -94,7 +94,7 @@ extension ScheduleCoverage {
 }
 
 extension ScheduleCoverage {
-    /// What was met less often than it should have been.
+    /// The cells that were met less often than they should have been.
     ///
     /// - Parameter least: How often; nil if it is enough that each reason, kind of record and event was met at all.
     func missing(least: Int?) -> [String] {

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Limits of timelines are settings of the log: what is taken and found follows from it alone.
+/// Limits of timelines are settings of the log: which timelines are taken, and the findings, follow from it alone.
 @Suite struct TimelineLimitTests {
     private static let small: EngineLimits = {
         var limits = EngineLimits()

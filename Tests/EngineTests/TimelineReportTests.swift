@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Reports of timelines: what of them is in the log, and what is found about the size of their content.
+/// Reports of timelines: their parts in the log, and the findings about the size of their content.
 @Suite struct TimelineReportTests {
     private static let timeline = Timeline(
         entries: [TimelineEntry(date: Scene.start)],

@@ -5,7 +5,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What is remembered of removed instances, and how much of it a host may have: with 2 instances at most, 8 tombstones.
+/// The tombstones of removed instances, and how many a host may have: with 2 instances at most, 8 tombstones.
 @Suite struct TombstoneTests {
     static let phone = HostKey("phone")
 

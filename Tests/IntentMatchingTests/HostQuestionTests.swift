@@ -129,7 +129,7 @@ import WidgetModel
         #expect(try plan("h-7") == "hosts: lists by $host (3) through 1 filters; 3000 rows")
         #expect(try plan(["wildcard": "h-99*7"]) == "hosts: lists by $host (3) through 1 filters; 3000 rows")
         #expect(try plan("h-1500") == "hosts: no row can match; 3000 rows")
-        // The index has h-199 of them, and nobody from h-1990 on.
+        // The index has h-199 of them, and no host from h-1990 on.
         #expect(try plan(["prefix": "h-199"]) == "hosts: lists by $host (3) through 1 filters; 3000 rows")
     }
 }
