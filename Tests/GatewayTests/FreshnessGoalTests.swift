@@ -26,7 +26,7 @@ import WidgetModel
         let configuration = try Self.configured("freshness: {goal: \(text)}")
         let goal = configuration.freshnessGoal
         #expect((goal.share, goal.within) == (share, within))
-        // What is printed reads as the same.
+        // The printed goal reads as the same.
         #expect(FreshnessGoal(goal.text) == goal)
         #expect(ConfigurationFile.json(of: configuration)["freshness"]?["goal"] == .string(goal.text))
     }

@@ -196,7 +196,7 @@ import WidgetModel
         #expect(movable.ahead < .days(365))
         let entries = try await scene.scene.audit.newest()
         #expect(entries.map { "\($0.path) \($0.status ?? 0)" } == ["/v1/clock 503"])
-        // The next one is not kept waiting by what is left of it.
+        // The rest of that request does not keep the next one waiting.
         #expect(try await scene.send("POST", "/v1/clock", #"{"advance":0}"#).status == 200)
     }
 

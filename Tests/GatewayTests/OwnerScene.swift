@@ -173,7 +173,7 @@ final class OwnerScene: Sendable {
         return replayed
     }
 
-    /// The same log in a new process. Reads what is committed at this moment.
+    /// The same log in a new process. Reads the entries that are committed at this moment.
     func restarted(
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
         tracing: GatewayTracing? = nil,
@@ -195,8 +195,8 @@ final class OwnerScene: Sendable {
     /// Every reload that was handed on so far.
     var handedOn: [ReloadEffect] { self.handed.reloads.withLock { $0 } }
 
-    /// Waits until the owners' loops have done what was asked of them up to now: an announced entry is applied, its
-    /// output written and handed on, each of which may ask for one more turn.
+    /// Waits until the owners' loops have done their work up to now: an announced entry is applied, its output written
+    /// and handed on, each of which may ask for one more turn.
     func settle() async throws {
         for _ in 0..<4 {
             for owner in self.owners { _ = try await owner.progress() }

@@ -203,7 +203,7 @@ import WidgetModel
 
     @Test func `more entries than one turn applies are applied all the same`() async throws {
         let scene = try await OwnerScene.started()
-        // What is appended while the owner writes joins one entry: it waits until all are there.
+        // Records that are appended while the owner writes join one entry: the owner waits until all are there.
         let all = DispatchSemaphore(value: 0)
         scene.owners[0].loop.execute { all.wait() }
         for number in 0..<300 {

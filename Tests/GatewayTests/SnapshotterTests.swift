@@ -114,7 +114,7 @@ import WidgetModel
                 try await whole.outstanding(HostKey(host)) == outstanding
             )
         }
-        // What was handed on before the restart is not handed on again, and what comes next is.
+        // Effects that were handed on before the restart are not handed on again, and the next ones are.
         #expect(read.handedOn == [])
         #expect(try await read.register("a", revision: 2, instances: 3).isRegistered(adding: 1))
     }

@@ -5,7 +5,7 @@ import Partitions
 import Testing
 import WidgetModel
 
-/// What is added up over all instances: the last survey's numbers at once, with their age, and none before the first.
+/// Sums over all instances: the last survey's numbers at once, with their age, and none before the first.
 @Suite struct SurveyRouteTests {
     private static let routes = ["budget", "forecast", "apps", "kinds"]
 

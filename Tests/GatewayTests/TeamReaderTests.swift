@@ -13,7 +13,7 @@ import WidgetModel
 
 /// A sender's key that reads: what it is told on the ops listener, and what it never is.
 @Suite struct TeamReaderTests {
-    /// Requests of its caller name another team's things, or those of nobody.
+    /// Requests of its caller name another team's things, or things that do not exist.
     private struct Names: Sendable {
         let team: String
         let app: String
@@ -197,7 +197,7 @@ import WidgetModel
         return [text] + queries
     }
 
-    // MARK: What is told
+    // MARK: Answers
 
     @Test func `of every route it is told what is of its own team, and nothing that names another`() async throws {
         let scene = try await Self.scene()

@@ -4,7 +4,7 @@ import Serving
 import Testing
 import WidgetModel
 
-/// One provider token and what comes of a push with it: a row of the tables in this folder.
+/// One provider token and the verdict on a push with it: a row of the tables in this folder.
 struct PushTokenCase: Sendable, CustomTestStringConvertible {
     /// What the token leaves behind.
     enum Trace: Sendable {
@@ -65,7 +65,7 @@ struct PushTokenCase: Sendable, CustomTestStringConvertible {
         PushTokenCase(name: name, authorization: authorization, answer: answer, detail: detail, trace: trace)
     }
 
-    /// What comes of the usual push with this token, on a connection of its own.
+    /// The verdict on the usual push with this token, on a connection of its own.
     func verdict(in world: PushWorld) -> PushVerdict {
         var judge = world.judge()
         let connection = PushConnection()

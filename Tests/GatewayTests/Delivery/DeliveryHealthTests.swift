@@ -16,7 +16,7 @@ import WidgetModel
 @Suite struct DeliveryHealthTests {
     private static func reason(_ text: String) -> String { #"{"reason":"\#(text)"}"# }
 
-    /// Lines of the log about what is in trouble, without where it is.
+    /// Lines of the log about targets in trouble, without their origins and times.
     private static func told(_ scene: UpstreamScene) -> [String] {
         scene.log.lines.filter { $0.contains(" in trouble") || $0.contains(" well again") }.map { line in
             line.split(separator: " ").filter { !$0.hasPrefix("origin=") && !$0.hasPrefix("inTroubleFor") }

@@ -16,7 +16,7 @@ import WidgetModel
 final class PushScene: Sendable {
     let scene: OwnerScene
     let counters = PushCounters()
-    /// What waits for the log.
+    /// The pushes that wait for the log.
     var backlog: PushBacklog { self.senderLimits.backlog }
     private let senderLimits = SenderLimits()
     private let key: TestKey

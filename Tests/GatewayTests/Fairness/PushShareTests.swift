@@ -140,7 +140,7 @@ import WidgetModel
             let team = scene.work.work(of: Sports.team)
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<200 { group.addTask { try await scene.send(.device(Sports.token("phone"))).status } }
-                // What is reserved beyond is given back when the turn ends.
+                // Units that are reserved beyond that are given back when the turn ends.
                 while team.undecided != 200 * WorkUnits.record || scene.scene.journal.waiting == 0 {
                     await Task.yield()
                 }

@@ -5,7 +5,7 @@ import Partitions
 import Testing
 import WidgetModel
 
-/// What is counted when records are applied.
+/// The units that are counted when records are applied.
 @Suite struct WorkUnitsTests {
     private static func units(_ scene: OwnerScene) async throws -> Int {
         try await scene.owners[0].progress().unitsDone

@@ -13,7 +13,7 @@ final class FakeMemory: Sendable {
     private let state = Mutex<(resident: Int, isFailing: Bool)>((0, false))
     private let lines = Mutex<[(level: Logger.Level, teams: String)]>([])
 
-    /// The levels of what was logged, and the teams that were named.
+    /// The levels of the logged messages, and the teams that they named.
     var levels: [Logger.Level] { self.lines.withLock { $0.map(\.level) } }
     var teams: [String] { self.lines.withLock { $0.map(\.teams) } }
 

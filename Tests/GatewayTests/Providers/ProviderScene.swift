@@ -27,7 +27,7 @@ final class ProviderScene: Sendable {
     let providers: TimelineProviders
     private let world: World
 
-    /// What the provider was asked, what it answers, and what was shown of it.
+    /// The provider's requests and answers, and the entries that were shown.
     private final class World: Sendable {
         let asked = Mutex<[JSONValue]>([])
         let findings = Mutex<[String?]>([])
