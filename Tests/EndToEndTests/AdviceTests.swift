@@ -67,7 +67,7 @@ import Testing
         let link: String?
     }
 
-    /// What is behind, of a thousand widgets.
+    /// The stats with so many of a thousand widgets behind.
     private static func row(_ behind: Int, late: Int, _ burnRate: Double, _ reasons: String = "{}", oldest: Int = 3720)
         -> String
     {

@@ -109,7 +109,7 @@ struct ClusterStreamTests {
             return text[..<end].split(separator: "\n")
         }
 
-        /// The place behind what came last; nil before the stream has begun.
+        /// The place behind the last event; nil before the stream has begun.
         var cursor: String? { self.lines.last { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) } }
         var hasGap: Bool { self.lines.contains("event: gap") }
         var hasBegun: Bool { self.cursor != nil }

@@ -192,7 +192,7 @@ extension Command {
 private struct LineSplitter {
     private var rest = Data()
 
-    /// What came after the last line's end; nil if nothing did.
+    /// The text after the last line's end; nil if there is none.
     func last() -> String? { self.rest.isEmpty ? nil : String(decoding: self.rest, as: UTF8.self) }
 
     mutating func take(_ data: Data) -> [String] {

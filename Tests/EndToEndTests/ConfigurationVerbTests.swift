@@ -2,7 +2,7 @@ import Foundation
 import TLS
 import Testing
 
-/// What is wrong with a configuration before it breaks anything: at a start, and when it is read again.
+/// A configuration's faults are found before they break anything: at a start, and when it is read again.
 @Suite struct ConfigurationVerbTests {
     /// A folder with certificates that ended yesterday, and a configuration that names them.
     private static func ended() throws -> String {

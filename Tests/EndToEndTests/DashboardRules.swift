@@ -26,7 +26,7 @@ enum DashboardRules {
         return try JSONDecoder().decode(type, from: Data(result.output.utf8))
     }
 
-    /// What a gateway's dashboard says now: what is to do, and above every view what is paused.
+    /// The texts of a gateway's dashboard now: the advice, and the pauses at the top of every view.
     static func said(of gateway: TestGateway) async throws -> [String] {
         var answers: [String] = []
         for path in ["stats", "senders", "budget", "providers", "upstreams", "orders", "history?step=second"] {

@@ -96,7 +96,7 @@ import Testing
         return try await gateway.sender(bearer).push(Push(priority: priority), to: target).id.uuidString.lowercased()
     }
 
-    /// Says that hosts show what was brought to them, as people see it.
+    /// Reports that hosts show the entries that were brought to them, as people see them.
     private static func showAll(_ gateway: TestGateway, hosts: ClosedRange<Int>, bearer: String) async throws {
         for number in hosts {
             let host = try gateway.host(number, bearer)
@@ -157,7 +157,7 @@ import Testing
         let empty = try await steps().text
         #expect(empty.contains("First steps") && empty.contains("No widget is registered, so none can be behind."))
         #expect(empty.contains("/widgets") && empty.contains("freshet send ") && empty.contains(TestGateway.app))
-        // What is there already needs no command.
+        // A thing that is there already needs no command.
         #expect(!empty.contains("freshet certs"))
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let registered = try await steps().text

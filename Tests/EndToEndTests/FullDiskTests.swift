@@ -134,7 +134,7 @@ struct FullDiskTests {
         #expect(refused.status == 507)
         #expect(refused.reason == "storage-full")
         #expect(refused.headers["retry-after"] == "30")
-        // Neither what is only asked nor what is taken away is new.
+        // Dry runs, acknowledgements, orders and removals are accepted: they are no new traffic.
         let targeted = "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes"
         let body = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
         #expect(try await gateway.curl("POST", targeted, bearer: bearer, body: body).status == 503)

@@ -85,7 +85,7 @@ struct Drill {
         #expect(early == [], "\(title): these fire before it is so")
     }
 
-    /// What is provoked is in the log, in To do, in the first command's answer, and the alerts fire.
+    /// The provoked incident is in the log, in To do, in the first command's answer, and the alerts fire.
     ///
     /// - Parameter again: Keeps it up, where it would end by itself.
     mutating func isSeen(by gateway: TestGateway, again: () async throws -> Void = {}) async throws {
@@ -117,7 +117,7 @@ struct Drill {
         self.note("command")
     }
 
-    /// Whether the first command's answer says what is wrong.
+    /// Whether the first command's answer names the fault.
     private func isAnswer(of gateway: TestGateway) async throws -> Bool {
         try #require(!self.incident.answer.isEmpty, "\(self.incident.title)")
         let result = try await gateway.runVerb(self.incident.command)

@@ -218,7 +218,7 @@ import Testing
         #expect(try await granted(second) - before == names.count)
         #expect(names.count > 0 && Set(names).count == names.count, "each is there once: \(names.count)")
         #expect(names.allSatisfy { $0.hasPrefix("hung-up-") })
-        // What is beside the log is no more than an index of it.
+        // The audit's file beside the log is no more than an index of it.
         #expect(await second.drain() == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: "\(folder)/data")
         where name.hasPrefix("audit.sqlite") {

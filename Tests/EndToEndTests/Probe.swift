@@ -35,7 +35,7 @@ final class Probe {
         return nil
     }
 
-    /// Everything up to the end of the connection, what was waited for included.
+    /// All lines up to the end of the connection, with those that were waited for.
     func all() async -> [String] {
         while await self.next() != nil {}
         return self.seen

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// A real Prometheus that scrapes one gateway by the shipped configuration and judges it by the shipped rules, and what it tells an
-/// Alertmanager.
+/// A real Prometheus that scrapes one gateway by the shipped configuration and judges it by the shipped rules, and the alerts that it sends
+/// to an Alertmanager.
 ///
-/// Its time is scaled: where a rule says a minute, here it is a second, so that what has to be so for a quarter of an hour has to be so
-/// for 15 seconds. Nothing else of a rule is changed, and none is left out.
+/// Its time is scaled: where a rule says a minute, here it is a second, so that a condition that must hold for a quarter of an hour must
+/// hold for 15 seconds. Nothing else of a rule is changed, and none is left out.
 final class Prometheus: Sendable {
     private let folder: String
     private let server: Command

@@ -54,7 +54,7 @@ import Testing
         #expect(kind?["findings"] is [String: Int])
         try await Self.gallery(gateway, bearer)
 
-        // What is shown survives the process.
+        // The shown entry survives the process.
         await gateway.crash()
         let again = try await TestGateway.start(in: folder, timelineProvider: provider.url)
         let kept = try await again.host(1, bearer).state().entries.first { $0.instance == "scores-0" }
@@ -127,7 +127,7 @@ import Testing
         await gateway.stop()
     }
 
-    /// The teams that are suggested to the first host, and what is said of them.
+    /// The teams that are suggested to the first host, and their descriptions.
     private static func suggestions(_ gateway: TestGateway, _ bearer: String) async throws -> [String] {
         try await gateway.host(1, bearer).suggestions().suggestions.map { suggestion in
             "\(suggestion.configuration["team"]?.string ?? "?"): \(suggestion.description ?? "?")"
