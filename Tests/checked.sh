@@ -53,7 +53,7 @@ esac
 
 swift build --build-tests --scratch-path "$folder" "${options[@]}"
 tests=$folder/debug/freshetPackageTests.xctest
-# What is slow by itself is ten times as slow here: one seed of each finds the same kinds of fault.
+# Slow tests are ten times as slow here: one seed of each finds the same kinds of fault.
 export FRESHET_SEEDS=${FRESHET_SEEDS:-1} LLVM_PROFILE_FILE=$folder/%p.profraw
 status=0
 # The end-to-end tests run the program of .build, which is another one.

@@ -7,7 +7,7 @@ import WidgetModel
 struct SimulatedCluster {
     static let partitions = 8
 
-    /// What goes wrong, and how often, in percent.
+    /// The faults, and how often they happen, in percent.
     struct Faults {
         var lostBeats = 0
         var failedRequests = 0
@@ -22,7 +22,7 @@ struct SimulatedCluster {
         var isPaused = false
         var hasLeft = false
         var refusal: NodeRefusal?
-        /// What came while it was paused.
+        /// The events that came while it was paused.
         var waiting: [Event] = []
         /// Owners by partition: their epoch, and whether they have started.
         var owners: [PartitionID: (epoch: Epoch, isRunning: Bool)] = [:]
@@ -47,7 +47,7 @@ struct SimulatedCluster {
         case gate(PartitionID, Epoch, to: UInt32)
     }
 
-    /// What is on its way.
+    /// A message on its way.
     private struct Message {
         let at: Int64
         let node: Node
@@ -67,11 +67,11 @@ struct SimulatedCluster {
     /// Who made each claim.
     private var makers: [Epoch: ClusterNode] = [:]
     private var epoch: UInt64 = 0
-    /// What comes first is the last.
+    /// The next message is the last.
     private var messages: [Message] = []
     /// Owners that started, since this was emptied.
     var starts: [(node: NodeName, partition: PartitionID)] = []
-    /// How many of them went on from what had followed the owner before.
+    /// How many of them went on from a standby of the owner before.
     var startsFromStandby = 0
     private var standbyCount = 0
     /// How often a partition passed to other rules.

@@ -29,7 +29,7 @@ import Testing
     @Test func `a stream below one that was opened before is none`() throws {
         let peer = try ServerPeer()
         #expect(try self.goAway(peer, Wire.request(5) + Wire.request(3)) == .protocolError)
-        // What came before the fault was read.
+        // The frames before the fault were read.
         #expect(peer.requests().map(\.stream) == [5])
     }
 

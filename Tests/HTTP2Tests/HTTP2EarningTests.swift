@@ -14,7 +14,7 @@ import Testing
         var setBurst: @Sendable (inout HTTP2Limits, Int) -> Void
         /// How many of the burst the greeting has taken.
         var taken = 0
-        /// What comes first, on stream 1.
+        /// The first frames, on stream 1.
         var prelude: [UInt8] = []
         /// Number `n` of the frame.
         var frame: @Sendable (Int) -> [UInt8]

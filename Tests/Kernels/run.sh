@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests CKernels with every compiler there is: clang and gcc for this processor, and Debian's cross compiler for aarch64,
-# run under qemu. What is not installed is skipped and said (apt-get install gcc-aarch64-linux-gnu qemu-user).
+# run under qemu. A compiler that is not installed is skipped, with a message (apt-get install gcc-aarch64-linux-gnu
+# qemu-user).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=.build/kernels

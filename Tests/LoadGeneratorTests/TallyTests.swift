@@ -124,7 +124,7 @@ import Testing
 
     // MARK: The interchange format
 
-    /// Reads what was written, by the format's description.
+    /// Reads the written counts, by the format's description.
     private static func counts(_ payload: [UInt8]) -> [Int64] {
         var counts: [Int64] = []
         var index = 40

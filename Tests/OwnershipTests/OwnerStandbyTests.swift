@@ -19,7 +19,7 @@ import WidgetModel
         return outputs
     }
 
-    /// A log with outputs, and what stands by for their owner.
+    /// A log with outputs, and a standby of their owner.
     private static func standingBy(hosts: Int, heard: Int? = nil, unitsPerSlice: Int = .max) throws -> OwnerLog {
         var log = OwnerLog(hosts: hosts)
         log.unitsPerSlice = unitsPerSlice

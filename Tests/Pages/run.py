@@ -89,7 +89,7 @@ class Page:
         return f"expect {' '.join(parts)}" if line else ""
 
     def script(self) -> str:
-        # The first line of a page is its heading, so that there is room for what goes before.
+        # The first line of a page is its heading, so that there is room for the prologue.
         return "\n".join(['. "$PROLOGUE"'] + self.lines[1:]) + "\n"
 
 

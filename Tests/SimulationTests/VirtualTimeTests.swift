@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-/// Dates, time zones and what is counted over them.
+/// Dates, time zones and counts over them.
 @Suite struct VirtualTimeTests {
     @Test func `dates and seconds are the same thing twice`() throws {
         for second in stride(from: 0, to: 4_000_000_000, by: 12_345_678) {

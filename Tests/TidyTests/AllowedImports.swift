@@ -87,7 +87,7 @@ enum AllowedImports {
         "CZlib": [],
     ]
 
-    /// Modules of others by target: packages, and what comes with Swift.
+    /// Modules of others by target: packages, and modules that come with Swift.
     static let others: [String: Set<String>] = [
         "EmbedText": ["Foundation", "PackagePlugin"],
         "Storage": ["BasicContainers"],
@@ -126,7 +126,7 @@ enum AllowedImports {
 
     /// Modules that some folders alone may import, so that a library stays in its place.
     static let confined: [(module: String, folders: [String])] = [
-        // Whoever builds without the trait has no libnats.
+        // A build without the trait has no libnats.
         ("CNATS", ["Sources/JournalJetStream/"]),
         (
             "JournalJetStream",

@@ -27,7 +27,7 @@ enum Rules {
     /// Words that say that something is not done. Spelled in parts, so that this file has none of them.
     static let unfinished: Set<Substring> = Set(["TO" + "DO", "FIX" + "ME", "X" + "XX"].map { Substring($0) })
 
-    /// Names that say nothing about what is inside.
+    /// Names that say nothing about their contents.
     static let hollowNames: Set<String> = ["Core", "Common", "Utils", "Util", "Helpers", "Helper", "Manager"]
 
     static func target(of path: String) -> String? {
@@ -106,8 +106,8 @@ enum Rules {
         )
     }
 
-    /// No part of the engine names another's tables, and neither does the loop over records: what is wanted of them is a verb of
-    /// the part. Snapshots write tables down and read them back.
+    /// No part of the engine names another's tables, and neither does the loop over records: the part has a verb for each use of them.
+    /// Snapshots write tables down and read them back.
     static func parts(_ files: [(path: String, source: SwiftText)]) -> [Violation] {
         self.engineParts.flatMap { part in
             let tables = self.tables(of: part, files)
@@ -171,7 +171,7 @@ enum Rules {
         var isContinued = false
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
             defer { isContinued = line.hasSuffix("\\") }
-            // What is run if it fails is no pipe.
+            // A command to run after a failure is no pipe.
             let said = line.replacing("||", with: "")
             guard !isContinued, line.first(where: { $0 != " " }) != "#",
                 !["step \"", "echo \""].contains(where: { line.contains($0) }),

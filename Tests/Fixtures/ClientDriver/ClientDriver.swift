@@ -4,8 +4,8 @@ import Synchronization
 
 /// Drives every operation that senders and hosts have, with FreshetClient over `URLSession`.
 ///
-/// It is a program of its own, since URLSession trusts what the system trusts, and a test can let a process see another system.
-/// It ends with a line of JSON: the requests that it made, and what was not as it should be.
+/// It is a program of its own, since URLSession trusts the system's authorities, and a test can let a process see another system. It ends
+/// with a line of JSON: the requests that it made, and the faults that it found.
 @main struct ClientDriver {
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -29,7 +29,7 @@ struct DriveReport: Encodable {
     var wrong: [String] = []
 }
 
-/// URLSession, and what goes through it.
+/// URLSession, with a record of the requests through it.
 final class RecordingTransport: FreshetTransport {
     private let made = Mutex<[String]>([])
 

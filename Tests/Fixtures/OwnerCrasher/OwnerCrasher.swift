@@ -136,7 +136,7 @@ enum OwnerCrasher {
         )
     }
 
-    /// Sends what is to be reloaded, and acknowledges it: both may be the last that the process does.
+    /// Sends reloads, and acknowledges them: either may be the last act of the process.
     private static func send(_ effects: [Effect], _ journal: SQLiteJournal) {
         var batches: [PartitionID: PackedRecords] = [:]
         for case .reload(let reload) in effects {

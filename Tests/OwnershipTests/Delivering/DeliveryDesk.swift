@@ -2,7 +2,7 @@ import Engine
 import Ownership
 import WidgetModel
 
-/// A delivery machine, and what it was asked to do and was not told of yet: each test says what comes of it.
+/// A delivery machine, and its actions whose results it was not told yet: each test tells the results.
 struct DeliveryDesk: ~Copyable {
     static let app = BundleID("com.example.scores")
     static let upstream = DeliveryTarget(kind: .upstream, app: Self.app)
