@@ -68,7 +68,7 @@ extension Engine {
         }
     }
 
-    /// What does not hold of the counts, see ``Schedule/checkBehind(_:now:)``.
+    /// The faults of the counts, see ``Schedule/checkBehind(_:now:)``.
     func checkBehind() -> [String] {
         let all = self.registry.usedInstances().map { instance in
             Schedule.Counted(

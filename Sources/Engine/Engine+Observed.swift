@@ -52,8 +52,8 @@ extension Engine {
         self.registry.setConfirmedBy(of: instance, self.position)
     }
 
-    /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the
-    /// host now does; what pushes and the app asked for goes on waiting.
+    /// Lets a host's instances be driven as its delivery says. A host that drives itself takes over its waiting causes,
+    /// except for those of pushes and the app, which go on waiting.
     mutating func adoptDelivery(of host: HostNumber) {
         let isHostDriven = self.registry[host].delivery == .apns
         let live = self.registry.liveInstances(of: host)

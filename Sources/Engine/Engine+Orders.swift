@@ -130,7 +130,7 @@ extension Engine {
 }
 
 extension OperatorOrder.Action {
-    /// Whether it is about what may reload at all: an app, a kind or a sender.
+    /// Whether it pauses or resumes the reloads of an app, a kind or a sender.
     fileprivate var isPause: Bool {
         switch self {
         case .pause, .resume: true

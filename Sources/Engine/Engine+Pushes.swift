@@ -55,7 +55,8 @@ extension Engine {
         return .push(matched: matched, isRepeat: false)
     }
 
-    /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
+    /// The key by which a push is the same as an earlier one, beside its id. Part of the decision rules: the seed is
+    /// fixed.
     @inline(__always)
     func repeatKey(_ head: PushHead, team: TeamNumber, _ bytes: [UInt8]) -> UInt64 {
         var key = ReplayHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team.raw))
@@ -208,7 +209,7 @@ extension Engine {
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
-            // What waited already is decided first, and this with it: nothing else changes.
+            // The pushes that waited already are decided first, and this one with them: nothing else changes.
             return self.note(
                 instance,
                 .deferred,

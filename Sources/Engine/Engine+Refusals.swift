@@ -66,8 +66,7 @@ extension Engine {
         return (app, planned)
     }
 
-    /// Refuses what would leave the host with more tombstones than it may have: each instance that is not named is one
-    /// afterwards.
+    /// Refuses a registration that would leave the host with more tombstones than it may have: each instance that is not named becomes one.
     ///
     /// After a removal, or under a smaller limit, a host may have more of them already. Then it may still name what it has: a
     /// registration that neither adds an instance nor leaves more tombstones than there were needs none. Nor is one refused

@@ -94,7 +94,7 @@ extension Engine {
 
     /// Merges the instances of a registration into those of the host, both in the order of ids.
     ///
-    /// - Returns: What changed, and the live instances that are to be decided anew.
+    /// - Returns: The counts of changes, and the live instances that are to be decided anew.
     private mutating func replaceInstances(
         of host: HostNumber,
         with planned: [PlannedInstance]

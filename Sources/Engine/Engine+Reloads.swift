@@ -190,8 +190,8 @@ extension Engine {
 }
 
 extension Engine {
-    /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
-    /// all that the push brings, unless the host has been given another delivery since.
+    /// A host, or its deliverer, reports the end of a reload. A report about a reload that a push to a token brings is
+    /// about all reloads of that push, unless the host has been given another delivery since.
     mutating func acceptDelivery(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition, let host = self.registry.findHost(report.host) else {
             return .delivery(known: false)

@@ -85,7 +85,7 @@ extension Engine {
         return findings
     }
 
-    /// The app asks for reloads of what matches, whether it is push-enabled or not.
+    /// The app asks for reloads of the matching instances, push-enabled or not.
     ///
     /// - Returns: Nil if the work is queued, see ``AppReloadWork``.
     mutating func acceptAppReload(_ request: AppReloadRequest) -> RecordAnswer.Result? {

@@ -6,12 +6,12 @@ import WidgetModel
 ///
 /// Source: "Updating widgets with WidgetKit push notifications" and "Updating controls locally and remotely".
 extension Engine {
-    /// What keeps a push from going to an instance's token now, whatever its budget says; nil if nothing does.
+    /// The reason that keeps a push from an instance's token now, whatever its budget says; nil if there is none.
     func heldByToken(_ instance: InstanceNumber) -> Plan? {
         guard self.registry[instance].pushEnabled else { return .wait(until: .distantFuture, .notPushEnabled) }
         guard self.token(of: instance) != nil else { return .wait(until: .distantFuture, .otherEnvironment) }
         let pushedAt = self.registry[self.registry[instance].host].pushedAt
-        // One push at an instant, so that the ids of what it reloads are unique.
+        // One push at an instant, so that the ids of its reloads are unique.
         guard pushedAt == self.time, !self.registry[instance].isControl else { return nil }
         return .wait(until: pushedAt + .milliseconds(1), .minimumInterval)
     }

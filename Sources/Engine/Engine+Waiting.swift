@@ -113,7 +113,7 @@ extension Engine {
         return false
     }
 
-    /// What would be done about an instance if this push waited for it, too.
+    /// The plan for an instance if this push waited for it, too.
     ///
     /// - Parameter funds: As for a demand.
     func plan(_ instance: InstanceNumber, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {

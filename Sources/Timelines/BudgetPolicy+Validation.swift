@@ -92,7 +92,7 @@ extension BudgetPolicy {
         )
     }
 
-    /// Whom an allowance is for, and what else follows from it.
+    /// Checks the scope of an allowance, and learning, thinning, the rolling day, smoothing and low power.
     private func checkScope(_ check: inout Check) {
         check((0...365).contains(self.learning.days), "learning.days", "must be 0 to 365")
         check((0...100).contains(self.thinning), "thinning", "must be 0 to 100")

@@ -62,7 +62,7 @@ package struct TunedWindows: Sendable {
         self.lengthMinutes = 1440 + self.step * 60
     }
 
-    /// Somebody looked at one of the host's instances, in the present window.
+    /// The user looked at one of the host's instances, in the present window.
     package mutating func noteView(at now: Instant) {
         let hour = Self.hour(ofMinute: now.milliseconds / 60_000)
         if self.views.isEmpty { self.views = Array(repeating: 0, count: Self.hours) }

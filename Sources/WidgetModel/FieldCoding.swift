@@ -25,7 +25,7 @@ extension ByteCoded {
 /// A structure whose bytes are those of its fields, one after the other.
 package protocol FieldCoded: ByteCoded {
     associatedtype Coding: FieldCoding<Self>
-    /// Its fields in their order, and what makes a structure of them: ``Fields``.
+    /// Its fields in their order, and the initialiser that takes them: ``Fields``.
     static var coding: Coding { get }
 }
 

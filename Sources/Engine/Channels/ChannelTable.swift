@@ -51,7 +51,7 @@ struct ChannelTable: Sendable {
         return true
     }
 
-    /// What does not hold of what must always hold. O(channels).
+    /// The violated invariants; empty unless there is a bug. O(channels).
     func checkInvariants() -> [String] {
         var faults: [String] = []
         for (left, right) in zip(self.apps, self.apps.dropFirst()) where left.id >= right.id {

@@ -6,7 +6,7 @@ struct DecisionGrounds {
     let now: Instant
     /// Until when orders pause the kind.
     let pausedUntil: Instant
-    /// What keeps a push from going to the instance's token now, whatever its budget says.
+    /// The reason that keeps a push from the instance's token now, whatever its budget says.
     let held: Plan?
     /// Why a reload is not charged now.
     let exemption: Exemption?
@@ -50,8 +50,8 @@ extension DecisionGrounds {
         }
         let at = max(self.again, self.exemptEarliest)
         if at <= self.now { return .issue(exemption, isPush: false) }
-        // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
-        // what would expire.
+        // The interval of exempt reloads is short, so that waiting for it is better than being charged, except for
+        // pushes that would expire.
         let exempt = Plan.wait(until: min(at, demand.heldUntil), .exemptInterval)
         if demand.minExpiry > at { return exempt }
         let charged = self.chargedPlan(demand, spreadHash())

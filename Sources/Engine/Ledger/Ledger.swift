@@ -253,7 +253,7 @@ extension Ledger {
     /// Every push that is kept, in the order of its number. O(pushes).
     func usedNumbers() -> [PushNumber] { self.pushes.usedNumbers() }
 
-    /// What does not hold of what must always hold; empty unless there is a bug. O(pushes).
+    /// The violated invariants; empty unless there is a bug. O(pushes).
     ///
     /// - Parameter isRecordDone: Whether no record is being applied: then no push is open.
     func checkInvariants(isRecordDone: Bool) -> [String] {

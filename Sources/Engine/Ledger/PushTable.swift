@@ -1,7 +1,7 @@
 import Storage
 import WidgetModel
 
-/// What became of every push: a row with a count for each outcome.
+/// The outcomes of every push: a row with a count for each outcome.
 ///
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushTable: ~Copyable, Sendable {
@@ -56,7 +56,7 @@ struct PushTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
-    /// What there is beside the rows.
+    /// The sums beside the rows.
     struct Sums: Sendable {
         var complete = (first: PushNumber.none, last: PushNumber.none)
         var completeCount = 0
@@ -85,7 +85,7 @@ struct PushTable: ~Copyable, Sendable {
         self.relist()
     }
 
-    /// What there is beside the rows.
+    /// The sums beside the rows.
     var sums: Sums {
         Sums(
             complete: self.complete,

@@ -35,7 +35,7 @@ struct SenderAccounts: Sendable {
         }
     }
 
-    /// A push was decided for everybody that it matched here; some other partition may count the push itself.
+    /// A push was decided for every instance that it matched here; another partition may count the push itself.
     @inline(__always)
     mutating func countPush(_ row: PushTable.Row, isCounted: Bool) {
         var account = self[row.team]

@@ -3,12 +3,12 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// What decisions seldom need of the instances of a partition, by their number.
+/// The details of the instances of a partition, by their number, which decisions seldom need.
 ///
-/// Every instance has an id, a family and a configuration. What only some have lies in side tables, group by group: one that
+/// Every instance has an id, a family and a configuration. Fields that only some have are in side tables, group by group: an instance that
 /// never had a field of a group reads its defaults and takes no memory for it.
 struct InstanceDetails: ~Copyable, Sendable {
-    /// What every instance has beside its configuration.
+    /// The fields that every instance has beside its configuration.
     struct Row: Sendable {
         let id: InstanceID
         var family: WidgetFamily
@@ -31,7 +31,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         var textCount: Int { Int(self.idCount) + Int(self.configurationCount) }
     }
 
-    /// What few registrations say.
+    /// Rarely used registration fields.
     struct Particulars: SideRow {
         var tags: [String] = []
         var when: MatchPattern?
@@ -93,7 +93,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         let acceptedAt: Instant
     }
 
-    /// What happened to an instance beside the reloads that it was given.
+    /// Events of an instance beside the reloads that it was given.
     struct Observed: SideRow {
         /// When it was last looked at, and when the system last reloaded it by itself.
         var viewedAt = Instant.distantPast
@@ -370,7 +370,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.heads[slot.index].configurationCount = UInt32(configurationCount)
     }
 
-    /// What does not hold of what must always hold: every row of a group is one instance's. O(instances).
+    /// The violated invariants: every row of a group must be one instance's. O(instances).
     ///
     /// - Parameter slots: The numbers in use.
     func checkInvariants(of slots: [InstanceNumber]) -> [String] {

@@ -25,7 +25,7 @@ extension Registry {
         _modify { yield &self.instances.details[content: instance] }
     }
 
-    /// What happened to an instance beside the reloads that it was given.
+    /// The events of an instance beside the reloads that it was given.
     @inline(__always)
     subscript(observed instance: InstanceNumber) -> Observed {
         _read { yield self.instances.details[observed: instance] }

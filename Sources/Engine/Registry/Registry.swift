@@ -50,7 +50,7 @@ struct Registry: ~Copyable, Sendable {
     /// The same hosts and instances under the same numbers. O(hosts + instances).
     func duplicate() -> Registry { Registry(self) }
 
-    /// What of the registry is an app's.
+    /// An app's part of the registry.
     subscript(usage app: AppNumber) -> RegistryUsage {
         get { self.usages[app] }
         _modify { yield &self.usages[app] }
@@ -62,6 +62,6 @@ struct Registry: ~Copyable, Sendable {
     /// Notes that whose the apps are has changed.
     mutating func markUsagesChanged() { self.usages.markChanged() }
 
-    /// What does not hold of what must always hold; empty unless there is a bug. O(instances).
+    /// The violated invariants; empty unless there is a bug. O(instances).
     func checkInvariants() -> [String] { self.instances.details.checkInvariants(of: self.usedInstances()) }
 }

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What of the registry is each app's, by the app's number. No part of the state: it follows from hosts and instances.
+/// Each app's part of the registry, by the app's number. No part of the state: it follows from hosts and instances.
 struct UsageTable: Sendable {
     private(set) var rows: [RegistryUsage] = []
     /// Grows with every change.

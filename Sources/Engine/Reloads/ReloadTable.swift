@@ -2,9 +2,9 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
+/// The reloads that were issued and whose end is not known yet; each instance threads its own, oldest first.
 ///
-/// What only reloads for pushes have lies apart from the rest.
+/// Fields that only reloads for pushes have are kept apart from the rest.
 struct ReloadTable: ~Copyable, Sendable {
     /// A reload whole.
     struct Row: Sendable {

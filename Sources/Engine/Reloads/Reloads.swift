@@ -152,7 +152,7 @@ extension Reloads {
 // MARK: - Checks
 
 extension Reloads {
-    /// What does not hold of an instance's list; empty unless there is a bug. O(reloads of the list).
+    /// The violated invariants of an instance's list; empty unless there is a bug. O(reloads of the list).
     func checkInvariants(of list: ReloadList, _ instance: InstanceNumber) -> [String] {
         var faults: [String] = []
         var (earliest, last, reload) = (Instant.distantFuture, ReloadNumber.none, list.first)

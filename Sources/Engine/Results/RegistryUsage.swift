@@ -22,7 +22,7 @@ package struct RegistryUsage: Hashable, Sendable {
     private static let bytesPerHost = 96
     /// What an instance takes beside its texts: its packed row, its place in the index, its timer.
     private static let bytesPerInstance = 80
-    /// What of that is left of a removed one.
+    /// The part of that which a removed one still takes.
     private static let bytesPerTombstone = 48
 
     /// About how many bytes of memory that is: an estimate, by the layout of the tables (docs/performance.md, "What an

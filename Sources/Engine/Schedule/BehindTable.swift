@@ -4,8 +4,8 @@ import WidgetModel
 /// Of each kind: how many widgets there are, how many of them are behind for which reason, and since which minute. No part of the
 /// state: it follows from the rows, and is counted anew when they are read back.
 ///
-/// One row of numbers a kind, so that a transition finds its two by adding. Minutes are a ring that ends with ``tip``; what
-/// falls out of it is counted together. Moving on by a minute is O(kinds).
+/// One row of numbers a kind, so that a transition finds its two by adding. Minutes are a ring that ends with ``tip``; minutes that fall
+/// out of it are counted together. Moving on by a minute is O(kinds).
 struct BehindTable: ~Copyable, Sendable {
     /// How many minutes are told apart: a day, and an hour so that all of a goal of a day is among them.
     static let minutes = 1500

@@ -15,7 +15,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private let host: HostKey?
     private var hostSlot = HostNumber.none
     private var hostInstances: Set<InstanceNumber> = []
-    /// Whether somebody else reads the rows of instances.
+    /// Whether another decoder reads the rows of instances.
     private let leavesInstances: Bool
     private let rules: Int
     private let adoptsRules: Bool

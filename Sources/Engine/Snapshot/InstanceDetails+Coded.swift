@@ -31,7 +31,7 @@ extension InstanceDetails.Whole {
 }
 
 extension InstanceDetails.Particulars {
-    /// What there is beside the tags, which stand before it.
+    /// The fields beside the tags, which come first.
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Particulars {
         InstanceDetails.Particulars(
             tags: self.tags,

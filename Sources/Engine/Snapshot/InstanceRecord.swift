@@ -33,11 +33,11 @@ struct InstanceRecord {
     @inline(__always)
     static var blank: InstanceRecord { InstanceRecord(row: .blank) }
 
-    /// What there is beside the head and the shape.
+    /// The fields beside the head and the shape.
     ///
     /// - Parameters:
     ///   - coder: The coder.
-    ///   - head: What stood before it.
+    ///   - head: The head, which comes first.
     ///   - kind: As the shape says.
     ///   - groups: Which fields there are.
     ///   - active: The number of its ``ActiveRow``; no part of the record, either.

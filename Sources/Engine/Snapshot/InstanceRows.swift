@@ -123,7 +123,7 @@ struct InstanceRows: ~Copyable, Sendable {
         self.usages[record.row.kind.index].textBytes += self.instances.details.textBytes(of: slot)
     }
 
-    /// Notes what follows from a row, and its timer, which stands behind it.
+    /// Notes the values that follow from a row, and its timer, which comes behind it.
     @inline(__always)
     private mutating func note(
         _ slot: InstanceNumber,

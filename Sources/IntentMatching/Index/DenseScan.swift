@@ -84,7 +84,7 @@ struct DenseScan {
 
     /// Finds the rows of a block that pass, or goes on with that.
     ///
-    /// - Parameter work: What may still be done; left with the rest. At least one step is done.
+    /// - Parameter work: The work that may still be done; afterwards, the rest of it. At least one step is done.
     /// - Returns: Whether it is finished: then the bits of the rows that pass are set in ``result``.
     mutating func evaluate(
         _ program: DenseProgram,

@@ -315,7 +315,7 @@ struct KindSegment: ~Copyable {
         guard self.isLoading else { return false }
         self.isLoading = false
         self.classes.finishLoading(highestHost: self.highestHost)
-        // Where there are classes already, what else there is becomes one of them with the changes to come.
+        // Where there are classes already, the other rows join them with the changes to come.
         if self.classes.rowCount == 0, self.shareLoaded(keepsLoading: false) { return true }
         for index in self.fields.indices { self.table.buildLists(index, highestCode: self.highestCode(index)) }
         return false

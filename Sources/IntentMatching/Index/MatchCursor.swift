@@ -136,7 +136,7 @@ struct MatchPlanning: Sendable {
     /// Whether the query names a kind.
     let isNamed: Bool
     let order: MatchOrder
-    /// All rows in question, and what there are plans for already.
+    /// All rows in question, and the steps that have plans already.
     let rows: [MatchCursor.Rows]
     var steps: [MatchCursor.Step] = []
     /// The next one's plan.

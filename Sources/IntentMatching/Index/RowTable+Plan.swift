@@ -12,7 +12,7 @@ private enum Cost {
     static let mark = 900
     /// Combining bitmaps and making rows of them, for each row.
     static let word = 40
-    /// Bytes of tables in one plan. What finds no room is compared code by code.
+    /// Bytes of tables in one plan. A test that finds no room is compared code by code.
     static let tableBytesMax = 64 << 20
     /// Elements of an array, about.
     static let elements = 8
@@ -119,7 +119,7 @@ extension RowTable {
     ///
     /// - Parameters:
     ///   - check: The check.
-    ///   - use: What for.
+    ///   - use: The use of the check.
     ///   - tabled: So many codes are more work to compare with than one look into a table is.
     ///   - room: Bytes that tables may still take, except for checks that cost too much without a table.
     ///   - highestCodes: The highest code of each column.

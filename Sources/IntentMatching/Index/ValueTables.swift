@@ -85,7 +85,7 @@ struct ValueTables: Sendable {
     private var tables: [ValueTable] = []
     /// Those that a plan has asked for in vain, the next one last.
     private var wanted: [Int] = []
-    /// What may still be done until others get their turn, in steps of a pattern on a value, about.
+    /// The work that may still be done until others get their turn, in steps of a pattern on a value, about.
     var work: Int
     /// How many values were judged since that was asked last.
     private var judged = 0

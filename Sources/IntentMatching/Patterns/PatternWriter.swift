@@ -14,7 +14,7 @@ extension MatchPattern {
         var members: [JSONValue.Member] = []
         var named: Set<MatchField> = []
         var alternatives: [[JSONValue]] = []
-        // What cannot be a member of its own: a second condition on one field, and further alternatives.
+        // Parts that cannot be members of their own: a second condition on one field, and further alternatives.
         var others: [JSONValue] = []
         func add(_ part: MatchPattern) {
             switch part {
