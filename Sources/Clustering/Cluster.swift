@@ -30,12 +30,12 @@ package enum NodeNews: Hashable, Sendable {
     case leaving
 }
 
-/// The nodes that share a log, and what brings them together. One node joins once.
+/// The cluster of nodes that share a log, as one node sees it. One node joins once.
 package protocol Cluster: Sendable {
     /// Becomes one of the nodes: from now on it is told what to do, and tells what happens.
     ///
     /// - Parameters:
-    ///   - node: What others know it as.
+    ///   - node: The node's identity among the others.
     ///   - limits: How often it beats, and when others are dead.
     ///   - follow: Told what to do, in order; it hands that on and returns, and tells nothing before it has.
     /// - Throws: If there is no thread to be had for it.

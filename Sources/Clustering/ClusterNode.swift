@@ -77,7 +77,7 @@ package struct Claim: Hashable, Sendable {
     package let node: ClusterNode
     /// Whether that node has let go of the partition.
     package let isReleased: Bool
-    /// Who is to have it next, where it was let go of for somebody.
+    /// The node that is to have it next, if it was released for one.
     package let successor: NodeName?
     /// The decision rules by which the partition's log goes on, as far as its node knew.
     package let rules: UInt32

@@ -1,9 +1,9 @@
 package import WidgetModel
 
-/// Asks other nodes about partitions that are theirs, and answers what they ask: bytes, whatever they are about.
+/// Asks other nodes about partitions that are theirs, and answers their questions. Questions and answers are bytes.
 ///
-/// Only questions go from node to node, never what changes something: that goes through the log, whichever node appends it. So
-/// whatever happens to a question, it may be asked again.
+/// Only questions go from node to node, never changes: those go through the log, whichever node appends them. So a question may always be
+/// asked again.
 package protocol NodeExchange: Sendable {
     /// Asks a node, and comes back with what it says, or when it is known that it says nothing, or when the time is over.
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer

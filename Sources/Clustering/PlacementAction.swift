@@ -17,7 +17,7 @@ package enum PlacementAction: Hashable, Sendable {
     /// End an owner, also one that is starting; then ``PlacementMachine/ownerStopped(_:_:)``.
     case stopOwner(PartitionID, StopManner)
     /// Follow the owner that another node has; then ``PlacementMachine/standbyFollows(_:lag:)``, or
-    /// ``PlacementMachine/standbyEnded(_:_:)``. What follows it when an owner is started becomes that one.
+    /// ``PlacementMachine/standbyEnded(_:_:)``. When an owner is started here, the standby becomes that owner.
     case startStandby(PartitionID)
     case stopStandby(PartitionID)
     /// The node cannot be one of this cluster: end it, and say why.
@@ -88,7 +88,7 @@ package enum NodeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 package enum ClaimOutcome: Hashable, Sendable {
     case stored(Epoch)
     /// Another claim is the newest; nil if there is none.

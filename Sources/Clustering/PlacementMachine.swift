@@ -1,6 +1,7 @@
 package import WidgetModel
 
-/// Which partitions a node owns, as a value: whom it hears, what it claims, starts, hands over and gives up, and in which order.
+/// Which partitions a node owns, as a value: which nodes it hears, and which partitions it claims, starts, hands over and gives up, in
+/// which order.
 ///
 /// Its driver reports what happened and what time it is, by a clock that only goes forward, and does what ``takeActions()`` says.
 /// It has no clock, no brokers and no threads.
@@ -191,7 +192,7 @@ package struct PlacementMachine: Sendable {
     /// Whether another node knows newer ones.
     var areWishesOld: Bool { self.newestWishes > self.wishes.version }
 
-    /// What became of a claim.
+    /// Takes the outcome of a claim.
     package mutating func claimed(_ partition: PartitionID, _ outcome: ClaimOutcome) {
         let index = Int(partition.rawValue)
         guard self.slots[index].holding == .claiming else { return }
@@ -216,7 +217,7 @@ package struct PlacementMachine: Sendable {
         self.decide()
     }
 
-    /// What became of a release.
+    /// Takes the outcome of a release.
     package mutating func released(_ partition: PartitionID, _ outcome: ClaimOutcome) {
         let index = Int(partition.rawValue)
         guard case .releasing(_, let release) = self.slots[index].holding else { return }

@@ -298,7 +298,7 @@ package final class JetStreamCluster: Cluster {
 }
 
 extension JetStreamJournal {
-    /// What brings the nodes together that have this log open.
+    /// The cluster of the nodes that have this log open.
     ///
     /// - Parameter now: A clock that only goes forward; by default the system's.
     package func makeCluster(now: @escaping @Sendable () -> Instant = JetStreamCluster.uptime) -> JetStreamCluster {

@@ -11,7 +11,7 @@ import WidgetModel
 /// Each start of a node has a subject of its own for what it is asked. So one that is gone is known at once, since brokers say that
 /// none listens, and one that comes back is never taken for the one before.
 package final class JetStreamExchange: NodeExchange {
-    /// What keeps nodes from filling each other's memory.
+    /// The limits that keep nodes from filling each other's memory.
     package struct Limits: Hashable, Sendable {
         /// How many questions of this node may be under way at once. Default 1024.
         package var askedMax = 1024

@@ -39,7 +39,7 @@ struct AnswerMessage {
         case tooLong = 4
     }
 
-    /// One of several, or what there is instead.
+    /// A part of an answer, or a whole one without parts, such as that the partition is away.
     let content: AnswerParts.Content
 
     /// The messages of an answer, in their order. None says nothing.

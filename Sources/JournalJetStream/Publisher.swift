@@ -31,7 +31,7 @@ final class Publisher: Sendable {
         self.state = Mutex(State(writer: MessageWriter(to: stream) { UInt64.random(in: 1...UInt64.max) }))
     }
 
-    /// Sends a message; `settled` is told what became of it before those who see it in the stream go on.
+    /// Sends a message; `settled` is told the result before readers that see the message in the stream go on.
     ///
     /// - Parameter bytes: The message, with its id in it.
     func send(_ bytes: (MessageID) -> [UInt8], settled: (Result<UInt64, JournalError>) -> Void) {

@@ -28,7 +28,7 @@ final class DataDirectory: Sendable {
         self.itself = itself
     }
 
-    /// Lets somebody else have the directory.
+    /// Lets another process have the directory.
     func unlock() { self.itself.unlock() }
 
     static func isLocked(_ path: String) -> JournalError {
@@ -36,7 +36,7 @@ final class DataDirectory: Sendable {
         return JournalError(.locked, "data directory \(path) is in use by process \(process)")
     }
 
-    /// Who has a directory or had it last; nil where somebody has removed the file that says so.
+    /// The process that has a directory or had it last; nil if the file that names it was removed.
     static func lastOwner(of path: String) -> Int? {
         let bytes = try? PosixFile(path: path + "/lock", flags: O_RDONLY).readAll(bytesMax: 32)
         return Int(String(decoding: bytes ?? [], as: UTF8.self).prefix { $0.isNumber })
@@ -211,7 +211,7 @@ final class DataDirectory: Sendable {
 /// The names of log files: `journal-` and six digits or more, so that they sort as they follow each other.
 enum LogFileName {
     static let prefix = "journal-"
-    /// More files than any log has; what follows each of them is a number, too.
+    /// More files than any log has; the number behind each of them is in the range of Int, too.
     static let numbers = 1...1_000_000_000_000
 
     static func name(of number: Int) -> String {

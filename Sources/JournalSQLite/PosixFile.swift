@@ -21,7 +21,7 @@ final class PosixFile: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Takes the exclusive lock, which lasts as long as the descriptor. False if somebody else has it.
+    /// Takes the exclusive lock, which lasts as long as the descriptor. False if another process has it.
     func tryLock() throws(JournalError) -> Bool {
         while flock(self.descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }

@@ -46,7 +46,7 @@ struct SQLiteFailure: Error, Hashable, Sendable {
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         // Which SQLite itself does not use.
         case SQLITE_FORMAT: .formatMismatch
-        // Positions are primary keys: somebody else has written this one.
+        // Positions are primary keys: another writer has written this one.
         case SQLITE_CONSTRAINT: .fenced
         case SQLITE_IOERR, SQLITE_CANTOPEN: journalCode(ofSystemError: self.systemError)
         default: .unavailable

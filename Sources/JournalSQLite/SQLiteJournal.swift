@@ -51,7 +51,7 @@ package final class SQLiteJournal: Journal, LogHistory {
         )
         try Self.checkEnds(log.ends, shared.reader)
         let checkpointing = try WorkerThread(name: "journal-copy") { shared.checkpointer.run() }
-        // A crash, or somebody who read, kept them from being finished; they are never opened for writing again.
+        // A crash, or a reader, kept them from being finished; they are never opened for writing again.
         for file in log.files.dropLast() where LogDirectory.size(of: file.path + "-wal") > 0 {
             shared.checkpointer.finish(path: file.path)
         }
@@ -70,7 +70,7 @@ package final class SQLiteJournal: Journal, LogHistory {
             self.writer = try WorkerThread(name: "journal-write") {
                 writer.run()
             } afterwards: {
-                // The writer has let go of its file: what follows leaves nothing open behind a `close()` that waits.
+                // The writer has let go of its file: the calls below leave nothing open behind a `close()` that waits.
                 shared.checkpointer.stop()
                 checkpointing.join()
                 shared.reader.close()

@@ -101,11 +101,11 @@ package struct FanCopier: Sendable {
         if last >= self.next { self.startOver() }
     }
 
-    /// Takes what became of a copy.
+    /// Takes the outcome of a copy.
     package mutating func copied(_ outcome: PublishOutcome, to partition: PartitionID) {
         let index = Int(partition.rawValue)
         guard case .stored(let sequence) = outcome else {
-            // It is accepted, and has to get there whatever comes between.
+            // The submission is accepted, and must get there in any case.
             self.progress[index] = nil
             if case .otherEnd = outcome { return }
             self.mustPause = true

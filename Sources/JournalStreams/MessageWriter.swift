@@ -70,7 +70,7 @@ package struct MessageWriter: Sendable {
         return self.fail(code, self.attempt?.why ?? "")
     }
 
-    /// Takes what became of an attempt.
+    /// Takes the outcome of an attempt.
     package mutating func published(_ outcome: PublishOutcome) -> Step {
         guard var attempt = self.attempt else { return .pause }
         switch outcome {

@@ -44,7 +44,7 @@ package enum Expectation: Hashable, Sendable {
     case nothing
 }
 
-/// What became of a message that was published.
+/// The outcome of publishing a message.
 package enum PublishOutcome: Sendable {
     case stored(UInt64)
     /// The stream does not end as expected.

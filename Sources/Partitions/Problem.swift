@@ -5,7 +5,7 @@ package import WidgetModel
 ///
 /// The code is stable and documented in docs/wire.md; the detail is a sentence for a person and says what to do.
 package struct Problem: Error, Hashable, Sendable {
-    /// What went wrong, one name each for a program to branch on.
+    /// The kind of problem, one name each for a program to branch on.
     package enum Code: String, Hashable, Sendable, CaseIterable {
         case badRequest = "bad-request"
         case malformedJSON = "malformed-json"
@@ -69,7 +69,7 @@ package struct Problem: Error, Hashable, Sendable {
         }
     }
 
-    /// How long somebody waits before it tries again, where nothing tells more exactly.
+    /// How long a caller waits before it tries again, where nothing tells more exactly.
     package static let retryAfterSeconds = 5
 
     /// A path that no list of routes has.

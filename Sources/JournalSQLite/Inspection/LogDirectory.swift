@@ -5,8 +5,8 @@ package import WidgetModel
 
 /// A data directory that is only read, beside a running gateway or without one.
 ///
-/// Takes no lock and writes nothing but what SQLite itself needs beside a file to read it (`-shm`). What it reads was
-/// committed; of a log that grows, it sees what there was when it was opened.
+/// Takes no lock and writes only the file that SQLite itself needs to read another one (`-shm`). It reads committed
+/// rows only; of a log that grows, it sees the rows that there were when it was opened.
 package final class LogDirectory: LogHistory {
     package let path: String
     package let format: JournalFormat

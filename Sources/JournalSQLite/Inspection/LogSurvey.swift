@@ -276,7 +276,7 @@ package enum DataDirectoryLock {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // A shared lock that is given back at once: it fails only where somebody has the exclusive one.
+        // A shared lock that is given back at once: it fails only where another process has the exclusive one.
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
         _ = flock(descriptor, LOCK_UN)
         return false

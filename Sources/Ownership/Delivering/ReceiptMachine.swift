@@ -350,7 +350,7 @@ extension ReceiptMachine {
 }
 
 extension PushView {
-    /// Whether it is what became of the same push for an app in another partition.
+    /// Whether it is the part of the same push for an app in another partition.
     fileprivate func isPart(of push: PushView) -> Bool {
         self.isForApp && self.id == push.id && self.contentHash == push.contentHash && self.team == push.team
             && self.app == push.app

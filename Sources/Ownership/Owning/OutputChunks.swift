@@ -46,7 +46,7 @@ struct OutputChunks {
     /// How many effects are in no chunk yet.
     var remaining: Int { self.effects.count }
 
-    /// Cuts the next chunk off; the last one has what remains. O(its bytes).
+    /// Cuts the next chunk off; the last one has the rest. O(its bytes).
     mutating func cutNext() -> OutputChunk {
         var taken: [Effect] = []
         var writer = ByteWriter(reserving: min(128 * self.remaining, self.bytesMax))

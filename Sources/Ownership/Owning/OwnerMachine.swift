@@ -161,10 +161,10 @@ package struct OwnerMachine: ~Copyable {
     }
 }
 
-// MARK: - What happened
+// MARK: - Events
 
 extension OwnerMachine {
-    /// Another owner decides: applies what that has committed, until this one starts.
+    /// Another owner decides: applies the entries that it has committed, until this one starts.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
     /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
@@ -283,7 +283,7 @@ extension OwnerMachine {
         self.written(chunk, rest, at: tried.position)
     }
 
-    /// Somebody wants an output that goes as far as now, or further: one without effects if there is none yet.
+    /// Asks for an output that goes as far as now, or further: one without effects if there is none yet.
     package mutating func askForCheckpoint() { self.checkpointFrom = self.applied }
 
     /// Other decision rules are to go on: it begins no other entry, and asks for the state to be written down once all that was

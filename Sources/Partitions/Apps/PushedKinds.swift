@@ -1,7 +1,7 @@
 import Synchronization
 package import WidgetModel
 
-/// The kinds of an app that pushes were accepted for since somebody took note of them. Lock-free; one for all event loops.
+/// The kinds of an app that pushes were accepted for since they were taken last. Lock-free; one for all event loops.
 package final class PushedKinds: Sendable {
     /// Some kinds of one app.
     ///

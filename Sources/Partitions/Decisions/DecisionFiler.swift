@@ -42,7 +42,7 @@ package final class DecisionFiler: Sendable {
 
     /// - Parameters:
     ///   - history: Replays the log where decisions are lost; nil where they are lost for good.
-    ///   - hasRoom: Whether the disk has room for what can be made again.
+    ///   - hasRoom: Whether the disk has room for data that can be made again.
     package init(
         _ store: DecisionStore,
         log: CommandLog,

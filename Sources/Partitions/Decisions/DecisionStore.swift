@@ -6,10 +6,10 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// Decisions beyond those that engines keep, in blocks on the disk, bounded by bytes and age; what of them is where is in memory.
+/// Decisions beyond those that engines keep, in blocks on the disk, bounded by bytes and age; the heads of the blocks are in memory.
 ///
-/// A cache of what the log says: it may be lost as a whole, and is made again from there (``DecisionReplay``). All of it blocks: it is for
-/// threads that may wait.
+/// A cache of the log: it may be lost as a whole, and is made again from there (``DecisionReplay``). All of it blocks: it is for threads
+/// that may wait.
 package final class DecisionStore: Sendable {
     /// How much is in the store, and how much it has left out or removed.
     package struct Counts: Hashable, Sendable {

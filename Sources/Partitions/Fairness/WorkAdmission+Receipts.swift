@@ -2,7 +2,7 @@ package import Journaling
 import WidgetModel
 
 extension WorkAdmission {
-    /// What became of a submission that was charged: its work is in the log now, or never will be.
+    /// Takes the result of a charged submission: its work is in the log now, or never will be.
     ///
     /// Call it from the journal's receipt callback, before that returns: the entries are announced after it.
     package func end(_ charges: WorkCharges, with result: Result<AppendReceipt, JournalError>) {

@@ -129,7 +129,7 @@ package final class WorkAdmission: Sendable {
         throw .overShare(retryAfter: wait)
     }
 
-    /// The same of a push, or what else has a largest size.
+    /// The same for a push, or for another request with a largest size.
     ///
     /// - Parameter pushMax: The app's own setting.
     /// - Throws: ``Problem/tooMuchWork(_:)``, too, which is counted.

@@ -74,7 +74,7 @@ extension CommandLog {
     /// Whether a partition is this node's.
     package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
 
-    /// Refuses what only the node may do that has these partitions.
+    /// Refuses an operation that only the node with these partitions may do.
     func checkPresence(of partitions: [PartitionID]) throws(Problem) {
         guard let away = partitions.first(where: { !self.isPresent($0) }) else { return }
         throw Problem(self.owners[Int(away.rawValue)].absence)

@@ -4,7 +4,7 @@ import NIOCore
 import Ownership
 package import WidgetModel
 
-/// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
+/// Logs commands for callers that wait for the answer: it comes once the owner has applied the record.
 package struct CommandLog: Sendable {
     package let journal: any Journal
     let owners: [PartitionOwner]
@@ -89,7 +89,8 @@ package struct CommandLog: Sendable {
         return answers[0]
     }
 
-    /// Logs one record for the partition where what belongs to an app as a whole is kept, and waits until it is applied.
+    /// Logs one record for the home partition of an app, which keeps the app's own state, and waits until it is
+    /// applied.
     package func append(_ record: Record, homeOf app: BundleID) async throws(Problem) -> RecordAnswer.Result {
         try await self.append(record, to: PartitionID(homeOf: app, among: self.owners.count))
     }

@@ -34,7 +34,7 @@ package final class GatewayLogs: Sendable {
     /// - Parameters:
     ///   - settings: Levels and bounds at the start.
     ///   - now: A time that does not go back; by default the machine's.
-    ///   - backend: Makes what writes the messages of a label.
+    ///   - backend: Makes the handler that writes the messages of a label.
     package init(
         _ settings: GatewayConfiguration.Log,
         now: (@Sendable () -> Instant)? = nil,
@@ -42,7 +42,7 @@ package final class GatewayLogs: Sendable {
     ) {
         self.logs = LogSubsystem.allCases.map { subsystem in
             var handler = backend("freshet.\(subsystem.rawValue)")
-            // What gets this far is written.
+            // A message that gets this far is written.
             handler.logLevel = .trace
             return SubsystemLog(subsystem, settings.level(of: subsystem), backend: handler)
         }

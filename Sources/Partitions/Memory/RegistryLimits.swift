@@ -67,7 +67,7 @@ package struct RegistryLimits: Hashable, Sendable {
 
 /// Why a registration is not taken that would add to the registry.
 package enum RegistryRefusal: Error, Hashable, Sendable {
-    /// What there may only be so many of.
+    /// The things whose number is limited.
     package enum Counted: String, Hashable, Sendable {
         case hosts, instances
     }

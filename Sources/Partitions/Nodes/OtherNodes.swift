@@ -125,12 +125,12 @@ extension Problem {
     /// After how many seconds a partition that is on its way is likely to be somewhere.
     package static let awaySeconds = 1
 
-    /// What needs a partition that is not this node's.
+    /// The problem of a request that needs a partition that is not this node's.
     package init(_ absence: OwnerError) {
         self.init(.partitionAway, "\(absence); send it again later", retryAfter: Self.awaySeconds)
     }
 
-    /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
+    /// The text for a client. The store's own text may name files, and is not for untrusted peers.
     init(of error: any Error) {
         if let problem = error as? Problem {
             self = problem

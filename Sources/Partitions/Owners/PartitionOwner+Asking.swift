@@ -67,7 +67,8 @@ extension PartitionOwner {
         self.state.value.questions.append { self.answer(question, promise) }
     }
 
-    /// Answers what waited until no entry is applied in part; once the partition has stopped, it says so.
+    /// Answers the questions that waited until no entry is applied in part; once the partition has stopped, the answer
+    /// says so.
     func answerWaitingQuestions() {
         let questions = self.state.value.questions
         self.state.value.questions = []

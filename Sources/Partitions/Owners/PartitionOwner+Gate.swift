@@ -5,7 +5,7 @@ import Ownership
 
 /// The end of an owner's life at an entry behind which other decision rules go on.
 extension PartitionOwner {
-    /// What became of it.
+    /// The outcome of passing the gate.
     package enum GateOutcome: Sendable {
         /// The log names the other rules, and a snapshot holds everything before.
         case passed

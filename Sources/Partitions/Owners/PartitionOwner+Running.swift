@@ -7,8 +7,8 @@ import Synchronization
 import Tracing
 import WidgetModel
 
-/// How the machine is driven: what happened is told to it, and what it wants done is done, in slices between which others
-/// have the loop.
+/// How the machine is driven: it gets events, and its actions are performed, in slices between which other work has the
+/// loop.
 extension PartitionOwner {
     /// How much work is done before other work of the loop gets its turn: at most some 5 ms.
     static let unitsPerTurn = 2048
@@ -222,7 +222,7 @@ extension PartitionOwner {
         if !isStandby, !output.directory.isEmpty { self.sinks.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.sinks.audit(output.audit, self.partition, entry.position, entry.logTime) }
         self.tellUsage()
-        // No sender waits for what became of a push, so most of the time none of these is expected.
+        // No sender waits for the decision about a push, so most of the time none of these is expected.
         for answer in output.answers where !self.state.value.expected.isEmpty {
             let place = RecordPlace(position: entry.position, index: answer.recordIndex)
             self.state.value.expected.removeValue(forKey: place)?.succeed(answer.result)

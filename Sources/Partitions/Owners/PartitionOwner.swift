@@ -109,7 +109,7 @@ package final class PartitionOwner: Sendable {
         var isObserving = false
         /// The promises that wait at the gate to other rules.
         var gate: GateWaiting?
-        /// Who waits until the owner has left.
+        /// The promises that wait until the owner has left.
         var leaving: [EventLoopPromise<Void>] = []
         /// While a read is asked for: entries that come before the journal returns are taken at once.
         var isAskingForEntries = false
@@ -151,7 +151,7 @@ package final class PartitionOwner: Sendable {
     ///   - engine: The state to begin with, where there is no snapshot.
     ///   - partition: The partition.
     ///   - loop: Where everything happens.
-    ///   - services: The log, and what else it works with.
+    ///   - services: The log, and the other services.
     ///   - work: Told of arrivals and of the work that was done; nil where no other part reads that.
     ///   - sinks: The functions that take the handed on results.
     ///   - outputBytesPerCommit: A larger output is written in chunks; see ``JournalLimits/outputBytesPerCommit``.

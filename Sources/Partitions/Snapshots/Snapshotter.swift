@@ -15,7 +15,7 @@ import WidgetModel
 /// proved by a replay that came to the same hash as the owner. It costs that replay, and the memory of one partition's
 /// state while it lasts.
 package final class Snapshotter: Sendable {
-    /// What became of the snapshots since the start.
+    /// The counts of snapshots since the start.
     package struct Counters: Hashable, Sendable {
         package var written = 0
         package var failed = 0
