@@ -36,7 +36,7 @@ struct VerifyReport {
                 )
             )
         } catch let error as JournalError where !self.faults.isEmpty {
-            // The survey has told already what cannot be read; this is the first place of it.
+            // The survey has told the unreadable rows already; this is the first of them.
             self.faults.append(LogFault(.file, partition: partition, "replay: \(error.message)"))
         }
     }

@@ -3,7 +3,7 @@ import Partitions
 import Settings
 
 extension Gateway {
-    /// What writes decisions down, if there is a place for them.
+    /// The filer that writes decisions down, if there is a place for them.
     func makeDecisionFiler() -> DecisionFiler? {
         guard let archive = self.stores.decisions else { return nil }
         let logger = self.logs.logger(.partitions)

@@ -87,7 +87,7 @@ extension Gateway {
         )
     }
 
-    /// What reads files again while the gateway runs.
+    /// The part that reads files again while the gateway runs.
     func makeReload(_ parts: Parts) -> GatewayReload {
         let files = parts.files
         let (outgoing, providers) = (parts.delivering.outgoing, parts.delivering.providers)

@@ -91,7 +91,7 @@ extension Gateway {
         )
     }
 
-    /// Lets what asks timeline providers follow its settings: whom it asks, and how much of their timelines is kept.
+    /// Lets the timeline providers follow their settings: the connections, and how much of their timelines is kept.
     private func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
         let logger = self.logs.logger(.providers)
         self.settings.follow(\.timelines) { timelines in

@@ -9,7 +9,7 @@ import Synchronization
 import WidgetModel
 
 extension Gateway {
-    /// What writes the partitions' states down, if there is a place for them.
+    /// The snapshotter that writes the partitions' states down, if there is a place for them.
     func makeSnapshotter() -> Snapshotter? {
         guard let store = self.stores.snapshots else { return nil }
         let snapshotter = Snapshotter(
@@ -76,7 +76,7 @@ extension Gateway {
         )
     }
 
-    /// Tells readiness what there is to say of the clock. Nothing else asks for the time in an idle gateway.
+    /// Tells readiness the state of the clock. Nothing else asks for the time in an idle gateway.
     func watchClock() {
         let now = self.clock.now()
         self.readiness.set(.clock, met: !self.clock.isStepped)

@@ -40,7 +40,7 @@ package final class Gateway: Service {
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
-    /// Wakes those who tell senders what became of their pushes.
+    /// Wakes the sender of receipts.
     let receiptWakes: PushFollowers
     /// The settings that are in force.
     let settings: LiveSettings
@@ -86,8 +86,8 @@ package final class Gateway: Service {
 
     /// - Parameters:
     ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
-    ///   - stores: Where it keeps what outlasts it.
-    ///   - process: The clock, the logs and what else it takes of its process.
+    ///   - stores: Where it keeps the data that outlasts it.
+    ///   - process: The clock, the logs and the other parts of its process.
     ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - source: Reads the configuration anew; nil where that cannot be.
     ///   - delivers: False for a drill: nothing goes to upstreams, webhooks and timeline providers.

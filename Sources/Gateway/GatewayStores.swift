@@ -3,7 +3,7 @@ import Engine
 package import Journaling
 package import Partitions
 
-/// Where a gateway keeps what outlasts it.
+/// Where a gateway keeps the data that outlasts it.
 package struct GatewayStores: Sendable {
     /// The log; created with as many partitions as the configuration says.
     package let journal: any Journal

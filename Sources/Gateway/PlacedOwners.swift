@@ -72,7 +72,7 @@ actor PlacedOwners {
             self.follow(order)
             if order == .left { break }
         }
-        // No one else may ask owners whose threads are about to end.
+        // No other task may ask owners whose threads are about to end.
         telling.cancel()
     }
 

@@ -141,7 +141,7 @@ export const reloadNow = (of, known) => ({
   request: () => order("reload", of), done: (answer) => `Asked for: ${widgets(answer.matched)}.`,
 });
 
-/// What can be ordered of an app, a kind or a sender.
+/// The orders about an app, a kind or a sender.
 export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? resume(of) : pause(of, known), cancel(of, waiting), ...(of.sender ? [] : [grant(of, known), reloadNow(of, known)])];
 
 // MARK: Other changes

@@ -8,7 +8,7 @@ export const staleFrom = 2;
 /// From how many milliseconds on the last backup is old: two nights.
 const backupAgeMax = 2 * 86_400_000;
 
-/// Why widgets are behind, as what so many of them do: of one, and of several.
+/// Why widgets are behind, as verb phrases: for one widget, and for several.
 export const behindReasons = {
   budget: ["waits for its budget", "wait for their budgets"],
   minimumInterval: ["was reloaded minutes ago", "were reloaded minutes ago"],
@@ -150,7 +150,7 @@ const view = {
   hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], forecast: ["#/forecast", "Forecast"],
 };
 
-/// What somebody should do now, worst first: `{ level, text, act, link }`.
+/// The things to do now, worst first: `{ level, text, act, link }`.
 export function advice({ stats, senders, budget, providers, places, cluster, samples = [] }) {
   const found = [];
   const add = (level, text, act, link) => found.push({ level, text, act, link });

@@ -80,7 +80,7 @@ export function open(context) {
     },
   };
 
-  /// What the app or kind is that was chosen, and what can be ordered.
+  /// Shows the chosen app or kind, and the orders about it.
   function showChosen(row, ofKind) {
     chosen.hidden = !row;
     if (!row) return;

@@ -79,7 +79,7 @@ export function table(caption, columns, empty) {
   };
 }
 
-/// What became of matched instances: a bar of parts, and each part with its number.
+/// The outcomes of matched instances: a bar of parts, and each part with its number.
 export function split(label) {
   const bar = h("div", { class: "split", role: "img" });
   const legend = h("dl", { class: "legend" });

@@ -157,7 +157,7 @@ function worst(samples) {
   return result;
 }
 
-/// What happened that is not in the numbers, the oldest first: `{ at, kind, text }`.
+/// The events that are not in the numbers, the oldest first: `{ at, kind, text }`.
 export function marksOf({ startedAt, audited, config, targets = [] }, samples, step) {
   const marks = [];
   const add = (at, kind, text) => marks.push({ at, kind, text });

@@ -1,4 +1,4 @@
-// Widgets: those that are like this, and what can be done about a kind or an app of them.
+// Widgets: those that match the filters, and the actions on a kind or an app of them.
 
 import { behindReasons } from "./advice.js";
 import { badge, card, h, hostLink, instanceLink, spent, when } from "./elements.js";

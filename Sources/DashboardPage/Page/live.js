@@ -1,4 +1,4 @@
-// What happens, as the gateway tells it: one stream for the page, begun anew when it ends.
+// The events that the gateway tells: one stream for the page, begun anew when it ends.
 
 import { follow, forgetHistory, keepSample, Refused } from "./gateway.js";
 
@@ -7,7 +7,7 @@ const again = 2000;
 const silence = 6000;
 const notesMax = 200;
 
-/// What happens: `isOn` while the stream runs, `notes` what it told besides samples, the newest last.
+/// The live events: `isOn` while the stream runs, `notes` has all events besides samples, the newest last.
 export const live = {
   isOn: false,
   notes: [],

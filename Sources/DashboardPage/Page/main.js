@@ -50,7 +50,7 @@ const context = {
       return null;
     }
   },
-  /// What changes slowly, asked for every so many seconds at most.
+  /// An answer that changes slowly, asked for every so many seconds at most.
   async sometimes(where, signal, seconds = 25) {
     const kept = memory.get(where);
     if (kept && Date.now() - kept.at < seconds * 1000) return kept.value;
@@ -129,7 +129,7 @@ function sawAt(instant) {
   at("asof").textContent = [state.seen.asOf ? stamp(state.seen.asOf) : "", lack].filter(Boolean).join(" – ");
 }
 
-/// Follows what happens, as far as this operator may know it.
+/// Follows the live events, as far as this operator may know them.
 async function listen() {
   const session = await context.session().catch(() => null);
   if (session?.team) return;

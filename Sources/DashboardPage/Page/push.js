@@ -1,4 +1,4 @@
-// One push: what it was, whom it was about, and what became of each.
+// One push: its content, the widgets that it matched, and the outcome for each.
 
 import { actions, cancel } from "./actions.js";
 import { badge, card, choice, facts, field, gone as absent, h, hostLink, instanceLink, link, outcomeBadge, reason, split, to, when } from "./elements.js";

@@ -46,7 +46,7 @@ package final class Gallery: Sendable {
 
     /// Answers that are kept; the oldest makes room.
     package static let answersMax = 4096
-    /// How long somebody who looks at a gallery is kept waiting.
+    /// The longest wait of a person who looks at a gallery.
     package static let previewMax = Interval.seconds(1)
     /// How long relevance is taken for new at most.
     package static let relevanceAgeMax = Interval.hours(24)

@@ -33,7 +33,7 @@ package struct ProviderAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - countMax: How many answers it may have.
-    ///   - limits: What of each timeline is taken.
+    ///   - limits: How much of each timeline is taken.
     ///   - isAsked: Whether an id is waited for.
     package init(
         _ value: JSONValue,

@@ -72,7 +72,7 @@ package actor TimelineFetcher {
     private var placeholdersPausedUntil = Instant.epoch
     private var timelinesRefused = 0
     private var health = TargetHealth()
-    /// What went wrong last, and when.
+    /// The last fault, and when it was.
     private var lastFault: (at: Instant, text: String)?
 
     package init(
@@ -252,7 +252,7 @@ package actor TimelineFetcher {
 
     // MARK: Out
 
-    /// Sends what may go now, and wakes up when there is more.
+    /// Sends the requests that may go now, and wakes up when there are more.
     private func pump() {
         guard !self.isClosed, self.services.asks else { return }
         let now = self.services.clock.now()

@@ -26,7 +26,7 @@ package struct DeliveryPlans: Sendable {
 
     package private(set) var upstreams: [BundleID: Upstream] = [:]
     package private(set) var webhooks: [BundleID: Webhook] = [:]
-    /// Where senders are told what became of their pushes, by app.
+    /// Where senders are told the outcomes of their pushes, by app.
     package private(set) var receipts: [BundleID: Webhook] = [:]
     /// Every signing key once, by team and id, in the order of the configuration.
     package private(set) var tokens: [(team: TeamID, keyID: KeyID, digest: [UInt8], tokens: UpstreamTokens)] = []

@@ -61,7 +61,7 @@ package enum DeliveryRequests {
         return Self.signed(body.jsonText, to: webhook, id: id, at: now, timeout: timeout)
     }
 
-    /// A signed POST that tells an app's senders what became of pushes.
+    /// A signed POST that tells an app's senders the outcomes of pushes.
     package static func receipts(
         _ receiver: DeliveryPlans.Webhook,
         _ request: ReceiptRequest,

@@ -16,7 +16,7 @@ package struct Outgoing: Sendable {
     package let delivers: Bool
     /// From taking its turn to the whole answer.
     let timeout: Shared<Interval>
-    /// What became of pushes that were passed on.
+    /// The counts of pushes that were passed on.
     let relayed = RelayCounters()
 
     package init(
@@ -65,9 +65,9 @@ package struct Outgoing: Sendable {
     }
 }
 
-/// What became of the pushes of other types that were passed on to upstreams.
+/// The counts of the pushes of other types that were passed on to upstreams.
 final class RelayCounters: Sendable {
-    /// Pushes that an upstream answered, whatever it said.
+    /// Pushes that an upstream answered, with any status.
     let answered = Atomic<Int>(0)
     /// Pushes that the gateway answered with 503, because no upstream did.
     let unanswered = Atomic<Int>(0)

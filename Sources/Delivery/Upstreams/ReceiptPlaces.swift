@@ -3,7 +3,7 @@ package import Journaling
 import Logging
 import WidgetModel
 
-/// Where it is kept how far senders were told what became of their pushes.
+/// Where the places up to which senders have their receipts are kept.
 protocol ReceiptPlaces: Sendable {
     /// The places that were stored last of the apps that have their home in a partition; none where they are lost. The answer may have
     /// other apps, too.

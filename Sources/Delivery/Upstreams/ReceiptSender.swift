@@ -8,7 +8,7 @@ package import Serving
 package import Settings
 package import WidgetModel
 
-/// Tells senders by webhook what became of their pushes.
+/// Tells senders the outcomes of their pushes by webhook.
 ///
 /// A `ReceiptMachine` decides the actions; this has the clock, the HTTP client, the partitions and the places.
 ///

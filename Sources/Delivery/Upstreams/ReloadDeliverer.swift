@@ -8,7 +8,7 @@ package import Partitions
 package import Settings
 package import WidgetModel
 
-/// Brings reloads to upstreams and webhooks, and logs what became of them.
+/// Brings reloads to upstreams and webhooks, and logs the results.
 ///
 /// A `DeliveryMachine` decides the actions; this has the clock, the HTTP client, the log and the keys.
 package actor ReloadDeliverer {

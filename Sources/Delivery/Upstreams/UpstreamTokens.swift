@@ -69,7 +69,7 @@ package final class UpstreamTokens: Sendable {
         let input = ProviderTokenClaims(keyID: self.keyID, team: self.team, issuedAt: now).signingInput
         let signature = try self.key.sign(input.span)
         let token = String(decoding: CompactToken.compact(signingInput: input, signature: signature), as: UTF8.self)
-        // Two threads may mint at once; the first one's token is everybody's.
+        // Two threads may mint at once; both use the first one's token.
         return self.state.withLock { state in
             if let other = state.token, now - state.mintedAt < state.window.age, state.mintedAt <= now { return other }
             state.token = token

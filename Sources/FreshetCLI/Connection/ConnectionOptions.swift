@@ -25,7 +25,7 @@ struct ConnectionOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - listener: The listener that is talked to.
-    ///   - more: What else the verb's options say.
+    ///   - more: The verb's further options.
     /// - Throws: Exit code 78 if the file of contexts is faulty, 64 if the address is none.
     func access(
         _ listener: GatewayListener,

@@ -33,7 +33,7 @@ struct GatewayAccess: Sendable {
     /// The listener's host name or address, and its port.
     let host: String
     let port: Int
-    /// What says that it is there.
+    /// Where the address was found: an option, a variable, a context or the default.
     let place: String
 
     /// - Parameters:

@@ -1,7 +1,7 @@
 import Settings
 
-/// What can be said to a verb about the gateway that it talks to. Each has a variable and, but for a token that is good for an
-/// hour, a key in a context.
+/// The settings of a verb about the gateway that it talks to. Each has a variable and, except for a token that is good for an hour, a key
+/// in a context.
 enum GatewaySetting: String, CaseIterable, Sendable {
     /// The listener for operators.
     case server
@@ -44,7 +44,7 @@ enum GatewayListener: Sendable {
         }
     }
 
-    /// What says where it is.
+    /// The setting that has its address.
     var setting: GatewaySetting {
         switch self {
         case .ops: .server

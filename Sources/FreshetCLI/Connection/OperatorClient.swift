@@ -34,7 +34,7 @@ extension OperatorOptions {
 final class OperatorClient {
     /// Why there is no answer.
     struct Fault: Error {
-        /// What went wrong; on a second line what to do about it, where that is known.
+        /// The fault; on a second line what to do about it, where that is known.
         let sentence: String
         /// Whether asking again could help.
         let isAway: Bool
@@ -70,10 +70,10 @@ final class OperatorClient {
     /// The JSON that a route answers.
     func get(_ path: String) async throws(Fault) -> JSONValue { try await self.ask("GET", path).json }
 
-    /// What a route answers, JSON.
+    /// The answer of a route, JSON.
     ///
     /// - Parameters:
-    ///   - headers: What else the request says.
+    ///   - headers: Further headers of the request.
     ///   - good: Statuses that are no refusal.
     func ask(
         _ method: String,

@@ -19,7 +19,7 @@ struct PagingOptions: ParsableArguments {
     fileprivate var max: Int { self.all ? .max : self.limit }
 }
 
-/// A list that the gateway has: where, and what of each row is shown.
+/// A list that the gateway has: its path, and the columns that are shown.
 struct GatewayListForm {
     let path: String
     /// The answer's member that holds the rows.

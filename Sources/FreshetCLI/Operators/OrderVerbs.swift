@@ -22,7 +22,7 @@ extension OrderPlace {
     }
 }
 
-/// What can be paused.
+/// An app, a kind or a sender, which can be paused.
 struct PausedPlace: OrderPlace {
     @Option(help: "An app.") var app: String?
     @Option(help: "With --app: one of its kinds.") var kind: String?
@@ -60,7 +60,7 @@ protocol OrderVerb: GatewayChange {
     static var action: String { get }
     associatedtype Place: OrderPlace
     var place: Place { get }
-    /// What else the order says.
+    /// The order's further members.
     var members: [(String, JSONValue?)] { get }
 }
 

@@ -64,7 +64,7 @@ struct RulesUpgrade {
     /// Whether all have the rules, and an owner.
     var isDone: Bool { self.left.isEmpty && self.partitions.allSatisfy { $0.state == "running" } }
 
-    /// What would be changed, for people.
+    /// The planned changes, for people.
     var plan: [String] {
         var lines = self.left.map { partition in
             let owner = partition.owner.map { "at \($0)" } ?? "without an owner"

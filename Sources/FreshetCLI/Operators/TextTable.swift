@@ -2,7 +2,7 @@ import WidgetModel
 
 /// A table for people: aligned columns, no wider than the screen where a column can be shortened.
 struct TextTable {
-    /// A column: its title, and what of a row it shows.
+    /// A column: its title, and the part of a row that it shows.
     struct Column: Sendable {
         let title: String
         /// Whether it stands on the right, as numbers do.

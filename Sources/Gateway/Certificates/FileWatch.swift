@@ -80,7 +80,7 @@ package final class FileWatch: Sendable {
         }
     }
 
-    /// Uses all files as they are now, changed or not: for somebody who asked for it. The log has those that changed.
+    /// Uses all files as they are now, changed or not, since an operator asked for it. The log has those that changed.
     package func useAll() {
         self.knowledge.withLock { knowledge in
             for (index, subject) in self.subjects.enumerated() {

@@ -7,7 +7,7 @@ import { charted, factual, listed, tabled, top, yesNo } from "./parts.js";
 const stages = [["accepted", "--exempt"], ["decided", "--coalesced"], ["delivered", "--deferred"], ["shown", "--reloaded"]];
 const percentiles = ["p50", "p90", "p99", "p99.9", "max"];
 
-/// Microseconds; what so many operations never came to is `"never"`.
+/// Microseconds; `"never"` for a stage that so many operations never came to.
 function latency(microseconds) {
   if (microseconds === null || microseconds === undefined) return unknown;
   if (microseconds === "never") return "never";
