@@ -1,4 +1,4 @@
-/// What ended an HTTP/2 session.
+/// The error that ended an HTTP/2 session.
 ///
 /// A GOAWAY for the peer is queued where it can still be sent: drain the session before closing the connection.
 package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {

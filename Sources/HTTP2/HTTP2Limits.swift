@@ -1,7 +1,7 @@
-/// What one peer may do to one HTTP/2 session.
+/// The limits of one peer in one HTTP/2 session.
 ///
-/// Every limit has a name and a default; what happens at it stands beside it, and ``HTTP2Limit`` is what it is counted
-/// as. "Ends the connection" means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7) and debug data that names the limit.
+/// Every limit has a name and a default; its comment says what happens at it, and ``HTTP2Limit`` names its counter. "Ends the connection"
+/// means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7) and debug data that names the limit.
 ///
 /// A rate is a burst that refills: so many at once, so many more with every second after. Requests pay for frames that come along
 /// with them; ``FrameRules`` says for which.

@@ -32,7 +32,7 @@ extension HTTP2Session {
         unsafe swap(&self.state.pointee.batch, &batch)
     }
 
-    /// Looks at streams that are about to be answered, so that the processor fetches what belongs to them for many at a time.
+    /// Looks at streams that are about to be answered, so that the processor fetches their memory for many at a time.
     package func prefetch(_ streamIDs: Span<Int32>) {
         for index in streamIDs.indices {
             if let slot = unsafe self.slot(streamIDs[index]) {

@@ -26,7 +26,7 @@ import CNghttp2
     let state: UnsafeMutablePointer<SessionState>
     /// Owned; nghttp2's memory.
     private let pool: UnsafeMutablePointer<BlockPool>
-    /// What ended the session. nghttp2's `mem_recv` must never be called again after it has failed (CVE-2026-27135).
+    /// The error that ended the session. nghttp2's `mem_recv` must never be called again after it has failed (CVE-2026-27135).
     private var failure: HTTP2Error?
     /// The first bytes from a client until they turn out to be HTTP/2.
     private var opening: Opening?
@@ -74,7 +74,8 @@ import CNghttp2
     ///
     /// A client passes an empty batch and takes its responses by ``takeResponses(into:)``.
     ///
-    /// - Throws: What ended the session. Its GOAWAY is to be drained; later calls throw `ended` and read nothing.
+    /// - Throws: The error that ended the session. Its GOAWAY is to be drained; later calls throw `ended` and read
+    ///   nothing.
     package func receive(
         _ bytes: Span<UInt8>,
         at second: UInt32,

@@ -25,7 +25,7 @@
         static let isResetByOwner = Flags(rawValue: 128)
         /// This side's message is out to its end.
         static let isAnswered = Flags(rawValue: 512)
-        /// The header block has ended; what follows in `input` is the body.
+        /// The header block has ended; the following bytes in `input` are the body.
         static let hasHead = Flags(rawValue: 256)
         /// Of a client: the response's body is handed out as it comes.
         static let isStreamed = Flags(rawValue: 1024)

@@ -1,7 +1,7 @@
 import TLS
 import WidgetModel
 
-/// What tells an answer's content from another one (RFC 9110, 8.8.3).
+/// The tag that tells an answer's content from another one (RFC 9110, 8.8.3).
 package struct EntityTag: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

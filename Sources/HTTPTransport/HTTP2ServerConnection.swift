@@ -1,7 +1,7 @@
 import HTTP2
 import NIOCore
 
-/// The HTTP/2 side of a server's connection: the session, and what happens in it told to the owner.
+/// The HTTP/2 side of a server's connection: the session. It tells the owner the session's events.
 final class HTTP2ServerConnection: HTTPConnectionBackend {
     let session: HTTP2Session
     private let connection: HTTPConnection

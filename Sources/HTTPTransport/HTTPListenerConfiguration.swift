@@ -79,7 +79,7 @@ package struct HTTPListenerConfiguration: Sendable {
         self.tls = tls
     }
 
-    /// Takes over what bounds connections and how long they may take.
+    /// Takes over the bounds of connections and their deadlines.
     mutating func useBounds(of other: HTTPListenerConfiguration) {
         self.limits = other.limits
         self.deadlines = other.deadlines

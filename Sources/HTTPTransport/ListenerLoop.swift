@@ -87,7 +87,7 @@ final class ListenerLoop {
     let shared: ListenerShared
     let handler: any RequestBatchHandler
     var counters = HTTPListenerCounters()
-    /// What holds at present; nothing outside of this loop changes it.
+    /// The configuration in force; nothing outside of this loop changes it.
     private(set) var configuration: HTTPListenerConfiguration
 
     /// Completed requests of the wakeup that is running.

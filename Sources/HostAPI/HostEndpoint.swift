@@ -17,7 +17,7 @@ struct AppAsker: Sendable {
     let caller: Caller
 }
 
-/// Somebody who belongs to an app that has a kind.
+/// A caller of an app, with a kind of that app.
 struct KindAsker: Sendable {
     let app: ServedApps.App
     let schema: KindSchema

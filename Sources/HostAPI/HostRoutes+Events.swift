@@ -103,7 +103,7 @@ extension HostRoutes {
         _ writer: HTTPBodyWriter
     ) async throws {
         do {
-            // In a task of its own, whose memory goes with it: what follows is there for hours, ten thousand times.
+            // In a task of its own, whose memory goes with it: the loop below runs for hours, ten thousand times.
             async let opening: Void = self.open(subscription, backlog, writer)
             try await opening
         }

@@ -120,7 +120,7 @@ package struct HostRoutes: Sendable {
         return AppAsker(app: app, caller: caller)
     }
 
-    /// Somebody of the app in the path, about the kind in it.
+    /// The caller, who must be of the app in the path, with the kind in it.
     private func member(_ request: HTTPRequest, mustBeSender: Bool) throws(Problem) -> KindAsker {
         let (path, caller) = (request.path, try self.authorizer.caller(of: request))
         guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {

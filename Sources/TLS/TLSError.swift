@@ -41,7 +41,7 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { self.message }
 
-    /// An error out of OpenSSL's queue, which is empty afterwards: `doing` says what failed.
+    /// An error out of OpenSSL's queue, which is empty afterwards: `doing` names the operation that failed.
     static func taking(_ code: Code, _ doing: String) -> TLSError {
         let faults = OpenSSLFault.takeQueue()
         guard let cause = faults.first else { return TLSError(code, doing) }

@@ -35,9 +35,9 @@ import COpenSSL
     private static let busyBufferBytes = 262_144
     /// Whether bytes came or went since ``releaseIdleMemory()`` was last called.
     private var isBusy = false
-    /// What ended the session; every later call that could have moved it throws the same again.
+    /// The error that ended the session; every later call that could have moved it throws the same again.
     private var failure: TLSError?
-    /// What a peer that does not speak TLS says first.
+    /// The first bytes of a peer that does not speak TLS.
     private var opening = Opening()
 
     /// The server's side of a new connection.
@@ -105,10 +105,11 @@ import COpenSSL
 
     /// Takes bytes that arrived from the peer and goes on with the handshake as far as they allow.
     ///
-    /// - Throws: What ended the handshake. An alert for the peer is pending then: drain it before closing the socket.
+    /// - Throws: The error that ended the handshake. An alert for the peer is pending then: drain it before closing the
+    ///   socket.
     package func receive(_ ciphertext: UnsafeRawBufferPointer) throws(TLSError) {
         if let failure = self.failure { throw failure }
-        // What follows a close_notify is to be ignored (RFC 8446 section 6.1), and would only pile up here.
+        // Bytes behind a close_notify are to be ignored (RFC 8446 section 6.1), and would only pile up here.
         if self.peerHasClosed { return }
         if self.state == .handshaking { unsafe self.opening.note(ciphertext) }
         self.isBusy = true
@@ -263,7 +264,7 @@ extension TLSSession {
         else { throw .taking(.configuration, "cannot use \"\(serverName)\" as a server's name") }
     }
 
-    /// Notes what ended the session, so that later calls tell the same.
+    /// Notes the error that ended the session, so that later calls throw the same.
     private func fail(_ error: TLSError) -> TLSError {
         self.failure = error
         self.state = .closed

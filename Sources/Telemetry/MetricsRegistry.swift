@@ -121,7 +121,7 @@ package final class MetricsRegistry: MetricsFactory {
         return name.hasSuffix(suffix) ? name : name + suffix
     }
 
-    /// `le` and `quantile` are Prometheus' own, and so is what begins with two underscores.
+    /// `le` and `quantile` are Prometheus' own, and so are names that begin with two underscores.
     private static func labelName(_ name: String) -> String {
         let name = Self.allowed(name, colons: false)
         return name == "le" || name == "quantile" || name.hasPrefix("__") ? "label_\(name)" : name

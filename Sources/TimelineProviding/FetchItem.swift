@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// A reload whose timeline is to be fetched, with what decides when its turn comes.
+/// A reload whose timeline is to be fetched, with the fields that decide when its turn comes.
 package struct FetchItem: Hashable, Sendable {
     package let reload: ReloadID
     package let address: InstanceAddress

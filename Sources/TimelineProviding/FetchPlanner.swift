@@ -116,7 +116,7 @@ package struct FetchPlanner: Sendable {
         return true
     }
 
-    /// Whether reloads that found no room may be looked for now: half of what there is room for has gone. Says so once.
+    /// Whether reloads that found no room may be looked for now: half of the room is free. Says so once.
     package mutating func wantsMore() -> Bool {
         guard self.hasOverflowed, self.known.count <= self.limits.waitingMax / 2 else { return false }
         self.hasOverflowed = false

@@ -247,8 +247,8 @@ struct ConnectionPool {
         self.settle(now, &actions)
     }
 
-    /// A connection that goes without ever having answered counts as an attempt that failed: a server that lets everybody
-    /// in and then hangs up must not be stormed.
+    /// A connection that goes without ever having answered counts as an attempt that failed: a server that lets every
+    /// client in and then hangs up must not be stormed.
     private mutating func leave(_ index: Int, _ now: NIODeadline) {
         if !self.connections[index].isProven {
             self.delayConnecting(now)
@@ -306,7 +306,7 @@ struct ConnectionPool {
 
     // MARK: Invariants
 
-    /// What does not hold and must; empty when all is well. For tests.
+    /// The violated invariants; empty when all is well. For tests.
     func checkInvariants() -> [String] {
         var broken: [String] = []
         for connection in self.connections {

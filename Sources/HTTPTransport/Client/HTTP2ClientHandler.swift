@@ -38,7 +38,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var liveness: Liveness
     private var livenessTask: Scheduled<Void>?
-    /// Told what changes while the connection lives.
+    /// Told the changes while the connection lives.
     var onChange: ((Change) -> Void)?
     private var pings: [UInt64: EventLoopPromise<Void>] = [:]
     private var lastPing: UInt64 = 0
@@ -270,7 +270,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     ///
     /// - Parameter completion: called once, on the loop, and not before this returns.
     /// - Returns: the stream, to give the request up by.
-    /// - Throws: what keeps the request from being taken; `completion` is not called then.
+    /// - Throws: the reason why the request is not taken; `completion` is not called then.
     func submit(
         _ request: HTTPClientRequest,
         _ completion: @escaping Completion

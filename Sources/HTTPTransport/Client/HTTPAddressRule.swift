@@ -6,8 +6,8 @@ package enum HTTPAddressRule: Hashable, Sendable {
     case any
     /// Addresses that the public Internet reaches, and those of these networks.
     ///
-    /// For URLs that come from somebody else: they must not reach what only this machine can (server-side request
-    /// forgery).
+    /// For URLs that untrusted peers give: they must not reach addresses that only this machine can reach (server-side
+    /// request forgery).
     case publicOnly(allowed: [IPNetwork])
 
     /// Why an address is refused; nil if it is not.

@@ -188,7 +188,7 @@ extension DecisionBlock.Head {
     fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
         self.partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         self.first = try reader.readFixed64()
-        // A block is of a few thousands; what says otherwise is none.
+        // A block has a few thousand decisions; bytes with a larger count are no block.
         let offset = reader.offset
         self.count = Int(clamping: try reader.readVarint())
         guard self.count > 0, self.count <= 1_000_000, self.first <= UInt64.max - 1_000_000 else {

@@ -14,7 +14,7 @@ package struct InstanceTrace: Sendable {
     /// The instance at the beginning and at the end; nil where no host showed it.
     package internal(set) var first: InstanceView?
     package internal(set) var last: InstanceView?
-    /// What changed it, in order.
+    /// The steps that changed it, in order.
     package internal(set) var steps: [TraceStep] = []
     /// The pushes that matched it, in order.
     package internal(set) var pushes: [TracedPush] = []
@@ -30,8 +30,8 @@ package struct InstanceTrace: Sendable {
         self.numbers[reload.position].map { reload.numbered($0) } ?? reload
     }
 
-    /// The same for a reader who may know of the instance's app alone: without other apps in records that are of several, and
-    /// without how much of the log was read, which is everybody's.
+    /// The same for a reader who may know of the instance's app alone: without other apps in records of several apps, and without the size
+    /// of the part of the log that was read, which has all apps' records.
     package func ofOwnApp() -> InstanceTrace {
         let app = self.address.app
         var trace = self
@@ -75,7 +75,7 @@ package struct TraceStep: Sendable {
     }
 }
 
-/// A push that matched the instance, and what became of it there.
+/// A push that matched the instance, and its outcomes there.
 package struct TracedPush: Sendable {
     package struct Change: Hashable, Sendable {
         package let at: Instant
@@ -96,7 +96,7 @@ package struct TracedPush: Sendable {
     /// Whether the reload that serves it is on its account.
     var isPrimary = false
 
-    /// What became of it so far; nil for a moment while it is accepted.
+    /// Its outcome so far; nil for a moment while it is accepted.
     package var outcome: PushOutcome? { self.changes.last?.outcome }
 }
 

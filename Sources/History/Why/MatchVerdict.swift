@@ -92,7 +92,7 @@ package struct MatchVerdict: Hashable, Sendable {
 }
 
 extension MatchPattern {
-    /// What must hold together.
+    /// The parts that must all hold.
     fileprivate var parts: [MatchPattern] {
         if case .all(let parts) = self { parts.flatMap(\.parts) } else { [self] }
     }

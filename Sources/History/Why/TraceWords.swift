@@ -91,7 +91,7 @@ enum TraceWords {
         }
     }
 
-    /// What of an answer is worth a word, nil if nothing is.
+    /// An answer in words; nil if it is not worth any.
     static func answer(_ answer: RecordAnswer.Result) -> String? {
         switch answer {
         case .staleRevision(let current): "refused: revision \(current) was already applied"

@@ -4,7 +4,7 @@ package import WidgetModel
 
 /// What engines say about tokens.
 extension HostDirectory {
-    /// Takes over what changed. O(changes).
+    /// Takes over the changes. O(changes).
     package func apply(_ changes: [DirectoryChange], _ partition: PartitionID) {
         for change in changes {
             switch change {

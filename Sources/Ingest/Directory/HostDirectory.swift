@@ -65,7 +65,7 @@ package final class HostDirectory: TokenDirectory {
         return self.shards[Self.shard(hash)].withLock { $0.lookup(token, hash) }
     }
 
-    /// Makes room for so many tokens at once, so that what there is need not be moved while they come; more may come all the
+    /// Makes room for so many tokens at once, so that rows need not be moved while they come; more may come all the
     /// same.
     package func reserve(_ count: Int) {
         let perShard = (count + self.shards.count - 1) / self.shards.count

@@ -125,7 +125,7 @@ extension HostDirectoryShard {
         self.text.span.prefetch(text.upperBound - 1)
     }
 
-    /// The same in the words of everybody who is in no hurry.
+    /// The same as a ``TokenLookup``, for callers that are in no hurry.
     func lookup(_ token: borrowing TokenWords, _ hash: UInt64) -> TokenLookup {
         guard let slot = self.newest(token, hash) else { return .unknown }
         let row = self.rows[Int(slot)]

@@ -76,7 +76,7 @@ package struct JudgedPush: ~Copyable, Sendable {
     }
 }
 
-/// A push that its sender's limits and its team's share have room for, and what becomes of it.
+/// A push that its sender's limits and its team's share have room for, and its course.
 struct AdmittedPush: ~Copyable {
     enum Course {
         /// It goes to the log of a partition; nil for that of all.

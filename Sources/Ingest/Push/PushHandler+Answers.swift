@@ -79,7 +79,7 @@ extension PushHandler {
         if let seconds = answer.retryAfter {
             self.fields.append(name: "retry-after", value: String(seconds))
         }
-        // RFC 9110, 15.5.6: a 405 says what would be allowed.
+        // RFC 9110, 15.5.6: a 405 names the allowed method.
         if answer.rejection == .methodNotAllowed { self.fields.append(name: "allow", value: "POST") }
         self.send(answer.status, answer.body, pending)
     }

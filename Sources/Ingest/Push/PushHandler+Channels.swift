@@ -158,7 +158,7 @@ extension PushHandler {
             self.count(answer.rejection)
             self.fields.append(name: "content-type", value: "application/json")
             if let seconds = answer.retryAfter { self.fields.append(name: "retry-after", value: String(seconds)) }
-            // RFC 9110, 15.5.6: a 405 says what would be allowed.
+            // RFC 9110, 15.5.6: a 405 names the allowed methods.
             if answer.rejection == .methodNotAllowed {
                 let allowed = caller.methods.map { "\($0)".uppercased() }.joined(separator: ", ")
                 self.fields.append(name: "allow", value: allowed)

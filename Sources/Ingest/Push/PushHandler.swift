@@ -9,14 +9,14 @@ import WidgetModel
 
 /// The push listener on one event loop: judges, logs and answers the pushes of each wakeup.
 ///
-/// The way of a push is in this file. Each step takes what only the step before it gives:
+/// The way of a push is in this file. Each step takes a value that only the step before it gives:
 ///
 /// | step | | gives |
 /// |---|---|---|
 /// | it is read | ``PushContext/read(_:_:)`` | where its parts are; all steps borrow that |
 /// | its sender is authorised | ``PushJudge/authorize(_:)`` | ``AuthorizedPush`` |
 /// | it is judged | ``PushJudge/judge(_:_:)`` | ``JudgedPush``: in order, with its destination |
-/// | limits and shares are asked | ``PushIntake/admit(_:_:)`` | ``AdmittedPush``: its id and what becomes of it |
+/// | limits and shares are asked | ``PushIntake/admit(_:_:)`` | ``AdmittedPush``: its id and its course |
 /// | it is logged | ``PushIntake/log(_:_:)`` | a record of this turn's submission, a place in its ``PushFlight`` |
 /// | it is answered | ``land(_:_:)`` | 200 when the submission is durable |
 ///
@@ -24,7 +24,7 @@ import WidgetModel
 package final class PushHandler: RequestBatchHandler {
     let loop: any EventLoop
     let services: PushServices
-    /// Routes of the push listener that are no pushes, such as asking what became of one.
+    /// Routes of the push listener that are no pushes, such as the question for a push's outcomes.
     let others: any RequestBatchHandler
     let role: Role
     var intake: PushIntake

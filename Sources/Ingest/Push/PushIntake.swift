@@ -132,7 +132,7 @@ struct PushIntake: ~Copyable {
 
     // MARK: The steps behind the judge's
 
-    /// Whether there is room for a push, and what becomes of it.
+    /// Whether there is room for a push, and its course.
     ///
     /// - Throws: The answer instead.
     mutating func admit(
@@ -151,7 +151,7 @@ struct PushIntake: ~Copyable {
         return AdmittedPush(judged: judged, id: id, answerID: answerID, course: course)
     }
 
-    /// Adds a push's record to this turn's submission, and whom to answer when that is durable; or says what else is to be done.
+    /// Adds a push's record to this turn's submission, with the stream to answer when that is durable; or returns the other outcome.
     mutating func log(_ admitted: consuming AdmittedPush, _ push: borrowing PushContext) -> Outcome {
         switch admitted.course {
         case .logged(let partition):
@@ -272,7 +272,7 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    /// What becomes of a push that its sender's limits let in; it is charged with what it asks for.
+    /// The course of a push that its sender's limits let in; its team is charged with the work that it asks for.
     private mutating func course(
         of judged: borrowing JudgedPush,
         _ push: borrowing PushContext
