@@ -53,7 +53,7 @@ package struct LoadRun: Sendable {
         }
     }
 
-    /// What cannot be done at all.
+    /// Refuses a scenario that this target cannot run.
     private func check() throws(LoadError) {
         guard self.target.hostPort != nil || !self.needsGateway else {
             throw LoadError(

@@ -123,7 +123,7 @@ extension GatewayConfiguration {
         package var upstream: Upstream?
         /// Where reloads of hosts with delivery `webhook` go. Default nil: no host may ask for it.
         package var webhook: Webhook?
-        /// Where the app's senders are told what became of their pushes. Default nil: nowhere.
+        /// Where the app's senders are told the outcomes of their pushes. Default nil: nowhere.
         package var receipts: Webhook?
         /// In the order of the file; each name once.
         package var kinds: [Kind] = []

@@ -176,7 +176,7 @@ extension GatewayConfiguration.Deliveries {
         return client
     }
 
-    /// What decides on deliveries.
+    /// The settings of the machine that decides on deliveries.
     package var machine: DeliveryMachine.Settings {
         var settings = DeliveryMachine.Settings()
         settings.limits.inWorkMax = self.inWorkMax
@@ -186,7 +186,7 @@ extension GatewayConfiguration.Deliveries {
         return settings
     }
 
-    /// What decides on receipts.
+    /// The settings of the machine that decides on receipts.
     package var receipts: ReceiptMachine.Settings {
         var settings = ReceiptMachine.Settings()
         settings.batchMax = self.receiptsMax

@@ -20,7 +20,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var decisions = Decisions()
     /// What the data directory may take of the disk.
     package var storage = StorageBudget.Settings()
-    /// How much memory the process may take before the registry stops to grow. Default 70 % of what there is.
+    /// How much memory the process may take before the registry stops to grow. Default 70 % of the memory that there
+    /// is.
     package var memoryMax = MemoryBound.percent(70)
     package var listeners = Listeners()
     /// The certificate of every TLS listener that names none of its own.
@@ -31,7 +32,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var operators = Operators()
     /// Who may push. Default none; each id once.
     package var teams: [Team] = []
-    /// What may be pushed to. Default none; each bundle id once.
+    /// The apps that may be pushed to. Default none; each bundle id once.
     package var apps: [App] = []
     /// Budget policies of the operator's own, by name; apps and kinds refer to them. Default none.
     package var policies: [BudgetPolicy] = []

@@ -97,7 +97,7 @@ extension SettingType<Int> {
 }
 
 extension SettingType<MemoryBound> {
-    /// A number of bytes, or a share of what there is.
+    /// A number of bytes, or a share of the memory that there is.
     static let memory = {
         let (bytes, percent) = (
             SettingType<Int>.bytes(16_777_216...1_125_899_906_842_624), SettingType<Int>.percent(1...100)
@@ -150,7 +150,7 @@ extension SettingType<Interval> {
         return overflow ? nil : .milliseconds(milliseconds)
     }
 
-    /// In the longest unit that gives a whole number, but a single day in hours, as everybody says it.
+    /// In the longest unit that gives a whole number, but a single day in hours, as people say it.
     package static func text(_ interval: Interval) -> String {
         let count = interval.milliseconds
         if count == 0 { return "0s" }

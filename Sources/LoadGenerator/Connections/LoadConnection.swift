@@ -16,7 +16,7 @@ protocol LoadConnectionOwner: AnyObject {
     func connection(_ connection: LoadConnection, refused exchange: Exchange, _ reason: String)
     /// All that was there to read is read; more can be sent.
     func connectionReadCompleted(_ connection: LoadConnection)
-    /// The connection has gone, with what still waited on it.
+    /// The connection has gone, with the requests that still waited on it.
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String)
 }
 
@@ -275,7 +275,7 @@ final class LoadConnection: ChannelInboundHandler {
 
     // MARK: The end
 
-    /// What still waits; its answers are not wanted any more.
+    /// The requests that still wait; their answers are not wanted any more.
     func endAll() -> [Exchange] { self.exchanges.removeAll() }
 
     private func ended(_ reason: String) {

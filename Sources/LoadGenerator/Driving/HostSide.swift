@@ -94,7 +94,7 @@ final class HostSide {
         return promise.futureResult
     }
 
-    /// Tells the machine what happened, and does what it makes of that.
+    /// Gives the machine an event, and performs the resulting actions.
     private func perform(
         at now: Int64 = MonotonicTime.now,
         _ event: (inout HostStreamsMachine, inout [HostStreamsMachine.Action]) -> Void
@@ -125,7 +125,7 @@ final class HostSide {
         }
     }
 
-    /// Connects a stream, or what asks questions.
+    /// Connects a stream, or the connection for questions.
     private func dial(_ index: Int) {
         let isInquirer = index == self.streams.count
         let connection = self.dialer?.dial(

@@ -25,13 +25,13 @@ final class LoadDriver {
     private var tickAt = Int64.max
     private var isRunning = false
     private var isPumping = false
-    /// What makes connections; set before the run.
+    /// Makes connections; set before the run.
     var dialer: LoadDialer?
     /// Nanoseconds between two attempts to connect again, at first and at most.
     private static let reconnectDelayMin: Int64 = 20_000_000
     private static let reconnectDelayMax: Int64 = 500_000_000
     private var whenDone: EventLoopPromise<Void>?
-    /// Told of each connection until the run begins, and of what keeps one from being made.
+    /// Told of each connection until the run begins, and of each failure to make one.
     var onOpen: (() -> Void)?
     var onFailure: ((String) -> Void)?
     private var onProgress: (@Sendable (LoadProgress) -> Void)?

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// Two runs beside each other: what of their latencies and rates has changed, and whether by more than chance.
+/// Two runs beside each other: which of their latencies and rates have changed, and whether by more than chance.
 package struct LoadComparison: Sendable {
     /// What a comparison shows of a figure.
     package enum Verdict: String, Hashable, Sendable, CaseIterable {
@@ -154,7 +154,8 @@ package struct LoadComparison: Sendable {
         return found
     }
 
-    /// A figure that a run can have; what a file says need not be one. What so many operations never came to is infinite.
+    /// A figure that a run can have; nil if a file has none there. A stage that so many operations never came to is
+    /// infinite.
     static func number(_ value: JSONValue?) -> Double? {
         let number: Double
         switch value {

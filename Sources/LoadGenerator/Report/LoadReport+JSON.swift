@@ -115,7 +115,7 @@ extension LoadReport {
         ])
     }
 
-    /// What there is of each stage.
+    /// The figures of each stage that has any.
     private static func stages(_ latencies: (LatencyStage) -> JSONValue?) -> JSONValue {
         .object(LatencyStage.allCases.compactMap { stage in latencies(stage).map { self.member(stage.rawValue, $0) } })
     }

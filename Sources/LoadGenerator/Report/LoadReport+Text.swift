@@ -34,7 +34,7 @@ extension LoadReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What failed, the most frequent first.
+    /// The failures, the most frequent first.
     var failures: [(load: String, what: String, count: Int)] {
         zip(self.scenario.loads, self.tally.loads).flatMap { load, counts in
             counts.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { failure, count in

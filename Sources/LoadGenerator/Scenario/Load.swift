@@ -45,7 +45,7 @@ package struct Load: Hashable, Sendable {
         self.process = process
     }
 
-    /// A load of few operations (one push for everybody) keeps them, however much smaller the scene gets.
+    /// A load of few operations (one push for all widgets) keeps them, however much smaller the scene gets.
     func scaled(by factor: Double) -> Load {
         var copy = self
         switch self.process {

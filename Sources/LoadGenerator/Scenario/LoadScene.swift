@@ -65,7 +65,7 @@ package struct LoadScene: Sendable {
 
     static let devicePush = Array("{\"aps\":{\"content-changed\":true}}".utf8)
 
-    /// A targeted push for everybody, or for the widgets with one value.
+    /// A targeted push for all widgets, or for those with one value.
     func targetedPush(_ reach: Load.Reach, value: Int) -> [UInt8] {
         let match =
             reach == .everyone

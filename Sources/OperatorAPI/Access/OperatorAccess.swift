@@ -5,7 +5,7 @@ package import Settings
 import TLS
 import WidgetModel
 
-/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so; and, to read their
+/// Who may use the operators' routes: holders of a token or certificate, or every caller if the configuration says so; and, to read their
 /// team's own data, senders with a key that reads.
 ///
 /// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.

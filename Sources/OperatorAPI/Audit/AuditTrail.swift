@@ -4,7 +4,8 @@ import History
 package import Journaling
 package import WidgetModel
 
-/// The newest requests of operators that the log has, in its order: a value, and what of it is to be written down.
+/// The newest requests of operators that the log has, in its order: a value, with the changes that are to be written
+/// down.
 ///
 /// A record counts once however often it is read, and records may be read in any order: so the front of the log may be read
 /// while its end grows.

@@ -22,9 +22,9 @@ package final class OperatorAudit: Sendable {
 
     private struct State {
         var trail: AuditTrail
-        /// What reads the log's front; nil before that was begun, and after it failed.
+        /// The task that reads the log's front; nil before that was begun, and after it failed.
         var reading: Task<Bool, Never>?
-        /// Whether the trail has everything up to what the partitions' owners have applied.
+        /// Whether the trail has everything up to the entries that the partitions' owners have applied.
         var isWhole = false
         var isClosed = false
     }

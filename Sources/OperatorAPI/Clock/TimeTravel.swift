@@ -88,9 +88,9 @@ package actor TimeTravel {
         )
     }
 
-    /// Lets come what follows from the present; when there is something to do next, nil for never.
+    /// Settles the work of the present. Returns when there is more to do; nil for never.
     private func nextDue() async throws(Problem) -> Instant? {
-        // First: what providers answer arms timers.
+        // First: the answers of providers arm timers.
         let asked = await self.providers?.settle()
         let timers = try await self.log.askAll(ProgressQuestion()).map(\.nextTimer)
         return (timers + [asked]).compactMap(\.self).min()

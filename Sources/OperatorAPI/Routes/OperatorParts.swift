@@ -29,7 +29,7 @@ package struct OperatedStore: Sendable {
     package var decisions: DecisionFiler?
     /// What the data directory has room for; nil where nothing is written to it.
     package var storage: StorageWatch?
-    /// What became of the snapshots; nil where none are made.
+    /// The counters of snapshots; nil where none are made.
     package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
     /// The nodes that share the log; nil where it is this gateway's alone.
     package var cluster: (any Cluster)?

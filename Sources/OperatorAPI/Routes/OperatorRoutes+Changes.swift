@@ -88,7 +88,7 @@ extension OperatorRoutes {
             case .success(let response): response.status
             case .failure(let problem): problem.code.status
             }
-        // What cannot be logged now has been done: the request stays without its answer.
+        // If this cannot be logged, the change has been done all the same: the logged request stays without its answer.
         try? await log(.audit(.answer(number: asked.number, status: status)))
         return try result.get()
     }

@@ -7,7 +7,7 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/events`: what happens, as Server-Sent Events. It ends when who asked may no longer know what it tells.
+    /// `GET /v1/events`: the live events, as Server-Sent Events. It ends when the caller may no longer know them.
     func events(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let wanted = try self.subjects(call.query("types"), call.asker.caller)
         let needed = wanted.map(\.scope).max() ?? .read

@@ -16,7 +16,7 @@ package struct OperatorRoutes: Sendable {
     private(set) var settings: OperatedSettings
     let watch: GatewayWatch
     let readiness: Readiness
-    /// What of all that they tell.
+    /// How much of the gateway they tell.
     private(set) var reach = Reach.everything
     /// Which partitions the answer under way lacks; nil where it has to have all.
     private(set) var coverage: Coverage?
@@ -129,7 +129,7 @@ package struct OperatorRoutes: Sendable {
         return routes
     }
 
-    /// The answer with what the request goes by. What may change something is told in the gateway's own log.
+    /// The answer with the request's id. A request that may change something is told in the gateway's own log.
     private func signed(_ response: HTTPResponse, _ request: HTTPRequest, _ visit: Visit) -> HTTPResponse {
         if let source = visit.source { self.doors.audit.tell(request, by: source, status: response.status) }
         var response = response

@@ -257,7 +257,7 @@ extension ConfigurationReload {
         return whole?.elements(list).first { $0[nameKey] == .string(part) }
     }
 
-    /// What differs, by paths in the entry.
+    /// The differences, by paths in the entry.
     private static func changes(_ old: JSONValue?, _ new: JSONValue?) -> [Difference.Change] {
         func flat(_ value: JSONValue?) -> [String: JSONValue] {
             var keys: [String: JSONValue] = [:]

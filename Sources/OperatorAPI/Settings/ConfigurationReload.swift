@@ -8,10 +8,10 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// Reads the configuration again when somebody asks, and refuses it whole if anything is wrong with it.
+/// Reads the configuration again on request, and refuses it whole if it has any fault.
 ///
-/// What the engines decide by (apps and kinds, budget policies, limits of the engine) becomes a record in the log; all else that
-/// changed is in force by ``LiveSettings``. What needs a restart (``StartSetting``) is named. Teams and apps that operators have
+/// Settings that the engines decide by (apps and kinds, budget policies, limits of the engine) become a record in the log; other changes
+/// come in force through ``LiveSettings``. Settings that need a restart (``StartSetting``) are named. Teams and apps that operators have
 /// changed by requests stay as they are, whatever the file says of them: `ConfigurationReload+Amending.swift`.
 package final class ConfigurationReload: Sendable {
     /// The result of reading it last.
@@ -92,7 +92,7 @@ package final class ConfigurationReload: Sendable {
     /// What the file says of it, without what operators have changed by requests.
     package var file: GatewayConfiguration { self.state.withLock { $0.file } }
 
-    /// Begins what only one may do at a time; ``endTurn()`` ends it.
+    /// Begins a turn, of which there is one at a time; ``endTurn()`` ends it.
     ///
     /// - Throws: `too-many` while another does.
     func beginTurn() throws(Problem) {
@@ -112,7 +112,7 @@ package final class ConfigurationReload: Sendable {
         }
     }
 
-    /// Reads the configuration again and puts in force what can be without a restart.
+    /// Reads the configuration again and puts all changes in force that need no restart.
     ///
     /// - Throws: ``Problem`` if there is none to read, it is being read already, or the log does not take the change.
     package func reload() async throws(Problem) -> Report {

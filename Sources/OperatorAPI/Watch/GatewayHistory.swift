@@ -39,7 +39,7 @@ package final class GatewayHistory: Sendable {
         var seconds: [GatewaySample] = []
         var minutes: [GatewaySample] = []
         var hours: [GatewaySample] = []
-        /// What there is so far of the newest minute's hour.
+        /// The sum so far of the newest minute's hour.
         var hour: GatewaySample?
         var last: GatewayTotals?
         var minuteStart: GatewayTotals?
@@ -68,7 +68,7 @@ package final class GatewayHistory: Sendable {
 
     /// Takes totals in.
     ///
-    /// - Returns: What happened since the ones before; nil of the first.
+    /// - Returns: The sample since the totals before; nil for the first.
     @discardableResult
     package func add(_ totals: GatewayTotals) -> GatewaySample? {
         self.state.withLock { state in
@@ -148,7 +148,7 @@ extension GatewayHistory {
         var state = State()
         do throws(JournalError) {
             try archive.readAll { record in
-                // What cannot be read is of another version, and will be written over.
+                // A record that cannot be read is of another version, and will be written over.
                 guard let sample = try? GatewaySample(bytes: record.bytes) else { return }
                 let step: Step = record.number > UInt64(Step.minute.capacity) ? .hour : .minute
                 let reach = Interval.seconds(Int64(step.capacity * step.seconds))

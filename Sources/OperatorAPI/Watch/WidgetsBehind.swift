@@ -3,7 +3,7 @@ package import Serving
 package import Settings
 package import WidgetModel
 
-/// Why widgets do not show yet what they should, with what only the gateway knows of whom their reloads went to.
+/// Why widgets do not show the newest data yet, with the gateway's own knowledge of the targets of their reloads.
 package enum BehindCause: String, Hashable, Sendable, CaseIterable {
     case budget, minimumInterval, paused, anotherReload, unreachable
     /// Out to a host of which no event stream is open.

@@ -70,7 +70,7 @@ extension LogEntry {
 }
 
 extension Views {
-    /// What a push was, beside what became of it: whom it was for, and what it said.
+    /// The push itself, beside its outcomes: its target, and its content.
     static func said(_ record: PushRecord) -> [(String, JSONValue?)] {
         let target: [(String, JSONValue?)] =
             switch record.target {

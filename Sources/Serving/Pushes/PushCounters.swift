@@ -75,7 +75,7 @@ package struct BadCredentials: Hashable, Sendable {
 
     /// How many came within this minute or the one before, whichever is more.
     package var withinMinute: Int { max(self.inMinute, self.inMinuteBefore) }
-    /// Whether somebody should look.
+    /// Whether an operator should look.
     package var keepComing: Bool { self.withinMinute >= Self.toldFrom }
 
     package init() {}

@@ -4,17 +4,17 @@ package import HTTPTransport
 package import Partitions
 package import WidgetModel
 
-/// What became of a push, for its sender and for operators.
+/// The question for the outcomes of a push, for its sender and for operators.
 package struct PushQuestion: Sendable {
     /// How soon a push that is followed is looked at again, however much is applied meanwhile.
     static let lookInterval = Duration.milliseconds(100)
 
     package let id: PushID
-    /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
+    /// The sender whose key limits the visible pushes; nil for all pushes.
     package private(set) var sender: Sender?
-    /// Whether the sender is one that reads what its team sends, by whatever key.
+    /// Whether the sender is one that reads all pushes of its team, of any key.
     private let isReader: Bool
-    /// At how many of the widgets that a push waits for in a partition is looked to tell why.
+    /// How many of the widgets that a push waits for in a partition are looked at to tell why.
     private let waitingLookedMax: Int
     /// Whether it is also told what the push was, which the log is read for.
     package var tellsWhatItWas = false

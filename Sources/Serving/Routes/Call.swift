@@ -90,7 +90,7 @@ package struct Call<Asker: Sendable>: Sendable {
 }
 
 extension Route {
-    /// A request that led here, of somebody who may ask.
+    /// A request that led here, of a caller that may ask.
     ///
     /// - Throws: `bad-request` or `too-large` if it has a query or a body that the route does not take.
     package func call<Asker>(

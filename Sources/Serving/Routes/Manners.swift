@@ -5,7 +5,7 @@ package import HTTPTransport
 ///
 /// Streams are none of its business: they are never compressed, and say themselves that they are not to be kept.
 package enum Manners {
-    /// The shortest answer that is compressed: what fits a packet gains nothing.
+    /// The shortest answer that is compressed: an answer that fits a packet gains nothing.
     static let compressedBytesMin = 1024
     private static let compressedTypes: Set<String> = [
         "application/json", "application/problem+json", "application/yaml",

@@ -238,7 +238,7 @@ package final class HostStreams: Sendable {
         return (.gap, false)
     }
 
-    /// Whether a place is its reader's own: what went out before the token stood for the host was for another one.
+    /// Whether a place is its reader's own: events before the token stood for the host were for another reader.
     private static func holds(_ token: DeviceToken?, at cursor: StreamCursor, _ table: borrowing Table) -> Bool {
         guard let token, case .host(let partition, let place) = cursor.places,
             partition.rawValue < table.history.partitions
@@ -329,7 +329,7 @@ package final class HostStreams: Sendable {
         }
     }
 
-    /// Takes over what became of tokens: streams that were opened with one end when it is removed, or stands for another host.
+    /// Takes over changes of tokens: streams that were opened with one end when it is removed, or stands for another host.
     package func apply(_ changes: [DirectoryChange]) {
         let ended = self.table.withLock { table in
             var ended: [AsyncStream<Event>.Continuation] = []

@@ -149,7 +149,7 @@ struct ClusterChecker {
         else { return self.fault("partition \(partition): the copy of original \(fan) is another") }
     }
 
-    /// What somebody was told is stored is there.
+    /// Checks that a message is there that a node was told to be stored.
     mutating func checkStored(_ bytes: [UInt8], at sequence: UInt64, in stream: String) {
         if self.log.streams.history(of: stream, from: sequence).first?.bytes != bytes {
             self.fault("message \(sequence) of \(stream) is not what was told to be stored there")

@@ -102,7 +102,7 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case gatesBeforeState
 }
 
-/// Something that has to happen in some clusters, since a check of what never happens shows nothing.
+/// Something that has to happen in some clusters, since a check of something that never happens shows nothing.
 package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     /// A node died, was stopped and went on, or took a partition over; two believed to own one, or none did.
     case death

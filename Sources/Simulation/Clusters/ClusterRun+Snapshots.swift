@@ -52,7 +52,7 @@ extension ClusterRun {
         }
     }
 
-    /// Somebody wants a snapshot of a partition.
+    /// Asks for a snapshot of a partition.
     mutating func askForSnapshot(of partition: PartitionID, _ node: SimulatedNode) {
         guard let owner = node.seats[Int(partition.rawValue)].owner, !owner.machine.isReplaying, owner.applied > .start
         else { return }

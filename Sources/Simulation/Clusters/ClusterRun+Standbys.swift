@@ -110,7 +110,7 @@ extension ClusterRun {
 
     // MARK: Taking over
 
-    /// What follows a partition, to become its owner.
+    /// Takes the standby of a partition, to become its owner.
     mutating func takeStandby(of partition: PartitionID, _ node: SimulatedNode) -> SimulatedOwner? {
         guard let standby = node.seats[Int(partition.rawValue)].standby.take() else { return nil }
         self.checker.note(.standbyTakeover)

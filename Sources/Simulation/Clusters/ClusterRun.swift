@@ -20,7 +20,7 @@ package struct ClusterRun {
         /// A host, sender or operator does something new.
         case act
         case step(Agent)
-        /// A message reaches the brokers, and what became of it its sender.
+        /// A message reaches the brokers, and its outcome reaches its sender.
         case arrive(Publication)
         case outcome(Agent, attempt: Int, PublishOutcome)
         /// A consumer of a node has come to a message; of the stream for all without a partition.
@@ -57,7 +57,7 @@ package struct ClusterRun {
     var pushes = 0
     package internal(set) var crashes = 0
     package internal(set) var steps = 0
-    /// What happened, and how often.
+    /// The occurrences, and how often each came.
     package var occurrences: [ClusterOccurrence: Int] { self.checker.occurrences }
 
     /// How many things happen in a run.
@@ -87,7 +87,7 @@ package struct ClusterRun {
 
     /// Runs to the end.
     ///
-    /// - Returns: What did not hold; empty if all did.
+    /// - Returns: The broken promises; empty if there are none.
     package mutating func run() -> [String] {
         self.configure()
         for node in self.nodes { self.boot(node) }

@@ -66,7 +66,7 @@ struct Seat {
     /// Whether it believes that the partition is its.
     var isBelieved = false
     var owner: SimulatedOwner?
-    /// Whether it is to follow the owner of another node, and what does.
+    /// Whether it is to follow the owner of another node, and its standby.
     var isFollowing = false
     var standby: SimulatedOwner?
     /// The output that it reads next.

@@ -135,7 +135,7 @@ struct FaultChecker: Sendable {
         self.occurrences.merge(occurrences) { $0 + $1 }
     }
 
-    /// The records of an entry that others are bound by, without those that merely tell what happened.
+    /// The binding records of an entry, without those that only report events.
     private static func bindingRecords(of entry: LogEntry) -> [Record] {
         let binding: [Record.Tag] = [.push, .register, .unregister, .order]
         return entry.records.compactMap { range in
@@ -251,7 +251,7 @@ struct FaultChecker: Sendable {
 
     // MARK: What reaches hosts
 
-    /// A reload was committed, and somebody is there who has to do something about it.
+    /// A reload was committed, and a debtor is there that has to act on it.
     mutating func expect(_ reload: ReloadID, from debtor: Debtor, by due: Int64) {
         self.debts[reload] = Debt(debtor: debtor, due: due)
     }

@@ -28,7 +28,7 @@ struct FaultObligations: Sendable {
     private var occurrences: [Occurrence: Int] = [:]
     private var faults: [String] = []
 
-    /// What did not hold, and what happened, since the last call.
+    /// The faults and occurrences since the last call.
     mutating func take() -> (faults: [String], occurrences: [Occurrence: Int]) {
         defer { (self.faults, self.occurrences) = ([], [:]) }
         return (self.faults, self.occurrences)

@@ -33,7 +33,7 @@ extension FaultRun {
         return state
     }
 
-    /// Somebody wants snapshots of the partitions.
+    /// Asks for snapshots of the partitions.
     mutating func askForSnapshots() {
         for owner in self.owners where owner.applied > .start {
             owner.wantsSnapshot = true

@@ -30,7 +30,7 @@ package struct FaultRun {
         case logAgain(DeliveryNumber, start: Int)
         case wakeDeliverer(start: Int)
         case connect(Int)
-        /// Somebody does something new.
+        /// A host, sender or operator does something new.
         case act
         case tick(PartitionID, start: Int)
         case commitAgain(PartitionID, start: Int)
@@ -78,7 +78,7 @@ package struct FaultRun {
     var pushes = 0
     package internal(set) var crashes = 0
     package internal(set) var steps = 0
-    /// What happened, and how often.
+    /// The occurrences, and how often each came.
     package var occurrences: [Occurrence: Int] { self.checker.occurrences }
 
     /// How many things senders and hosts do in a run.
@@ -106,7 +106,7 @@ package struct FaultRun {
 
     /// Runs to the end.
     ///
-    /// - Returns: What did not hold; empty if all did.
+    /// - Returns: The broken promises; empty if there are none.
     package mutating func run() -> [String] {
         self.configure()
         self.boot()
@@ -200,7 +200,7 @@ package struct FaultRun {
 
     // MARK: Clients
 
-    /// Somebody has something to tell the gateway, and does so until it is answered.
+    /// A client sends the gateway a request, again and again until it is answered.
     mutating func ask(
         _ origin: ClientRequest.Origin,
         _ record: Record,

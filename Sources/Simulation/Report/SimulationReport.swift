@@ -63,7 +63,7 @@ package struct SimulationReport: Sendable {
         )
     }
 
-    /// What does not add up in a run, by the run's own books: empty unless there is a bug.
+    /// The sums that do not add up in a run, by the run's own books: empty unless there is a bug.
     package var faults: [String] {
         let engine = self.measures.engine
         var faults: [String] = []

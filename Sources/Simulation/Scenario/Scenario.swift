@@ -250,7 +250,7 @@ package struct EventPattern: Hashable, Sendable {
     package var times: [Int] = []
     /// When it happens at all.
     package var hours = OpeningHours()
-    /// What changes: one of the values, all of them at once, or nothing, so that a push alone comes of it.
+    /// The values that change: one of them, all at once, or none, so that there is only a push.
     package enum Changes: String, Hashable, Sendable, CaseIterable {
         case one
         case all

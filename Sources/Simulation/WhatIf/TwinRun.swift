@@ -192,7 +192,7 @@ package struct TwinRun: ~Copyable, Sendable {
         try self.applySecond(record, at: now, isNewEntry: true)
     }
 
-    /// What of a record also happened in the other run; nil if it did not.
+    /// A record as it happened in the other run; nil if it did not happen there.
     private mutating func translated(_ record: Record) -> Record? {
         switch record {
         case .tick: return nil

@@ -13,7 +13,7 @@ struct DataEvent: Hashable, Sendable {
     let isChange: Bool
 }
 
-/// Every change of data in a run, drawn beforehand: what happens in the world does not depend on what widgets do.
+/// Every change of data in a run, drawn beforehand: the events of the world do not depend on widgets.
 struct EventSchedule: Sendable {
     /// By time, then sender.
     let events: [DataEvent]

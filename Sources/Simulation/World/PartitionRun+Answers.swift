@@ -188,7 +188,7 @@ extension PartitionRun {
 
     // MARK: Staleness
 
-    /// What changed before an instance was there is not news to it.
+    /// A change from before an instance was there is not news to it.
     mutating func beginStaleness(of number: Int) {
         let instance = self.crowd.instances[number]
         let changes = self.world.changes(instance.kind, instance.value)

@@ -30,7 +30,7 @@ struct SimulatedInstance: Sendable {
     let kind: Int
     /// The parameter's value, by number.
     let value: Int
-    /// How many changes of the data are shown; the next one, if it has happened, is what makes it stale.
+    /// How many changes of the data are shown; the next one, if it has happened, makes the instance stale.
     var seen = 0
     var isStarved = false
     /// When its timeline asked for the next one, in seconds after the start; below zero if it did not.
@@ -56,7 +56,7 @@ struct Flight: Sendable {
     let isRefused: Bool
 }
 
-/// Everybody whose records go to one partition.
+/// All hosts and instances whose records go to one partition.
 struct Crowd: Sendable {
     var hosts: [SimulatedHost] = []
     var instances: [SimulatedInstance] = []

@@ -3,7 +3,8 @@ import IntentMatching
 import Timelines
 package import WidgetModel
 
-/// What all partitions of a run share: the scenario, all that happens in the world, and what follows from both.
+/// The parts of a run that all partitions share: the scenario, the events of the world, and the values that follow from
+/// both.
 package struct SimulatedWorld: Sendable {
     package let scenario: Scenario
     let schedule: EventSchedule
