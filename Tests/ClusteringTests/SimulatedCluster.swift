@@ -91,7 +91,7 @@ struct SimulatedCluster {
         self.faults.delayMax = [5, 50, 400].randomElement(using: &self.random)!
     }
 
-    // MARK: What happens to nodes
+    // MARK: Starts, ends and orders
 
     @discardableResult
     mutating func start(
@@ -131,7 +131,7 @@ struct SimulatedCluster {
         self.perform(node)
     }
 
-    /// An operator orders something, at one of the nodes.
+    /// An operator's order, at one of the nodes.
     mutating func order(_ change: PlacementWishes.Change, at node: Node? = nil) {
         self.epoch += 1
         self.wishes.apply(change)
@@ -141,7 +141,7 @@ struct SimulatedCluster {
         self.perform(node)
     }
 
-    /// Who is to have a partition while all that live are there.
+    /// The node that is to have a partition while all living nodes are there.
     func first(for partition: PartitionID) -> NodeName? {
         let rules = self.rules[Int(partition.rawValue)]
         let nodes = self.living.filter { rules == nil || $0.machine.own.rules == rules }
@@ -155,12 +155,12 @@ struct SimulatedCluster {
         self.put(.stopped(partition, owner.epoch, .fenced), to: node, after: 0)
     }
 
-    /// Who follows the owner of a partition.
+    /// The nodes that follow the owner of a partition.
     func followers(of partition: PartitionID) -> [NodeName] {
         self.living.filter { $0.standbys[partition]?.isFollowing ?? false }.map(\.name)
     }
 
-    /// Who has an owner that runs.
+    /// The nodes with a running owner of a partition.
     func owners(of partition: PartitionID) -> [Node] { self.living.filter { $0.owners[partition]?.isRunning ?? false } }
 
     // MARK: Time

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the dashboard says that somebody should do, from the numbers alone: its rules, run by Node.js.
+/// The dashboard's advice, from the numbers alone: its rules, run by Node.js.
 @Suite struct AdviceTests {
     private struct Advice: Decodable, Equatable {
         let level: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Client certificates, the server's own, and what changes while the gateway runs.
+/// Client certificates, the server's own, and changes of both while the gateway runs.
 @Suite struct CertificateTests {
     private static let controls = "com.example.scores.push-type.controls"
 

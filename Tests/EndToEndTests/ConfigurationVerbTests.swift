@@ -76,7 +76,7 @@ import Testing
         #expect(try await inForce() == "notice")
         let damaged = try await run("a: [")
         #expect(damaged.status == 78 && damaged.errors.contains(file), "\(damaged)")
-        // Certificates are what may have to be put right: neither TLS nor a token is needed.
+        // The certificates may be the fault to mend, so the verb needs neither TLS nor a token.
         let alone = try await run(text.replacing("certs/server.key", with: "certs/ca.key"))
         #expect(alone.status == 78 && alone.errors.contains("does not match certificate"), "\(alone)")
         #expect(try await run(text).status == 0)

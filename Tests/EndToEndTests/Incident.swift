@@ -129,12 +129,13 @@ struct Drill {
         self.note("alert")
     }
 
-    /// What the book says of its end is in the log, nothing is to do any more, and the alerts do not fire any more.
+    /// Waits until the incident is over: the log has the lines of its end, To do no longer names it, and its alerts
+    /// fire no more.
     ///
     /// - Parameters:
-    ///   - staysToDo: Whether To do goes by all that was since the start.
-    ///   - isAnother: Whether it is another process than before, with another log.
-    ///   - again: What ends it, where that takes more than once.
+    ///   - staysToDo: Whether To do counts everything since the start, so that its advice stays.
+    ///   - isAnother: Whether the gateway is another process than before, with another log.
+    ///   - again: Does again whatever ends it, if once is not enough.
     mutating func isOver(
         _ gateway: TestGateway,
         staysToDo: Bool = false,

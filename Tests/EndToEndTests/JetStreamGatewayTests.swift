@@ -7,7 +7,7 @@ import NIOPosix
 import TLS
 import Testing
 
-/// A gateway whose log is on NATS JetStream, and what happens to it when it or the broker dies.
+/// A gateway whose log is on NATS JetStream, and the death of the gateway or the broker.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct JetStreamGatewayTests {
     /// The lines of a configuration.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The token that a gateway makes for its operators, and what keeps web pages away, on the wire.
+/// The token that a gateway makes for its operators, and the gate that keeps web pages away, on the wire.
 @Suite struct OperatorTokenTests {
     /// What a verb says, and how it ended; with variables, in a folder.
     private static func run(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The verbs that ask and order what the operators' routes can: tables for people, the gateway's JSON, and what changes.
+/// The verbs for the operators' routes: tables for people, the gateway's JSON, and the orders.
 @Suite struct OperatorVerbTests {
     private static func run(
         _ gateway: TestGateway,

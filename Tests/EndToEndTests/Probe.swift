@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One HTTP/2 connection of a client that is not ours, and what happens on it.
+/// One HTTP/2 connection of a client that is not ours, and its events.
 final class Probe {
     private let command: Command
     private(set) var seen: [String] = []

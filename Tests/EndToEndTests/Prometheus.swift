@@ -93,14 +93,15 @@ final class Prometheus: Sendable {
 
     /// Waits until alerts fire, all of them.
     ///
-    /// - Parameter again: Keeps up what would end by itself.
+    /// - Parameter again: Keeps up a condition that would end by itself.
     func waitUntilFiring(_ alerts: [String], again: () async throws -> Void = {}) async throws {
         try await self.wait("\(alerts)", again: again) { $0.isSuperset(of: alerts) }
     }
 
-    /// Waits until what fires is as it should be. Prometheus tells what fires once a second, so that this looks as often.
+    /// Waits until the firing alerts are as they should be. Prometheus tells them once a second, so this looks as
+    /// often.
     ///
-    /// - Parameter again: Keeps up what would end by itself.
+    /// - Parameter again: Keeps up a condition that would end by itself.
     func wait(
         _ what: String,
         again: () async throws -> Void = {},

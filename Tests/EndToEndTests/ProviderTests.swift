@@ -156,7 +156,7 @@ import Testing
         #expect(unknown.contains("401"), "\(unknown)")
         await gateway.crash()
 
-        // Both are right, and what failed is asked again.
+        // Both are right, and the failed request is made again.
         try "a-token-of-this-provider\n".write(toFile: "\(folder)/provider.token", atomically: true, encoding: .utf8)
         gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url, providerSettings: settings)
         let shown = try await gateway.eventually("the timeline is there") {
@@ -168,7 +168,7 @@ import Testing
         await gateway.stop()
     }
 
-    /// What went wrong last with the provider of scores.
+    /// The last fault of the provider of scores.
     private static func fault(_ gateway: TestGateway) async throws -> String {
         try await gateway.eventually("the provider fails") {
             let kinds = try await gateway.curl("GET", "\(gateway.opsURL)/v1/kinds/scores").json

@@ -129,7 +129,7 @@ import Testing
                 "--data", Self.plain, "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
             ]
         }
-        // The token is not registered, so that what gets past the credentials is 400.
+        // The token is not registered, so a push that gets past the credentials is answered 400.
         let one = try await Command.run(
             "curl",
             request(tokens[0]) + ["--next"] + request(tokens[1]) + ["--next"] + request(tokens[0])

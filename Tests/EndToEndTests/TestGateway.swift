@@ -79,7 +79,7 @@ final class TestGateway: Sendable {
     ///   - managesChannels: Whether it has the listener for that, too.
     ///   - options: Further options of `serve`.
     ///   - timelineProvider: Where the timelines of both kinds are made.
-    ///   - providerSettings: What else is to be said of that, as YAML's `key: value, …`.
+    ///   - providerSettings: Further settings of that provider, as YAML's `key: value, …`.
     ///   - descriptors: How many files and connections it may have open, nil for as many as the tests.
     ///   - disk: A disk of its own for the log, which goes with it.
     static func start(
@@ -378,7 +378,7 @@ extension TestGateway {
         }
     }
 
-    /// What became of a push, once no reload of it is on its way.
+    /// The outcome of a push, once no reload of it is on its way.
     func settled(_ id: String) async throws -> Answer {
         try await self.eventually("push \(id) is settled") {
             let answer = try await self.curl("GET", "\(self.opsURL)/v1/pushes/\(id)")

@@ -85,7 +85,7 @@ import WidgetModel
         _ = Self.complete(&scene, 1)
         var place = Self.ask(scene, after: nil).next
         let unseen = place
-        // Somebody looks once a day, and nothing completes.
+        // One look a day, and nothing completes.
         for _ in 0..<4 {
             scene.pass(.days(1))
             scene.apply(.tick)

@@ -102,7 +102,7 @@ import WidgetModel
         let due = Self.now - ago + .seconds(15)
         let expected: Plan = waits ? .wait(until: due, .exemptInterval) : .issue(.mediaSession, isPush: false)
         #expect(values.plan(Self.high) == expected)
-        // What would expire before is rather charged.
+        // A demand that would expire before then is charged instead.
         let hasty = Self.demand(high: true, expires: due)
         #expect(values.plan(hasty) == (waits ? .issue(nil, isPush: true) : .issue(.mediaSession, isPush: false)))
         let patient = Self.demand(high: true, expires: due + .milliseconds(1))

@@ -8,7 +8,8 @@ import WidgetModel
 @testable import Engine
 
 /// Records whose numbers are the ends of their types, at any time of the log: each is taken or refused, the books close, and
-/// every question has an answer. What can be said by a peer, an operator, a provider or a configuration is a record.
+/// every question has an answer. Everything that a peer, an operator, a provider or a configuration can say is a
+/// record.
 @Suite struct ExtremeTests {
     private static let hosts = ["phone", "tablet"]
 

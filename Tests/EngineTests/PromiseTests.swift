@@ -6,7 +6,7 @@ import WidgetModel
 
 /// Promises that single schedules do not show: about changes of policy, clocks, crashes and acknowledgements.
 @Suite struct PromiseTests {
-    /// WidgetKit's numbers, and others with windows of the same kind: what changes is how much and how fast.
+    /// WidgetKit's numbers, and others with windows of the same kind: only amount and speed differ.
     private static let policies: [BudgetPolicy] = {
         var frugal = BudgetPolicy.widgetkit
         (frugal.rare, frugal.typical, frugal.frequent) = (3, 8, 20)

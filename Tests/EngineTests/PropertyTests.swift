@@ -5,7 +5,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What must hold whatever happens, over virtual days of random traffic. Failures print the seed.
+/// Properties that always hold, over virtual days of random traffic. Failures print the seed.
 @Suite struct PropertyTests {
     @Test(arguments: Seeds.from(1, count: 16))
     func `outcomes add up at every step and every push ends when time runs on`(seed: UInt64) {

@@ -53,7 +53,7 @@ extension ScheduleCoverage {
         if cell.record == .tick, cell.outcome == .deferred { return cell.delivery == .apns }
         if cell.record == .tick { return self.phaseObstacle(cell) != nil }
         return switch (cell.record, cell.outcome) {
-        // Why a timeline's own reload waits becomes another by what else happens, or by nothing.
+        // A timeline's own reload gets another reason to wait by some other record, or by none.
         case (let record, .deferred) where record != .push && record != .appReload: true
         // A push expires between two seconds, and a record comes before the second is over.
         case (let record, .expired) where record != .push: true
@@ -62,7 +62,7 @@ extension ScheduleCoverage {
         // A sibling of the widget that these release shares its token, or its timeline is due within the second.
         case (.settings, .issued), (.order, .issued): !cell.phase.isWaiting
         case (.signal, .issued): cell.delivery == .apns && !cell.phase.isWaiting
-        // What the system has just reloaded is acknowledged, or waits for more, before the app asks.
+        // A widget that the system has just reloaded is acknowledged, or waits for more, before the app asks.
         case (.appReload, .coalesced): cell.delivery != .apns && !cell.phase.isOutstanding
         // Few orders are for reloads.
         case (.order, .coalesced): true
@@ -101,7 +101,7 @@ extension ScheduleCoverage {
         let most = least ?? 1
         var found: [String] = []
         for tag in Record.Tag.allCases where self.records[tag, default: 0] < most { found.append("record \(tag)") }
-        // Nothing ends as `joined`: what joins another reload waits for it, and ends with it.
+        // Nothing ends as `joined`: a match that joins another reload waits for it, and ends with it.
         for reason in DecisionReason.allCases where reason != .joined && self.reasons[reason, default: 0] < most {
             found.append("reason \(reason)")
         }

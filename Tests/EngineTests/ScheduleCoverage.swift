@@ -28,7 +28,7 @@ struct ScheduleCoverage {
     /// What a schedule has beside records and decisions.
     private(set) var events: [String: Int] = [:]
 
-    /// What must have been met of ``events``.
+    /// The ``events`` that must have been met.
     static let expectedEvents = [
         "pushes to tokens", "pushes to a control's token", "invalidations", "leases that ended",
         "policies that changed",

@@ -177,7 +177,7 @@ import WidgetModel
         return policy
     }()
 
-    /// An instance id has a budget, which a new id starts with, as the platform gives each widget one. So what holds is:
+    /// An instance id has a budget, which a new id starts with, as the platform gives each widget one. So these hold:
     ///
     /// - However often an id goes and returns, in whatever order of registrations, it is charged no more in a window, and in
     ///   any span, than one that stayed may be.

@@ -159,7 +159,7 @@ final class OwnerScene: Sendable {
         return scene
     }
 
-    /// Hands committed effects on to somebody else, too, as they come.
+    /// Hands committed effects to `body`, too, as they come.
     func tap(_ body: @escaping @Sendable ([Effect]) -> Void) { self.handed.tap.withLock { $0 = body } }
 
     /// Starts the owners; how many entries they replayed.

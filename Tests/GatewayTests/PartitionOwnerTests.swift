@@ -281,7 +281,7 @@ import WidgetModel
                 guard !isApplied else { break }
                 partial += 1
                 #expect(!view.isComplete && view.matched < 9000)
-                // What says how far the log is applied waits.
+                // A question about progress waits until the entry is applied.
                 #expect(try await owner.ask(ProgressQuestion()).totals.matched == Int(pushes) * 9000)
             }
             #expect(try await answer == [.push(matched: 9000, isRepeat: false)])

@@ -73,7 +73,7 @@ import WidgetModel
     }
 
     private static let operators = ["boss-boss-boss-boss-boss admin boss"]
-    /// What only operators or the other team have: words that no answer may have.
+    /// Words of the operators and the other team, which no answer may have.
     private static let rivals = [
         Sports.otherTeam.rawValue, Sports.otherApp.rawValue, "rival", Names.rival.push, "OTHERKEY00",
         "night-shift", "203.0.113.9", "order-17",

@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-/// What may come on a stream that is not open (RFC 9113, 5.1 and 5.1.1), and what nghttp2 would let pass.
+/// Frames on a stream that is not open (RFC 9113, 5.1 and 5.1.1), and faults that nghttp2 would let pass.
 @Suite struct HTTP2ClosedStreamTests {
     /// The code of the GOAWAY that `bytes` bring about, nil if the session goes on.
     private func goAway(_ peer: ServerPeer, _ bytes: [UInt8]) throws -> HTTP2ErrorCode? {

@@ -192,7 +192,7 @@ import Testing
         #expect(machine.wantsRead(isWritable: true) == true)
         #expect(machine.releaseRead(isWritable: true) == false)
         #expect(machine.wantsRead(isWritable: false) == false)
-        // What waited has filled it again.
+        // The waiting bytes have filled it again.
         #expect(machine.releaseRead(isWritable: false) == false)
         #expect([machine.releaseRead(isWritable: true), machine.releaseRead(isWritable: true)] == [true, false])
     }

@@ -203,7 +203,7 @@ extension Dice {
         Configuration(self.configuration(schema).parameters.filter { !$0.value.holdsDate })
     }
 
-    /// A pattern without what only instances have.
+    /// A pattern without fields that only instances have.
     mutating func condition() -> JSONValue {
         while true {
             let pattern = self.pattern()

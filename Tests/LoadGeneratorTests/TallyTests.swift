@@ -29,7 +29,7 @@ import Testing
         #expect(tally.latencies(.accepted, load: 1).histogram.totalCount == 0)
         #expect(tally.latencies(.accepted, load: 1).unreached == 1)
         #expect(tally.heldBack == 1)
-        // Only what went out without waiting for the server says how late the generator is.
+        // Only operations that did not wait for the server say how late the generator is.
         #expect(tally.lateness.totalCount == 1)
         #expect(tally.behind == 0)
     }

@@ -27,7 +27,7 @@ enum AllowedImports {
         "WorkerThreads": ["Journaling"],
         "JournalJetStream": ["CNATS", "Clustering", "JournalStreams", "Journaling", "WidgetModel", "WorkerThreads"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"],
-        // The dashboard's files, reports' pages, and what makes constants of files while others are built.
+        // The dashboard's files, reports' pages, and the plug-in's tool that makes constants of files.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
         // Composition, and the programs.
         "Simulation": [

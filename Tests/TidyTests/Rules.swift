@@ -164,8 +164,8 @@ enum Rules {
         }
     }
 
-    /// Scripts do what takes long by `step`, which shows that it goes on and, if it fails, what it said. Whatever else sends its
-    /// words away or asks for none is caught; a line that goes on from the one above belongs to that.
+    /// Scripts run long commands by `step`, which shows that a command goes on and prints a failed one's words. The rule finds long
+    /// commands that send their words elsewhere or ask for none. It skips lines that continue the one above.
     static func steps(_ path: String, _ text: String) -> [Violation] {
         let long = ["swift build", "swift test", "apt-get ", "pip install"]
         var isContinued = false

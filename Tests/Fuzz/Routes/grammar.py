@@ -32,9 +32,9 @@ WEIGHTS = {
 }
 # Of as many parts as there are in some list's.
 CURSORS = ["0", "0.0", "1.1", "0.0.0"]
-# What takes so much away that little would be left if it were asked for as often as the rest.
+# Operations that take much away: asked for as often as the rest, they would leave little.
 SELDOM = {"eraseHosts", "eraseHost", "unregister"}
-# What changes a team or an app, or shows one: of their own, or the others' would soon be gone.
+# Routes that change a team or an app, or show one. They have their own, or the others' would soon be gone.
 ENTRIES = {"/v1/teams/{team}", "/v1/teams/{team}/keys/{key}", "/v1/apps/{app}", "/v1/apps/{app}/kinds/{kind}",
            "/v1/config/amendments/teams/{team}", "/v1/config/amendments/apps/{app}"}
 ENTRY_TEAM, ENTRY_APP = "FUZZFUZZ01", "com.example.fuzz"
@@ -124,7 +124,7 @@ class Grammar:
         if operation["id"] in SELDOM and luck.random() < 0.7:
             operation = luck.choice(self.operations)
         listener = luck.choice(operation["listeners"])
-        # Operators may do everything to everybody, so that what they order is about one team alone.
+        # Operators may do everything to all teams, so their orders name one team alone.
         self.may_be_foreign = listener != "ops"
         # Half of all requests have nothing wrong with them, or there would be little to be wrong about.
         self.is_good = luck.random() < 0.5

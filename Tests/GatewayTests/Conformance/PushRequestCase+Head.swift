@@ -53,7 +53,7 @@ extension PushRequestCase {
         PushRequestCase("empty headers twice", Self.twice("apns-collapse-id: "), "400 DuplicateHeaders").early,
     ]
 
-    /// What must make no difference.
+    /// Requests whose peculiarity must make no difference.
     static let tolerated: [PushRequestCase] = [
         PushRequestCase("nothing out of the ordinary", [], Self.ok),
         PushRequestCase("no :authority but host", [":authority", "host: localhost"], Self.ok),

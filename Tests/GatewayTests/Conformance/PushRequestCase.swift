@@ -23,7 +23,7 @@ struct PushRequestCase: Sendable, CustomTestStringConvertible {
     var certificate: Certificate?
     /// Whether pushes to the app may be of any type.
     var takesEveryType = false
-    /// Status and reason of the answer, and what else it carries; of a 200 the push as it was understood.
+    /// Status and reason of the answer, and its other members; for a 200, the push as it was understood.
     let answer: String
     /// Whether the request got as far as its credentials: one signature is checked, and the connection is bound.
     var reachesCredentials = true
@@ -229,7 +229,7 @@ extension PushRequestCase {
         )
     }
 
-    /// What should come of it. Details are for people, and not compared here.
+    /// The expected verdict. Details are for people, and not compared here.
     func expected(_ detail: String?) -> PushVerdict {
         let isTold = self.reachesCredentials && self.certificate == nil
         return PushVerdict(

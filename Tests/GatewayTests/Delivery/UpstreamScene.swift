@@ -149,7 +149,7 @@ final class UpstreamScene: Sendable {
         )
     }
 
-    /// What tells senders what became of their pushes; it is not running yet.
+    /// The sender of receipts, which tells senders the outcome of their pushes; it is not running yet.
     func makeReceipts(_ archive: MemoryArchive) -> ReceiptSender {
         ReceiptSender(
             plans: self.plans,
