@@ -22,7 +22,7 @@ static inline natsStatus freshet_nats_options(natsOptions **made) {
     natsStatus status = natsOptions_Create(&options);
     if (status == NATS_OK) status = natsOptions_SetName(options, "freshet");
     if (status == NATS_OK) status = natsOptions_SetTimeout(options, 2000);
-    // For ever: who gives up is the caller.
+    // For ever: giving up is left to the caller.
     if (status == NATS_OK) status = natsOptions_SetMaxReconnect(options, -1);
     if (status == NATS_OK) status = natsOptions_SetReconnectWait(options, 100);
     if (status == NATS_OK) status = natsOptions_SetReconnectJitter(options, 50, 50);

@@ -29,9 +29,9 @@ package struct Beat: Hashable, Sendable {
         package let standing: Standing
         /// The last entry that its owner has applied.
         package let applied: LogPosition
-        /// Whom it is, or was, let go of for.
+        /// The node that it is, or was, released for.
         package let successor: NodeName?
-        /// The rules by which the log goes on, where the partition was let go of for others than the node's.
+        /// The rules by which the log goes on, where the partition was released for others than the node's.
         package let rules: UInt32?
 
         package init(

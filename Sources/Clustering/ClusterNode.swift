@@ -73,7 +73,7 @@ package struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
 /// It has no end of its own. So nothing has to be renewed, and brokers that elect a leader for some seconds move nothing.
 package struct Claim: Hashable, Sendable {
     package let epoch: Epoch
-    /// Who made it.
+    /// The node that made it.
     package let node: ClusterNode
     /// Whether that node has let go of the partition.
     package let isReleased: Bool

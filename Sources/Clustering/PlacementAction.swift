@@ -26,11 +26,11 @@ package enum PlacementAction: Hashable, Sendable {
     case left
 }
 
-/// For whom a partition is let go of.
+/// The terms on which a partition is released.
 package struct Release: Hashable, Sendable {
     /// The node that is to have it next; nil for the first by hashing.
     package let successor: NodeName?
-    /// By which rules its log goes on.
+    /// The rules by which its log goes on.
     package let rules: UInt32
 
     package init(to successor: NodeName?, rules: UInt32) {

@@ -43,7 +43,7 @@ extension PlacementMachine {
         self.decide()
     }
 
-    /// Who has a partition when its owner dies.
+    /// The node that has a partition when its owner dies.
     func next(for slot: Slot) -> NodeName? {
         let owner = slot.claim.flatMap { $0.isReleased ? nil : $0.node.name }
         return self.ranking(for: slot).first { $0 != owner }

@@ -7,8 +7,8 @@ package import WidgetModel
 /// It has no clock, no brokers and no threads.
 ///
 /// Its rules:
-/// - A partition is the one's that rendezvous hashing over the living members names. Who has not been heard for a while is dead,
-///   but only while a node hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
+/// - A partition is the one's that rendezvous hashing over the living members names. A node not heard for a while is dead, but only while
+///   its judge hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
 /// - A partition is started behind a claim that the brokers have stored, each behind the one before it. A claim holds until the
 ///   next: nothing is renewed, so an election of the brokers' moves nothing.
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
@@ -22,9 +22,9 @@ package struct PlacementMachine: Sendable {
     package struct Limits: Hashable, Sendable {
         /// How often a node tells that it is there. Default 500 ms.
         package var beat = Interval.milliseconds(500)
-        /// Who is not heard for so long is dead. Default 2 s, four beats.
+        /// A node that is not heard for so long is dead. Default 2 s, four beats.
         package var silence = Interval.seconds(2)
-        /// Who is not heard for so long is forgotten. Default 1 h.
+        /// A node that is not heard for so long is forgotten. Default 1 h.
         package var memory = Interval.seconds(3600)
         /// Whether the node follows owners that others have. Default true.
         package var standsBy = true
@@ -171,7 +171,7 @@ package struct PlacementMachine: Sendable {
         }
         self.follow(wishes)
         self.areClaimsKnown = true
-        // Who claims and dies before it has told of it is known to the brokers alone.
+        // If a node claims and dies before it tells, only the brokers know the claim.
         self.readDue = self.now + self.limits.beat * Self.beatsPerRead
         for (slot, claim) in zip(self.slots, claims) { if let claim { self.learn(claim, of: slot.partition) } }
         self.decide()
@@ -336,7 +336,7 @@ package struct PlacementMachine: Sendable {
             let beats = (self.now - known.heardAt).milliseconds / max(1, self.limits.beat.milliseconds)
             self.counts.beatsMissed += max(0, Int(beats) - 1)
         }
-        // Who was silent for long has to be steady anew before it is given anything.
+        // A node that was silent for long has to be steady anew before it is given anything.
         let isSteady = isSame && known.map { self.now - $0.heardAt < self.limits.silence } ?? false
         let memberSince = isSteady ? known?.memberSince : nil
         self.peers[beat.node.name] = Peer(

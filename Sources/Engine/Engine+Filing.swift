@@ -44,8 +44,8 @@ extension Engine {
         return filed
     }
 
-    /// Whether the instance of a decision is still the one with that number. Who is removed is to be nowhere but in the state
-    /// and the log.
+    /// Whether the instance of a decision is still the one with that number. A removed instance is to be nowhere but in the state and the
+    /// log.
     private func isStillAbout(_ number: UInt64, _ entry: Ledger.Decision) -> Bool {
         self.registry[entry.instance].isLive && self.isAbout(number, entry, lookedMax: Self.filedLookedMax)
     }

@@ -64,7 +64,7 @@ extension Engine {
         return head.instance.isEmpty ? key : ReplayHash.mix(key ^ ReplayHash.of(bytes, in: head.instance, seed: 2))
     }
 
-    /// Whom a push is for, in the engine's numbers.
+    /// The audience of a push, in the engine's numbers.
     func audience(
         _ head: PushHead,
         _ pattern: MatchPattern?,

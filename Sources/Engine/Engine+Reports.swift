@@ -51,7 +51,7 @@ extension Engine {
         context.isReloadedOtherwise = self.registry[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         context.contentBytes = report.contentBytes
-        // Who is reached through a token is not told which reload it is.
+        // A host that is reached through a token is not told which reload it is.
         if report.reload == nil, !self.registry[instance].isHostDriven {
             context.unnamedReloads = self.reloads.count(of: self.schedule[active: instance].outstanding)
         }

@@ -1,7 +1,7 @@
 import IntentMatching
 import WidgetModel
 
-/// Who has how much of the registry.
+/// Each app's part of the registry.
 extension Engine {
     /// Each app's part of the registry, in the order of the apps' numbers. O(apps).
     package var appUsages: [AppUsage] {

@@ -20,7 +20,7 @@ struct IncomingPush: Sendable {
     let digest: ContentDigest?
 }
 
-/// Whom a push is for.
+/// The audience of a push.
 struct PushAudience {
     enum Reach {
         case nobody

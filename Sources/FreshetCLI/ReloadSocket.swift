@@ -46,9 +46,10 @@ struct ReloadSocket: Service {
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
             try await self.server.executeThenClose { connections in
-                // One after the other: who comes while it is read has it read once more, as it is then.
+                // One after the other: a caller that comes during a reading has the configuration read once more, as it
+                // is then.
                 for try await connection in connections {
-                    // Who has gone meanwhile needs no answer.
+                    // A caller that has gone meanwhile needs no answer.
                     try? await connection.executeThenClose { _, answer in
                         try await answer.write(ByteBuffer(bytes: await self.gateway.reload().jsonText))
                     }

@@ -65,7 +65,7 @@ package final class Gateway: Service {
     let work: WorkAdmission
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
-    /// Who has how much of the registry, and whether the memory has room for more.
+    /// Each app's part of the registry, and whether the memory has room for more.
     let registry: RegistryWatch
     let owners: [PartitionOwner]
     /// Starts and ends the owners as nodes that share the log have agreed; nil where this gateway has it alone.

@@ -24,7 +24,7 @@ struct StreamLimit {
         self.max = max
     }
 
-    /// Whether the client has acknowledged what it was told: who passes the limit all the same means it.
+    /// Whether the client has acknowledged the limit: one that passes it all the same means it.
     var isKnown: Bool { self.unacknowledged == 0 }
 
     /// Whether the output has to be scanned for the limit.

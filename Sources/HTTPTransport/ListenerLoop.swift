@@ -301,7 +301,7 @@ final class ListenerLoop {
         return emptied.futureResult
     }
 
-    /// Cuts every connection off. Who waits for them to go waits a second more at most.
+    /// Cuts every connection off. A caller that waits for their end waits a second more at most.
     func abortAll() {
         for member in Array(self.members.values) {
             member.abort()

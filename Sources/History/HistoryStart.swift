@@ -18,7 +18,7 @@ package protocol HistoryStart: Sendable {
     /// A state to begin with.
     ///
     /// - Parameters:
-    ///   - partition: Whose.
+    ///   - partition: The partition.
     ///   - history: The log; reading it goes on behind the engine's ``Engine/position``.
     ///   - reach: Which state.
     ///   - host: The one host that is asked about: the state may know no other; nil for all of them.

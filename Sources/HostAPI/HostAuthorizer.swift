@@ -76,8 +76,8 @@ package struct HostAuthorizer: Sendable {
         }
     }
 
-    /// Who a caller that was let in speaks for by the keys and certificates that are in force now; nil if its credential
-    /// does not hold any more. For a host it is the sender that signed.
+    /// The sender that a caller, once let in, speaks for by the keys and certificates in force now; nil if its
+    /// credential does not hold any more. For a host it is the sender that signed.
     package func present(_ caller: Caller) -> Sender? {
         let now = self.clock.now()
         return switch caller {

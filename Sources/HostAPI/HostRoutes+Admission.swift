@@ -52,7 +52,7 @@ extension HostRoutes {
             for (index, added) in zip(indices, found) { additions[index] = added ?? RegistryAdditions() }
         }
         for (index, registration) in registrations.enumerated() where additions[index].hosts > 0 {
-            // Who takes another host its last token takes its place.
+            // A host that takes another's last token takes its place.
             let token = registration.token
             guard let entry = try bindings.binding(of: token), entry.host != registration.host,
                 let other = try await self.log.ask(HostQuestion(entry.host)), other.tokens == [token]

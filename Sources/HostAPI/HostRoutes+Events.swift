@@ -316,7 +316,7 @@ extension Problem {
 
 /// One partition's reloads that a stream begins with.
 private struct ReloadBacklog: Sendable {
-    /// Whose next page may be asked for.
+    /// The app whose next page may be asked for.
     var app: BundleID?
     let partition: PartitionID
     let page: ReloadsPage

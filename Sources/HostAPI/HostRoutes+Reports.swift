@@ -130,7 +130,7 @@ extension HostRoutes {
         }
     }
 
-    /// Whose some reloads are, of one app: another app's reload is as good as none.
+    /// The hosts of some reloads, of one app: another app's reload is as good as none.
     private func hosts(
         of reloads: [ReloadID],
         _ app: ServedApps.App

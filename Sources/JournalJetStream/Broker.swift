@@ -281,7 +281,7 @@ extension Broker {
         return String(url[..<slashes.upperBound] + url[url.index(after: at)...])
     }
 
-    /// Publishes a message that nothing stores: who listens gets it, or not. Does not wait.
+    /// Publishes a message that nothing stores: a listener gets it, or not. Does not wait.
     func tell(_ bytes: [UInt8], to subject: String) {
         _ = unsafe bytes.withUnsafeBytes { buffer in
             unsafe natsConnection_Publish(self.connection, subject, buffer.baseAddress, Int32(buffer.count))

@@ -70,7 +70,7 @@ enum BeatMessage {
 
 /// What a host is to draw as its message has it.
 enum DrawingMessage {
-    /// - Parameter node: The number of who tells it.
+    /// - Parameter node: The number of the node that tells it.
     static func bytes(_ drawing: [UInt8], by node: UInt64, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.drawing, journalID, in: subject) { writer in
             writer.write(fixed64: node)

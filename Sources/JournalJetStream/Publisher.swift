@@ -11,7 +11,7 @@ final class Publisher: Sendable {
 
     private struct State {
         var writer: MessageWriter
-        /// The message that is under way, and who waits until it is settled.
+        /// The message that is under way, and the group that waits until it is settled.
         var underWay: (id: MessageID, isSettled: DispatchGroup)?
     }
 

@@ -169,7 +169,7 @@ struct Streams {
         for stream in self.all(format) where try self.find(stream, of: format) {
             try self.broker.removeStream(stream.name)
         }
-        // Its sequences go on: who has begun that log before is told by them that it is gone.
+        // Its sequences go on: they tell a node that has begun that log before that it is gone.
         try self.broker.purge(self.names.notes)
     }
 

@@ -27,7 +27,7 @@ final class Checkpointer: Sendable {
             guard LogDirectory.size(of: self.path + "-wal") > 0 else { return true }
             do throws(SQLiteFailure) {
                 let database = if let file = self.file { file.database } else { try Checkpointer.open(self.path) }
-                // Who reads may take long, and the copies of the file that is written do not wait for that.
+                // A reader may take long, and the copies of the file that is written do not wait for it.
                 database.waitForOthers(milliseconds: 0)
                 try database.checkpointAndTruncate()
                 return true
@@ -146,7 +146,7 @@ final class Checkpointer: Sendable {
 
     fileprivate static func open(_ path: String) throws(SQLiteFailure) -> Database {
         let database = try Database(path: path, access: .readWrite)
-        // Who has read nothing has not seen that there is a write-ahead log.
+        // A connection that has read nothing has not seen that there is a write-ahead log.
         _ = try database.integer("PRAGMA user_version")
         return database
     }

@@ -8,7 +8,8 @@ package struct MessageFault: Error {
     package init(sentence: String) { self.sentence = sentence }
 }
 
-/// Who sent a message: a writer is one lane of one start of one process, and counts its messages from 1.
+/// The writer and the number of a message: a writer is one lane of one start of one process, and counts its messages
+/// from 1.
 package struct MessageID: Hashable, Sendable {
     package let writer: UInt64
     package let number: UInt64
@@ -89,7 +90,7 @@ package enum MessageFormat {
 
 /// One entry of a partition as its message has it.
 package struct InputMessage: Sendable {
-    /// Who sent it; of a copy, who sent what it is a copy of.
+    /// Its writer and number; in a copy, those of the original.
     package let id: MessageID
     /// The writer's clock.
     package let writtenAt: Instant

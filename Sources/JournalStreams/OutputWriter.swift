@@ -26,7 +26,7 @@ package struct OutputWriter: Sendable {
     private var why = "no broker answers"
 
     /// - Parameters:
-    ///   - partition: Whose output it is.
+    ///   - partition: The output's partition.
     ///   - expected: The newest one that its owner knows; nil if it knows of none.
     ///   - bytes: The message.
     package init(of partition: PartitionID, behind expected: OutputPosition?, _ bytes: [UInt8]) {

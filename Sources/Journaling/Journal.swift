@@ -49,7 +49,7 @@ package protocol Journal: Sendable {
     /// Reads durable entries in order.
     ///
     /// - Parameters:
-    ///   - partition: Whose log.
+    ///   - partition: The log's partition.
     ///   - position: The first entry wanted; ``LogPosition/start`` means the first there is.
     ///   - entriesMax: The most entries to return. Fewer may come back even if there are more; none only at the end.
     ///   - whenRead: Called exactly once: before the call returns, on the calling thread, if the journal need not wait for
@@ -65,7 +65,7 @@ package protocol Journal: Sendable {
     /// Asks to be told of new entries from now on.
     ///
     /// - Parameters:
-    ///   - partition: Whose log.
+    ///   - partition: The log's partition.
     ///   - body: Called after every commit with the newest position, after the receipts of that commit. It is a hint:
     ///     several commits may be told as one.
     func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void)
@@ -81,7 +81,7 @@ package protocol Journal: Sendable {
     /// Appends an output, but only behind the one that the caller knows as the newest (compare-and-append).
     ///
     /// - Parameters:
-    ///   - partition: Whose output log.
+    ///   - partition: The output log's partition.
     ///   - expected: The newest output the caller knows of; nil if it knows of none.
     ///   - output: The output. Its `through` must not be beyond the newest entry (`.invalid`).
     ///   - whenDurable: Called exactly once. `.fenced` means that another owner has written: stop at once.

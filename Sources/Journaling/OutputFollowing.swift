@@ -14,7 +14,7 @@ package protocol OutputFollowing: Sendable {
     /// Reads a partition's outputs in order for as long as it is open, and asks brokers again that do not answer.
     ///
     /// - Parameters:
-    ///   - partition: Whose outputs.
+    ///   - partition: The outputs' partition.
     ///   - position: The first one wanted; nil for some of the newest ones, and those behind them.
     ///   - take: Told the outputs, one after the other, on a thread that may wait for it. Returns whether to read on.
     func followOutputs(

@@ -177,8 +177,7 @@ extension GatewayConfiguration {
         return alone
     }
 
-    /// What names a file is for the configuration file to say: who may use the API is not to read files by it, nor to send a secret
-    /// elsewhere.
+    /// Only the configuration file may name files: a caller of the API is not to read files by it, nor to send a secret elsewhere.
     ///
     /// - Parameter known: The sections that may name files.
     private func fileFaults(_ entry: AmendedEntry, _ known: Set<JSONValue>) -> [(path: String, sentence: String)] {

@@ -144,7 +144,7 @@ extension GatewayConfiguration {
         package var budget: BudgetPolicy
         /// Whether its instances reload after a significant change of location, when they are next looked at.
         package var usesLocation: Bool
-        /// Who makes its timelines. Default nil: its hosts do.
+        /// The provider of its timelines. Default nil: its hosts do.
         package var timelineProvider: TimelineProvider?
         /// An entry's content that a gallery shows of it where its provider says nothing in time. Default nil: none.
         package var sample: JSONValue?

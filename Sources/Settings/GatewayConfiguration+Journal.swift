@@ -25,7 +25,7 @@ extension GatewayConfiguration {
         package var patience = Interval.seconds(10)
         /// What other gateways on this log know this one as.
         package var node = ClusterNodeNames()
-        /// How often a gateway tells the others that it is there; who is silent for four beats is taken for dead. Default 500 ms.
+        /// How often a gateway tells the others that it is there; one that is silent for four beats is taken for dead. Default 500 ms.
         package var beat = Interval.milliseconds(500)
         /// How long a gateway that has a partition is looked for when something is asked of it. Default 3 s, in which partitions of a
         /// gateway that died are another's.

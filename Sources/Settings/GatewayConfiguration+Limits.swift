@@ -129,7 +129,8 @@ extension GatewayConfiguration {
         package var followedPushesMax = 1000
         /// A comment is sent so often, to keep middleboxes and readers awake. Default 15 s.
         package var heartbeat = Interval.seconds(15)
-        /// Events of all streams that are kept for readers that come back. Default 16,384; who missed more has a gap.
+        /// Events of all streams that are kept for readers that come back. Default 16,384; a reader that missed more
+        /// has a gap.
         package var historyMax = 16_384
         /// How long a stream lives, by a quarter more or less, each its own time. Default 1 h.
         package var rotation = Interval.hours(1)

@@ -30,7 +30,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var certificateCheck = Interval.seconds(10)
     package var clientCertificates = ClientCertificates()
     package var operators = Operators()
-    /// Who may push. Default none; each id once.
+    /// The teams that may push. Default none; each id once.
     package var teams: [Team] = []
     /// The apps that may be pushed to. Default none; each bundle id once.
     package var apps: [App] = []
@@ -164,7 +164,7 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// Who may use the operators' routes.
+    /// Access to the operators' routes.
     package struct Operators: Hashable, Sendable {
         /// Whether each client that connects is an administrator. Default false; allowed on a loopback address only.
         package var isOpen = false

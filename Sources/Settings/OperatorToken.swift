@@ -13,7 +13,7 @@ package enum OperatorScope: String, Hashable, Sendable, CaseIterable, Comparable
     }
 }
 
-/// Who asks, and what it may do.
+/// A caller of the operators' routes, and its scope.
 package struct OperatorCaller: Hashable, Sendable {
     /// For the audit log.
     package let name: String

@@ -57,9 +57,9 @@ package struct TLSServerConfiguration: Hashable, Sendable {
     }
 }
 
-/// Whom a client believes, and what it shows of itself.
+/// The servers that a client trusts, and the identity that it shows.
 package struct TLSClientConfiguration: Hashable, Sendable {
-    /// Whom a client believes when a server says who it is.
+    /// How a client verifies a server's identity.
     package enum Trust: Hashable, Sendable {
         /// The machine's own roots.
         case system

@@ -33,7 +33,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// Failures in a row that open it.
     private let failuresMax: Int
     private let backoff: Backoff
-    /// Of whose breaker it is.
+    /// The hash of its service.
     private let hash: UInt64
     package private(set) var state = State.closed(failures: 0)
     /// The service said itself when to come back.

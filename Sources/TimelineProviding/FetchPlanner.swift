@@ -183,8 +183,8 @@ package struct FetchPlanner: Sendable {
     /// The request was answered well, and says so of these reloads; the others of the batch are tried again.
     ///
     /// - Parameters:
-    ///   - answered: Whose timeline has come, or which are not to be asked about again.
-    ///   - called: For which the provider will call back.
+    ///   - answered: Reloads whose timeline has come, or which are not to be asked about again.
+    ///   - called: Reloads for which the provider will call back.
     package mutating func succeeded(
         _ batch: Int,
         answered: Set<ReloadID>,

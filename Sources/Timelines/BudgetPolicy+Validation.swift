@@ -60,7 +60,7 @@ extension BudgetPolicy {
         }
     }
 
-    /// How fast an allowance may be used, and by whom.
+    /// Checks how fast an allowance may be used, the pushes' share of it, and learning's factor.
     private func checkPace(_ check: inout Check) {
         check(
             (2...Self.allowanceMax).contains(self.burstDivisor),

@@ -1,4 +1,4 @@
-// Where widgets live: who is connected, who does not acknowledge, who was cut off.
+// Where widgets live: the hosts that are connected, do not acknowledge, or were cut off.
 
 import { badge, card, h, hostLink, tile, tiles, to, when } from "./elements.js";
 import { path } from "./gateway.js";

@@ -58,7 +58,7 @@ const context = {
     memory.set(where, { at: Date.now(), value });
     return value;
   },
-  /// Who asks, and what it may do.
+  /// The caller, and its rights.
   session() { return this.sometimes("/v1/session", undefined, 600); },
   /// The same, as far as it is known already.
   who: () => memory.get("/v1/session")?.value,
@@ -197,7 +197,7 @@ function tick() {
 
 // MARK: Views
 
-/// Shows what this caller may see: who it is has to be known before.
+/// Shows the views that this caller may see, once its session is known.
 async function enter() {
   const session = await context.session().catch(() => null);
   const shared = session && !session.team ? await context.sometimes("/v1/cluster", undefined, 9).catch(() => null) : null;

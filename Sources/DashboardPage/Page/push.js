@@ -72,7 +72,7 @@ export function one(context, id) {
   };
 }
 
-/// Whom it was for, as far as the log still says.
+/// The push's target, as far as the log still has it.
 function whom({ app, target }) {
   if (!target) return "no longer in the log";
   if (!target.host) return "the app";

@@ -1,4 +1,5 @@
-// Whom the gateway asks and tells: timeline providers, upstream APNs, webhooks; and how long its certificates last.
+// The services that the gateway calls: timeline providers, upstream APNs, webhooks. Also how long its certificates
+// last.
 
 import { healthText } from "./advice.js";
 import { actions, actionsCard, tryNow } from "./actions.js";

@@ -96,7 +96,8 @@ package final class ProviderConnections: Sendable {
         )
     }
 
-    /// The connections that a configuration asks for, those of `before` where nothing is different, and whose are new.
+    /// The connections that a configuration asks for: one of `before` where nothing differs. `fresh` are the kinds with
+    /// a new one.
     private static func items(
         _ configuration: GatewayConfiguration,
         _ senders: Senders,

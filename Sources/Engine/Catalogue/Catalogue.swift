@@ -92,7 +92,7 @@ struct Catalogue: ~Copyable, Sendable {
     private var appNames: NameTable<NumberTag.App>
     private(set) var apps: [App] = []
     private(set) var kinds: [Kind] = []
-    /// Whose push came last: looked at first, and no part of the state.
+    /// The team whose push came last: looked at first, and no part of the state.
     private var latestTeam: TeamNumber?
 
     init(seed: UInt64) {

@@ -19,7 +19,7 @@ package struct ReloadQuestion<Detail: ReloadDetail>: EngineQuestion {
     }
 }
 
-/// Whose a reload is, out or not, unless its instance is gone.
+/// The host of a reload, out or not, unless its instance is gone.
 extension HostKey: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> HostKey? { engine.host(of: reload) }
 }

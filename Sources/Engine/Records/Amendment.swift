@@ -39,7 +39,7 @@ package struct Amendment: Hashable, Sendable {
     }
 }
 
-/// An entry that is not what the configuration file says, since when, and by whose request.
+/// An entry that differs from the configuration file, since when, and by which request.
 package struct StandingAmendment: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.entry, \.value, \.since, \.source)
 

@@ -200,7 +200,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// The particulars, nil for the many that have none: who registers instances asks for all of them.
+    /// The particulars, nil for the many that have none: a registration asks for those of all its instances.
     @inline(__always)
     func particulars(of slot: InstanceNumber) -> Particulars? {
         let number = self.heads[slot.index].particulars

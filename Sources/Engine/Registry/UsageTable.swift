@@ -18,6 +18,6 @@ struct UsageTable: Sendable {
         }
     }
 
-    /// Whose the apps are has changed.
+    /// The teams of the apps have changed.
     mutating func markChanged() { self.version &+= 1 }
 }

@@ -6,7 +6,7 @@ import WidgetModel
 /// All of them want a reload before the first is decided, since one push to a token may serve several. So each phase goes
 /// through all of them before the next begins.
 struct AppReloadWork: Sendable {
-    /// Whose wish it is.
+    /// The asker of the reloads.
     enum Asker: Sendable {
         /// The app's, for those of its instances, or of a kind, that match.
         case app(AppReloadRequest, AppNumber, KindNumber?)

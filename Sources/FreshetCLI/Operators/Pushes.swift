@@ -66,7 +66,7 @@ struct Pushes: AsyncParsableCommand {
         private static func date(_ text: String) -> String { TimeText.past(text) ?? text }
     }
 
-    /// Whom a push was for.
+    /// The target of a push.
     private static let target = TextTable.Column(title: "FOR", isElastic: true) { row, _ in
         guard let target = row["target"] else { return Cell(row["app"]?.words ?? "–") }
         let words = ["app", "host", "instance"].compactMap { target[$0]?.text }

@@ -24,7 +24,7 @@ extension Checkup {
         package let port: Int
         /// Why it cannot be listened on, in words; nil if it can.
         package let refusal: String?
-        /// Who listens there, as far as the system tells.
+        /// The process that listens there, as far as the system tells.
         package let holder: RunningProcess?
 
         package init(listener: String, address: String, port: Int, refusal: String?, holder: RunningProcess?) {

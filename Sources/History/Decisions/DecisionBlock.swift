@@ -20,7 +20,7 @@ package struct DecisionBlock: Hashable, Sendable {
     }
 
     package let head: Head
-    /// Whom its decisions are about.
+    /// The instances that its decisions are about.
     package let instances: [InstanceAddress]
     package let rows: [FiledDecision]
 
@@ -31,7 +31,7 @@ package struct DecisionBlock: Hashable, Sendable {
     /// - Parameters:
     ///   - first: The number of the first decision.
     ///   - rows: At least one, in the order of their numbers.
-    ///   - instances: Whom they are about; others may be among them.
+    ///   - instances: The instances that they are about; others may be among them.
     package init(_ partition: PartitionID, first: UInt64, _ rows: [FiledDecision], about instances: [InstanceAddress]) {
         precondition(!rows.isEmpty, "a block of no decisions")
         self.head = Head(
@@ -51,12 +51,12 @@ package struct DecisionBlock: Hashable, Sendable {
         number >= self.head.first && number < self.head.end ? self.rows[Int(number - self.head.first)] : nil
     }
 
-    /// Whom a decision of the block is about; nil if the instance was removed before it was written.
+    /// The instance that a decision of the block is about; nil if the instance was removed before it was written.
     package func instance(of row: FiledDecision) -> InstanceAddress? { row.instance.map { self.instances[$0] } }
 
     // MARK: Bytes
 
-    /// The block as it is written: its head, whom it is about, the decisions, a checksum.
+    /// The block as it is written: its head, the instances, the decisions, a checksum.
     package var bytes: [UInt8] {
         var writer = ByteWriter(reserving: 64 + self.rows.count * 24)
         writer.write(byte: Self.version)

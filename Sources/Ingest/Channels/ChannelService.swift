@@ -81,7 +81,7 @@ package struct ChannelService: Sendable {
         return ChannelReply(status: 200, body: json.jsonText)
     }
 
-    /// A channel as it is read: APNs' members, the id for APNSwift, and whom it reaches where it was told.
+    /// A channel as it is read: APNs' members, the id for APNSwift, and the definition, if it has one.
     private static func json(_ channel: Channel, withID: Bool) -> [UInt8] {
         JSONValue.object(of: [
             ("channel-id", withID ? .string(channel.id.rawValue) : nil),
@@ -188,7 +188,7 @@ package struct ChannelService: Sendable {
         if case .failure = result { throw Self.unavailable }
     }
 
-    /// Whom a channel reaches.
+    /// The audience of a channel.
     private static func audience(
         of channel: Channel
     ) throws(RejectionAnswer) -> (kind: WidgetKind?, pattern: MatchPattern?) {

@@ -35,7 +35,7 @@ package final class HostDirectory: TokenDirectory {
     /// What a token is bound to now, as far as a push of an app has to know. O(1).
     ///
     /// - Parameters:
-    ///   - token: Whom the push is to.
+    ///   - token: The push's token.
     ///   - app: The number of the app that the push is to.
     ///   - place: Becomes where the push goes, if the token is bound.
     package func find(

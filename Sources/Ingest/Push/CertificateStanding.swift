@@ -17,7 +17,7 @@ package final class CertificateStanding {
         self.certificates = certificates
     }
 
-    /// Whom the certificate speaks for, under the table in force.
+    /// The verdict on the certificate, under the table in force.
     package var verdict: ClientCertificateTable.Verdict {
         let generation = self.certificates.generation
         if generation != self.generation {

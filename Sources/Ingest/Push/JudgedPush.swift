@@ -7,7 +7,7 @@ package import WidgetModel
 /// A push whose sender is known, and may send pushes of its kind.
 package struct AuthorizedPush: ~Copyable {
     let sender: Sender
-    /// Whom it is for, its form not yet checked.
+    /// The target, its form not yet checked.
     let target: PushTarget
     /// What the sender's topics say of it.
     let place: PushPlace
@@ -15,7 +15,7 @@ package struct AuthorizedPush: ~Copyable {
 
 /// A push in which everything is in order.
 package struct JudgedPush: ~Copyable, Sendable {
-    /// Whom it is for.
+    /// Where it goes.
     package enum Destination: ~Copyable, Sendable {
         /// The host or control behind a known token.
         case host(HostPlace)

@@ -101,7 +101,7 @@ package struct PushContext: ~Copyable, ~Escapable {
     func text(_ range: HTTP2.ByteRange) -> String { String(decoding: self.copy(of: range.wire), as: UTF8.self) }
 }
 
-/// Whom to answer when the request's bytes are gone, and with which id.
+/// The place and the id of an answer, for when the request's bytes are gone.
 struct PendingAnswer {
     let connection: HTTPConnection
     let streamID: Int32

@@ -3,7 +3,7 @@ import HTTPTransport
 import Partitions
 import WidgetModel
 
-/// The pushes of one submission that wait for its commit: whom to answer, and with which id.
+/// The pushes of one submission that wait for its commit: where to answer each, and with which id.
 ///
 /// Belongs to one event loop. Requests of one connection lie together.
 struct PushFlight {

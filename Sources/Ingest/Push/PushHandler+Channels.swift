@@ -9,7 +9,7 @@ import WidgetModel
 
 /// Broadcasts and the management of channels: credentials, order of checks and limits are those of pushes.
 extension PushHandler {
-    /// Whom to answer.
+    /// The place of an answer.
     private struct ChannelCaller {
         let pending: PendingAnswer
         /// The methods that the path takes.

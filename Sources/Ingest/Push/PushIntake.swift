@@ -57,7 +57,7 @@ struct PushIntake: ~Copyable {
 
     /// The parts of a turn for one partition, or for all, beside its records.
     struct Load {
-        /// Whom to answer.
+        /// Where to answer.
         var flight = PushFlight()
         /// What the pushes are charged with.
         var charges = WorkCharges()

@@ -81,7 +81,7 @@ extension PushJudge {
         }
     }
 
-    /// Whose request it is.
+    /// The sender of the request.
     private mutating func sender(
         _ push: borrowing PushContext,
         _ route: ChannelRoute

@@ -153,7 +153,7 @@ package struct PushJudge: ~Copyable {
         self.latestToken = 0
     }
 
-    /// Whom a push is for, its form not yet checked.
+    /// The target of a push, its form not yet checked.
     private static func target(of push: borrowing PushContext) throws(ProviderTokenFault) -> PushTarget {
         do throws(Rejection) {
             return try PushValidation.beforeCredentials(push.head, in: push.bytes)
@@ -162,7 +162,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Whose push it is, by its certificate or its token.
+    /// The push with its sender, by its certificate or its token.
     private mutating func authorized(
         _ push: borrowing PushContext,
         _ target: PushTarget
@@ -311,7 +311,7 @@ package struct PushJudge: ~Copyable {
         self.ownSenders = [:]
     }
 
-    /// What a person is told who wonders about a token that is in order by itself.
+    /// The explanation for a token that is refused though it is in order by itself.
     private static func sentence(_ rejection: Rejection) -> String {
         switch rejection {
         case .invalidProviderToken: "this connection is used by another team; open another connection"
@@ -376,7 +376,7 @@ extension PushJudge {
         }
     }
 
-    /// Whom the record is for.
+    /// The destination of the record.
     private mutating func destination(
         of push: ValidatedPush,
         _ token: BatchTokens.Token?,

@@ -11,7 +11,7 @@ extension KindSegment {
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
     ///   - values: Takes in what values have to be judged for.
-    ///   - hosts: Whom the numbers of hosts stand for.
+    ///   - hosts: The hosts behind the numbers.
     func check(
         _ pattern: MatchPattern,
         isShared: Bool,

@@ -105,7 +105,7 @@ extension KindSegment {
     ///   - atoms: Of which one must hold.
     ///   - isComplete: Whether all rows in question have a value of the field.
     ///   - values: Takes in what values have to be judged for.
-    ///   - hosts: Whom the numbers of hosts stand for.
+    ///   - hosts: The hosts behind the numbers.
     func check(
         _ field: Int,
         _ atoms: [MatchAtom],

@@ -14,7 +14,7 @@ package struct Load: Hashable, Sendable {
         case reconnects
     }
 
-    /// Whom a targeted push reaches.
+    /// The widgets that a targeted push reaches.
     package enum Reach: String, Hashable, Sendable, CaseIterable {
         /// The widgets with one value of the parameter, each time the next one.
         case value

@@ -24,7 +24,7 @@ package struct Reach: Sendable {
     package func includes(_ team: TeamID) -> Bool { self.key.map { $0.team == team } ?? true }
     func includes(_ push: PushView) -> Bool { self.key?.mayRead(push) ?? true }
 
-    /// Whose decision it was is not known once the instance is forgotten.
+    /// A decision's app is not known once the instance is forgotten.
     func includes(_ decision: PushDecision) -> Bool {
         self.isEverything || decision.instance.map { self.includes($0.app) } ?? false
     }

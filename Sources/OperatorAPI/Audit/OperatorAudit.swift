@@ -9,8 +9,8 @@ import Settings
 import Synchronization
 package import WidgetModel
 
-/// Who changed what: read from the log, where every order and every other request that changes something stands before it
-/// is carried out.
+/// The requests that changed something, and their callers: read from the log, where every order and every other change stands before it is
+/// carried out.
 ///
 /// The newest requests are kept in an index beside the log, which outlives log files that are removed, and which is made anew
 /// from the log where it is missing, damaged or behind.
@@ -165,7 +165,7 @@ extension OperatorAudit {
         }
     }
 
-    /// Reads no more: who waits for that is answered now.
+    /// Reads no more: calls that wait for that are answered now.
     package func close() {
         let reading = self.state.withLock { state in
             state.isClosed = true

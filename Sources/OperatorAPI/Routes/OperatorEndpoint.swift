@@ -4,7 +4,7 @@ import Partitions
 import Serving
 import Settings
 
-/// Who asks for something on the ops listener.
+/// The asker of an operators' route.
 struct OperatorAsker: Sendable {
     let caller: OperatorCaller
     let reach: Reach
@@ -13,7 +13,7 @@ struct OperatorAsker: Sendable {
 
 typealias OperatorCall = Call<OperatorAsker>
 
-/// Who answers an operators' route, and what it takes to be let in.
+/// The handler of an operators' route, and the scope that it needs.
 struct OperatorEndpoint: Sendable {
     typealias Question = @Sendable (OperatorRoutes) -> (OperatorCall) async throws(Problem) -> HTTPResponse
     typealias Preparation = @Sendable (OperatorRoutes) -> (OperatorCall) throws(Problem) -> OperatorRoutes.Change

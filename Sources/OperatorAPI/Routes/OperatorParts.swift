@@ -2,7 +2,7 @@ package import Clustering
 package import Partitions
 package import Serving
 
-/// Who is let in to the ops listener, and where it is told what they have changed.
+/// The access to the ops listener, and the audit of its changes.
 package struct OperatorDoors: Sendable {
     package let access: OperatorAccess
     package let gate: OperatorGate

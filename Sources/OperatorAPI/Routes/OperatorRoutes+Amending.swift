@@ -149,7 +149,7 @@ extension OperatorCall {
 }
 
 extension Views {
-    /// Since when an entry is another one than in the file, and by whom.
+    /// Since when an entry differs from the file, and by which request.
     static func author(_ standing: StandingAmendment) -> JSONValue {
         JSONValue.object(of: [
             ("since", .instant(standing.since)), ("by", .string(standing.source.caller)),

@@ -28,7 +28,7 @@ extension OperatorRoutes {
         }
     }
 
-    /// Whom reloads cannot get to now.
+    /// The targets that reloads cannot reach now.
     func troubles() async -> DeliveryTroubles {
         var troubles = DeliveryTroubles()
         for (target, view) in await self.targets.outgoing?.targets() ?? [:]

@@ -102,7 +102,7 @@ extension OperatorRoutes {
         ])
     }
 
-    /// Who follows `GET /v1/events`, and how often each of its limits was met.
+    /// The readers of `GET /v1/events`, and how often each of its limits was met.
     private func feed() -> JSONValue {
         let feed = self.watch.feed
         return JSONValue.object(of: [

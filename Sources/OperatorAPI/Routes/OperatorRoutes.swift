@@ -53,7 +53,7 @@ package struct OperatorRoutes: Sendable {
     private struct Visit {
         /// The request's id.
         let id: String
-        /// Who asks for a change, as soon as that is known, also if it may not.
+        /// The source of a change, as soon as it is known, also if it may not make it.
         var source: OperatorSource?
 
         init(_ request: HTTPRequest) {
@@ -86,7 +86,7 @@ package struct OperatorRoutes: Sendable {
         return response
     }
 
-    /// Judges a request by its head: who asks, whether it may, and how long the body may be.
+    /// Judges a request by its head: whether its caller may ask, and how long the body may be.
     package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
         guard head.hasReadBody else { return .accepted(bodyBytesMax: self.bounds.hosts.unreadBodyBytesMax) }
         var visit = Visit(head)
@@ -100,7 +100,7 @@ package struct OperatorRoutes: Sendable {
         }
     }
 
-    /// Where a request leads, if who asks may go there.
+    /// The route of a request, if its caller may use it.
     private func admit(
         _ request: HTTPRequest,
         _ visit: inout Visit
@@ -109,7 +109,7 @@ package struct OperatorRoutes: Sendable {
         let caller = visitor.caller
         let route = try Self.table.route(of: request)
         let source = OperatorSource(caller: caller.name, address: request.remoteAddress, request: visit.id)
-        // Who reads changes nothing, and writes nothing into the log.
+        // A team's key changes nothing, and writes nothing into the log.
         if route.endpoint.isTold, visitor.reach.isEverything { visit.source = source }
         try OperatorAccess.check(caller, needed: route.endpoint.scope, for: "this request")
         let asker = OperatorAsker(caller: caller, reach: visitor.reach, source: source)
@@ -150,7 +150,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// `GET /v1/session`: who asks, and what it may do.
+    /// `GET /v1/session`: the caller, and its rights.
     func session(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let caller = call.asker.caller
         return HTTPResponse(
@@ -162,7 +162,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// `GET /v1/audit`: who changed what.
+    /// `GET /v1/audit`: the changes and their callers.
     func auditTrail(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         try await self.answer([
             ("requests", .array(try await self.doors.audit.newest().map { Views.audit($0) }))

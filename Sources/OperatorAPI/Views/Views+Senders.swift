@@ -8,7 +8,7 @@ package import WidgetModel
 extension Views {
     /// A pause in force, in the words in which it was ordered.
     ///
-    /// - Parameter source: Who ordered it; nil where that is not told.
+    /// - Parameter source: Its caller; nil where that is not told.
     static func order(_ order: StandingOrder, by source: OperatorSource?) -> JSONValue {
         guard case .object(let members) = OperatorOrder(.pause(until: nil), order.scope).json else { return .null }
         let more = JSONValue.object(of: [

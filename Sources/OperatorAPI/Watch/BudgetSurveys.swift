@@ -65,7 +65,7 @@ package actor BudgetSurveys {
         return self.last
     }
 
-    /// The last result, for metrics: who reads them all the time wants no frequent walks.
+    /// The last result, for metrics: their constant readers must not cause frequent walks.
     package var latest: Survey? { self.last }
 
     /// Walks whenever the result is old, until the task is cancelled.

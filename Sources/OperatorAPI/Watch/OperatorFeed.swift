@@ -23,7 +23,7 @@ package final class OperatorFeed: Sendable {
         /// A partition has stopped.
         case partition
 
-        /// Who may be told: an order's event says who gave it and from where, as `GET /v1/audit` does.
+        /// The scope that an event needs: an order's event names its caller and address, as `GET /v1/audit` does.
         package var scope: OperatorScope { self == .order ? .admin : .read }
     }
 

@@ -14,7 +14,7 @@ package enum BehindCause: String, Hashable, Sendable, CaseIterable {
     case unacknowledged
 }
 
-/// Whom reloads cannot get to now.
+/// The targets that reloads cannot reach now.
 package struct DeliveryTroubles: Sendable {
     /// Apps whose upstream, or whose webhook, is in trouble or has to be left alone.
     package var upstreams: Set<BundleID> = []
@@ -58,7 +58,7 @@ package struct WidgetsBehind: Hashable, Sendable {
     /// Of a kind in one partition.
     ///
     /// - Parameters:
-    ///   - troubles: Whom reloads cannot get to.
+    ///   - troubles: The targets that reloads cannot reach.
     ///   - away: Of those that are out to hosts, how many to hosts that are away; less than that are, where it is older.
     package init(_ kind: KindBehind, _ troubles: DeliveryTroubles, away: Int) {
         self.instances = kind.instances

@@ -33,7 +33,7 @@ package final class PushedKinds: Sendable {
     package init() {}
 
     package func note(_ kinds: Kinds) {
-        // Nearly always they are set already: who only reads leaves the cache line to the other processors, too.
+        // Nearly always they are set already: a mere read leaves the cache line to the other processors, too.
         guard self.bits.load(ordering: .relaxed) & kinds.bits != kinds.bits else { return }
         self.bits.bitwiseOr(kinds.bits, ordering: .relaxed)
     }

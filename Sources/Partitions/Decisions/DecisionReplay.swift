@@ -11,7 +11,7 @@ struct DecisionReplay: Sendable {
     let store: DecisionStore
     /// Decisions with lesser numbers are made again.
     let until: UInt64
-    /// The log's end, for who is told how far it is.
+    /// The log's end, to tell how far the replay is.
     let through: LogPosition
     /// The log's time, by which the store judges which decisions are too old.
     let now: Instant

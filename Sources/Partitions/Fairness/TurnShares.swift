@@ -8,7 +8,7 @@ package import WidgetModel
 package struct TurnShares {
     private struct Place {
         var left = 0
-        /// Whose that is.
+        /// The team that they are reserved for.
         var team: TeamWork?
     }
 

@@ -141,7 +141,7 @@ package final class WorkAdmission: Sendable {
     /// The same of a question about a push, which partitions work on before it is logged or instead.
     ///
     /// - Parameters:
-    ///   - app: Whose it is.
+    ///   - app: The push's app.
     ///   - pushMax: The app's own setting.
     ///   - decidedMax: How many matches may be decided for the answer.
     /// - Throws: ``Problem/tooMuchWork(_:)`` if to find the instances alone is more than the push may be.

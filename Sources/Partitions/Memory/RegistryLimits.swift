@@ -16,7 +16,7 @@ package struct RegistryLimits: Hashable, Sendable {
         package var instances: Limit?
     }
 
-    /// Whose limits are.
+    /// The owner of limits.
     package enum Owner: Hashable, Sendable {
         case app(BundleID)
         case team(TeamID)

@@ -15,7 +15,7 @@ extension PartitionOwner {
         case ended
     }
 
-    /// Who waits for the next thing to happen at the gate.
+    /// The promise of the next step at the gate.
     enum GateWaiting {
         case closing(EventLoopPromise<OwnerCheckpoint>)
         case passing(EventLoopPromise<Void>)

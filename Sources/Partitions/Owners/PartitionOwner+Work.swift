@@ -4,7 +4,7 @@ import NIOCore
 import Ownership
 import WidgetModel
 
-/// What the owner does, as it is counted: whose work is done, and how fast.
+/// The count of the owner's work: the units done, and how fast.
 extension PartitionOwner {
     func countWork(_ run: EntryRun) {
         self.state.value.unitsDone += run.unitsDone + WorkUnits.done(run.output.answers[...])

@@ -90,7 +90,7 @@ package final class PartitionOwner: Sendable {
         var questions: [@Sendable () -> Void] = []
         /// Searches, the first of which is under way.
         var searches: [HeldSearch] = []
-        /// Who waits for an output that goes as far as now.
+        /// The promises that wait for an output that goes as far as now.
         var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
         /// Bytes of the entries that were applied since the process started, in all lives.
         var appliedBytes = 0

@@ -3,7 +3,7 @@ package import Partitions
 package import TLS
 package import WidgetModel
 
-/// Who calls a route of the host listener: a host with its own credential, or an app's back end.
+/// The caller of a route of the host listener: a host with its own credential, or an app's back end.
 package enum Caller: Sendable {
     /// Holds one push token of one app.
     case host(HostCredential)

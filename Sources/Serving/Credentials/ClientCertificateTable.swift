@@ -17,7 +17,7 @@ package struct ClientCertificateTable: Sendable {
         package let topics: TopicTable.App
         package let team: TeamID
         package let environment: PeerCertificate.Environment
-        /// Whether refused pushes slow down the connections of who may push to it.
+        /// Whether refused pushes slow down the connections of its senders.
         package let slowsDown: Bool
 
         package init(

@@ -3,7 +3,7 @@ package import Partitions
 package import Settings
 package import WidgetModel
 
-/// Who a verified credential speaks for.
+/// The sender that a verified credential speaks for.
 package final class Sender: Sendable {
     package let team: TeamID
     /// The provider key, nil for a client certificate.

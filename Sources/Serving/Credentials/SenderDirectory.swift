@@ -109,7 +109,8 @@ package struct SenderDirectory: Sendable {
         return try self.check(credential, of: key, now: now)
     }
 
-    /// Who a proof speaks for by the keys and certificates that are in force now; nil if it does not hold any more.
+    /// The sender that a proof speaks for, by the keys and certificates that are in force now; nil if it does not hold
+    /// any more.
     package func present(_ proof: Caller.SenderProof, now: Instant) -> Sender? {
         switch proof {
         case .token(let verified):

@@ -26,7 +26,7 @@ extension CommandLog {
         return MatchedInstances(counts: counts, limits: MatchQuota.divide(max, by: counts))
     }
 
-    /// Who a push would reach, and what each decision would be.
+    /// The instances that a push would reach, and the decision for each.
     ///
     /// - Parameter decidedMax: For how many matches over all partitions it is decided at most; see
     ///   ``GatewayConfiguration/DryRun``.

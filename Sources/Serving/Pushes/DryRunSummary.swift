@@ -3,7 +3,7 @@ package import IntentMatching
 import Settings
 package import WidgetModel
 
-/// Who a push would reach over all partitions, and what each decision would be.
+/// The instances that a push would reach over all partitions, and the decision for each.
 package struct DryRunSummary: Hashable, Sendable {
     /// How many instances match, decided or not.
     package private(set) var matched = 0

@@ -30,7 +30,7 @@ package final class PushCounters: Sendable {
     }
 
     /// - Parameters:
-    ///   - peer: Whose push was refused for its credentials.
+    ///   - peer: The peer whose push was refused for its credentials.
     ///   - second: A monotonic clock's whole seconds.
     package func add(badCredentialOf peer: String, at second: UInt32) {
         self.badCredentialCounts.withLock { $0.add(peer, at: second) }
@@ -62,7 +62,7 @@ package final class PushCounters: Sendable {
     }
 }
 
-/// Pushes that were refused for their credentials: how many lately, and whose the last one was.
+/// Pushes that were refused for their credentials: how many lately, and the peer of the last one.
 package struct BadCredentials: Hashable, Sendable {
     /// From how many within a minute on operators are told: one every two seconds is no slip any more.
     package static let toldFrom = 30

@@ -4,7 +4,7 @@ import IntentMatching
 package import Partitions
 package import WidgetModel
 
-/// A request that a route was found for, and who asks.
+/// A request that a route was found for, and its asker.
 package struct Call<Asker: Sendable>: Sendable {
     package let request: HTTPRequest
     let path: RoutePath

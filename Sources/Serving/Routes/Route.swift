@@ -2,10 +2,10 @@ import HTTPTransport
 import Partitions
 import Settings
 
-/// One route of a listener: how it is asked for, what it takes, and who answers.
+/// One route of a listener: its method and path, its body's length, and its handler.
 ///
-/// A listener's routes stand in one list, which is a value. What HTTP asks of every route follows from it (``RouteTable``), and
-/// so does who may ask.
+/// A listener's routes stand in one list, which is a value. HTTP's rules for every route follow from it (``RouteTable``), and so do the
+/// rights that routes need.
 package struct Route<Endpoint: Sendable>: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"

@@ -4,7 +4,7 @@ package import Ownership
 import Synchronization
 package import WidgetModel
 
-/// The event streams that are open: who is told of what.
+/// The open event streams, and the events that each carries.
 ///
 /// A stream is for one host, or for all hosts of an app (its back end acts for them). Events wait in a bounded buffer
 /// each; a reader that lets it fill is cut off, and is offered what it missed when it connects again. Streams end by
@@ -13,7 +13,7 @@ package import WidgetModel
 ///
 /// It is told of the outputs of all partitions, wherever their owners are: ``begin(_:at:)`` first, then each by ``publish(_:of:unless:)``.
 package final class HostStreams: Sendable {
-    /// Whose events a stream carries.
+    /// The hosts whose events a stream carries.
     package enum Scope: Hashable, Sendable {
         case host(HostKey)
         case app(BundleID)

@@ -88,7 +88,7 @@ extension ClusterRun {
         )
     }
 
-    /// An owner does not go on. Who still believes that the partition is its begins anew.
+    /// An owner does not go on. A node that still believes to have the partition begins anew.
     private mutating func stopped(_ partition: PartitionID, _ node: SimulatedNode, _ error: any Error) {
         let index = Int(partition.rawValue)
         self.leave(partition, node)

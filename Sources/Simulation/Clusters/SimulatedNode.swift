@@ -109,7 +109,7 @@ final class SimulatedNode {
     var fanNext: UInt64 = 1
     /// The end of a partition's stream, while how far it is is found out.
     var foundEnd: UInt64?
-    /// Whom it copies to.
+    /// The partition that it copies to.
     var copying: PartitionID?
     /// Which of its agents have a next step that is planned.
     var planned: Set<Agent.Work> = []

@@ -3,10 +3,10 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// Streams as brokers have them: messages in order, what a publisher may expect, removal. Their leader tells the truth; that
-/// it may not answer, and what consumers see late, is up to who asks.
+/// Streams as brokers have them: messages in order, what a publisher may expect, removal. Their leader tells the truth.
+/// The caller decides whether it answers, and how late consumers see messages.
 ///
-/// It remembers everything that ever was, for those who check.
+/// It remembers everything that ever was, for the checks.
 final class SimulatedStreams: Sendable {
     private struct Message {
         let subject: String

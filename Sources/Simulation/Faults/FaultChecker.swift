@@ -16,7 +16,7 @@ struct FaultChecker: Sendable {
         let interval: Interval
     }
 
-    /// Who has to do something about a committed reload, as long as they are there.
+    /// The party that has to do something about a committed reload, as long as it is there.
     enum Debtor: Hashable, Sendable {
         /// A connection of a host: the reload comes over it.
         case session(Int, of: Int)
@@ -45,7 +45,7 @@ struct FaultChecker: Sendable {
     private var issued: [ReloadID: LogWitness.Issued] = [:]
     /// By partition.
     private var obligations: [FaultObligations]
-    /// Whom senders mean.
+    /// The destinations that senders mean.
     private var sent: [PushID: PushDestination] = [:]
     private var guarded: [PushID: Guarded] = [:]
     private var turnedAway: Set<PushID> = []

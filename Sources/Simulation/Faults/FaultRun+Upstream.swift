@@ -21,7 +21,7 @@ extension FaultRun {
         guard let host = self.hosts.firstIndex(where: { $0.id == request.reloads[0].host }) else { return }
         let answer = self.answer(to: request, host)
         if answer.status == 200, self.dice.chance(0.3) {
-            // A phone knows what it reloaded, and not for whom.
+            // A phone knows which instance it reloaded, and not for which reload.
             let instance = self.dice.pick(request.reloads).address
             let now = Instant(milliseconds: self.now)
             self.ask(.host(host), FaultWorld.timeline(of: instance, nil, at: now, &self.dice))

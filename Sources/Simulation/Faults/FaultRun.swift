@@ -7,11 +7,10 @@ import WidgetModel
 
 /// A gateway's heart, its journal, its hosts and senders, with everything that can go wrong between them, from one seed.
 ///
-/// Engines, owners, deliverers and snapshots are the product's, and so is the journal's contract; the network and who is at its
-/// other end are small models, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and
-/// after a commit, between an output's commit and its delivery, between an answer's making and its sending. It starts again
-/// from snapshots and the log alone, or another one starts while it does not know. When the faults are over, everything has
-/// to come to its end.
+/// Engines, owners, deliverers and snapshots are the product's, and so is the journal's contract; the network and the peers at its other
+/// end are small models, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and after a
+/// commit, between an output's commit and its delivery, between an answer's making and its sending. It starts again from snapshots and the
+/// log alone, or another one starts while it does not know. When the faults are over, everything has to come to its end.
 package struct FaultRun {
     enum Event: Sendable {
         /// A request reaches the gateway.

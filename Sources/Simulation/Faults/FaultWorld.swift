@@ -152,7 +152,7 @@ enum FaultWorld {
 
     // MARK: Senders
 
-    /// - Parameter target: Whom its sender means.
+    /// - Parameter target: The destination that its sender means.
     static func push(
         _ number: Int,
         to target: PushDestination,

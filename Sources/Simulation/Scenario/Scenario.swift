@@ -207,7 +207,7 @@ package enum Popularity: String, Hashable, Sendable, CaseIterable {
 
 /// A back end: when its data changes, and how it pushes that.
 package struct SimulatedSender: Hashable, Sendable {
-    /// Whom a push is addressed to.
+    /// The target of a push.
     package enum Target: String, Hashable, Sendable, CaseIterable {
         /// One push for the instances that match.
         case matching

@@ -31,10 +31,11 @@ package struct TwinRun: ~Copyable, Sendable {
     private var otherPosition: LogPosition
     private var book = AnswerBook()
     private var answers = EventQueue<ReloadEffect>()
-    /// Reloads that are out, by whom they wake: the first's not yet matched with one of the second, and the reverse.
+    /// Reloads that are out, by the instance or host that they wake: the first's not yet matched with one of the
+    /// second, and the reverse.
     private var unmatchedFirst: [String: [ReloadEffect]] = [:]
     private var unmatchedSecond: [String: [ReloadEffect]] = [:]
-    /// What the second's reload is called that goes with a reload of the first.
+    /// The id of the second's reload that goes with a reload of the first.
     private var partners: [ReloadID: ReloadID] = [:]
     private var matchedSecond: Set<ReloadID> = []
     private var outstanding: [ReloadID: ReloadEffect] = [:]
