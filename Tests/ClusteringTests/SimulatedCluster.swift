@@ -64,7 +64,7 @@ struct SimulatedCluster {
     private(set) var rules: [UInt32?] = Array(repeating: nil, count: Self.partitions)
     /// The note of what operators want.
     private(set) var wishes = PlacementWishes()
-    /// Who made each claim.
+    /// The node that made each claim.
     private var makers: [Epoch: ClusterNode] = [:]
     private var epoch: UInt64 = 0
     /// The next message is the last.

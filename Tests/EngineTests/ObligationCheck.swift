@@ -185,8 +185,8 @@ struct ObligationCheck: ~Copyable {
 
     // MARK: Behind it
 
-    /// Whose lease has ended is gone before the record, its tokens are told of, and it took nothing from a widget that was
-    /// due in the same second.
+    /// A host whose lease has ended is gone before the record, and its tokens are told of. It took nothing from a widget that was due in
+    /// the same second.
     private mutating func checkLeases(
         _ before: Before,
         _ decisions: [InstanceNumber: [DecisionLog.Entry]],

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Whose a host is: a device may take only its own, its app's back end decides, and other apps do not come into it.
+/// The takeover of a host: a device may take only its own, the back end decides for its app, and other apps have no
+/// part in it.
 @Suite struct HostTakeoverTests {
     private static let phone = Sports.token("phone")
     private static let thief = Sports.token("thief")

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Who changed what: in the log before it is done, and told from there.
+/// Changes and their callers: in the log before they are carried out, and told from there.
 @Suite struct OperatorAuditTests {
     private static let tokens = [
         "reader-reader-reader read grafana", "writer-writer-writer write ci", "admin-admin-admin admin boss",

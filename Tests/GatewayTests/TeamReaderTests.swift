@@ -341,7 +341,7 @@ import WidgetModel
         #expect(try await scene.send("GET", "/v1/hosts/com.example.scores/host-1").status == 404)
     }
 
-    // MARK: Who is let in
+    // MARK: Access
 
     @Test func `a key that does not read, another's signature and other tokens let nobody in`() async throws {
         let scene = try await Self.scene()

@@ -247,7 +247,7 @@ extension PushRequestCase {
         ),
     ]
 
-    /// Whose client certificate speaks: provider tokens are not looked at.
+    /// Requests whose client certificate counts: provider tokens are not looked at.
     static let certificates: [PushRequestCase] = [
         PushRequestCase("no authorization", ["authorization"], certificate: .scores, Self.ok),
         PushRequestCase("an empty authorization", ["authorization: "], certificate: .scores, Self.ok),
