@@ -63,7 +63,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The sender does not renew its token more often than allowed: `TooManyProviderTokenUpdates`.
     case tokenUpdates
 
-    // What the sender may do.
+    // The sender's rights.
 
     /// The key is for this kind of push: `Forbidden`.
     case actionOfKey
@@ -107,7 +107,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// A location push comes with a provider token: `Forbidden`.
     case typeOfCredential
 
-    // What the body says: `BadPayload`, a reason of ours.
+    // The body: `BadPayload`, a reason of ours.
 
     /// `aps` says `content-changed`.
     case contentChanged

@@ -16,7 +16,7 @@ enum {
     freshet_expect_last_of_stream = 2,
 };
 
-// What every connection has in common.
+// The options of every connection.
 static inline natsStatus freshet_nats_options(natsOptions **made) {
     natsOptions *options = NULL;
     natsStatus status = natsOptions_Create(&options);

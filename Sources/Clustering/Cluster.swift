@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What placement wants of a node.
+/// An order of placement to a node.
 package enum NodeOrder: Hashable, Sendable {
     /// Start the owner of a partition, and tell ``NodeNews/started(_:)`` or ``NodeNews/stopped(_:_:)``.
     case start(PartitionID, Epoch)
@@ -16,7 +16,7 @@ package enum NodeOrder: Hashable, Sendable {
     case left
 }
 
-/// What a node tells placement.
+/// A node's news for placement.
 package enum NodeNews: Hashable, Sendable {
     case started(PartitionID)
     case stopped(PartitionID, OwnerEnd)

@@ -68,7 +68,7 @@ package struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static func < (left: Epoch, right: Epoch) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What the brokers have of a partition: who decides it, until another claim is stored behind this one.
+/// The brokers' word on a partition: the node that decides it, until another claim is stored behind this one.
 ///
 /// It has no end of its own. So nothing has to be renewed, and brokers that elect a leader for some seconds move nothing.
 package struct Claim: Hashable, Sendable {

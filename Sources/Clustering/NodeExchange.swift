@@ -20,7 +20,7 @@ package protocol NodeExchange: Sendable {
     func close()
 }
 
-/// What a node is asked.
+/// A question to a node.
 package struct NodeQuestion: Hashable, Sendable {
     package let partition: PartitionID
     package let bytes: [UInt8]
@@ -34,7 +34,7 @@ package struct NodeQuestion: Hashable, Sendable {
     }
 }
 
-/// What a node says.
+/// A node's answer.
 package enum NodeAnswer: Hashable, Sendable {
     case answer([UInt8])
     /// The partition is not the node's.

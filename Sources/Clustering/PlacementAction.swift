@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What ``PlacementMachine`` wants done.
+/// An action that ``PlacementMachine`` wants done.
 package enum PlacementAction: Hashable, Sendable {
     /// Tell all nodes, this one too.
     case beat(Beat)

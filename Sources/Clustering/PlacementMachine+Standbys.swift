@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a node follows, to have it next.
+/// The partitions that a node follows, to have them next.
 extension PlacementMachine {
     /// Whether this node follows the owner of a partition that another one has.
     enum Standby: Hashable {

@@ -50,7 +50,7 @@ package struct PlacementMachine: Sendable {
         var followings: [Beat.Following]
     }
 
-    /// What this node does with a partition.
+    /// The part of this node in a partition.
     enum Holding: Hashable {
         case none
         case claiming
@@ -111,7 +111,7 @@ package struct PlacementMachine: Sendable {
     /// A node that has just started.
     ///
     /// - Parameters:
-    ///   - own: What others know it as.
+    ///   - own: The identity by which others know it.
     ///   - partitions: How many the log has.
     ///   - now: By a clock that only goes forward.
     package init(_ own: ClusterNode, partitions: Int, limits: Limits = Limits(), now: Instant) {
@@ -206,7 +206,7 @@ package struct PlacementMachine: Sendable {
             self.slots[index].applied = .start
             self.slots[index].released = nil
             self.slots[index].holding = .starting(epoch)
-            // What followed the owner becomes it.
+            // The standby becomes the owner.
             self.slots[index].standby = .none
             self.actions.append(.startOwner(partition, epoch))
             self.beat()

@@ -20,7 +20,7 @@ import PackagePlugin
         } > "$out"
         """
 
-    /// What a target without a page embeds, by its name.
+    /// The file that a target without a page embeds, by its name.
     private static let files = ["OperatorAPI": "docs/openapi.yaml", "Settings": "deploy/freshet.example.yaml"]
 
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -1,7 +1,7 @@
 import Timelines
 import WidgetModel
 
-/// What an instance's reloads are charged to, and under which terms.
+/// The budget that an instance's reloads are charged to, and its terms.
 struct BudgetFunds {
     let terms: BudgetTerms
     /// The instance's own, or its host's.
@@ -41,7 +41,7 @@ extension Engine {
         return row.granted == 0 ? terms : terms.granting(Int(row.granted))
     }
 
-    /// What a kind's policy means in a window: for most instances the same numbers, which are made once.
+    /// The terms of a kind's policy in a window: for most instances the same numbers, which are made once.
     @inline(__always)
     private func terms(of kind: KindNumber, _ window: BudgetWindow, _ allowance: Int) -> BudgetTerms {
         if self.catalogue[kind].usual.isAlso(for: allowance, in: window) {
@@ -118,8 +118,8 @@ extension Engine {
         return (row, windows.window)
     }
 
-    /// What an instance's reloads are charged to and under which terms, with its windows open up to now, whether or not
-    /// they are in the tables: for questions, which change nothing.
+    /// The budget that an instance's reloads are charged to, and its terms, with its windows open up to now, whether or
+    /// not they are in the tables: for questions, which change nothing.
     func funds(of instance: InstanceNumber) -> BudgetFunds {
         let (row, tuned) = self.opened(instance)
         return BudgetFunds(
@@ -189,7 +189,7 @@ extension Engine {
         // A shared budget knows the pace in which it is measured.
         guard !self.catalogue[kind].isShared else { return }
         let after = BudgetTerms(policy: bare, window: window, allowance: allowance)
-        // What binds has the same numbers before and after, as nothing was learned from.
+        // The stricter terms have the same numbers before and after, as nothing was learned from.
         row.budget.carryOver(
             from: self.stricter(before, instance, row, tuned: tuned, at: window.start),
             to: self.stricter(after, instance, row, tuned: tuned, at: window.start),
@@ -304,7 +304,7 @@ extension Engine {
         return last + Interval(milliseconds: Int64(factor.roundedUp(of: interval)))
     }
 
-    /// What an instance's reloads are charged to: its own budget, or its host's.
+    /// The budget that an instance's reloads are charged to: its own, or its host's.
     @inline(__always)
     func budget(of instance: InstanceNumber) -> ReloadBudget {
         self.budget(of: instance, self.schedule[instance])

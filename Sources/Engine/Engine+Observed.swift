@@ -46,7 +46,7 @@ extension Engine {
         if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.time }
     }
 
-    /// What the instance shows now is not known to any sender.
+    /// Notes that no sender knows the content that the instance shows now.
     private mutating func forgetContent(of instance: InstanceNumber) {
         self.registry[content: instance].confirmedDigest = nil
         self.registry.setConfirmedBy(of: instance, self.position)
@@ -62,7 +62,7 @@ extension Engine {
             self.registry[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }
             let last = self.schedule[active: instance].outstanding.last
-            // What the same entry issued, by the delivery before, counts as the one push of an instant.
+            // A push that the same entry issued, by the delivery before, counts as the one push of an instant.
             if !last.isNone, self.reloads[stored: last].position == self.position {
                 self.registry[host].pushedAt = self.time
             }

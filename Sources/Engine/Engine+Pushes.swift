@@ -129,7 +129,7 @@ extension Engine {
         return push
     }
 
-    /// What a push's headers mean at the log's time.
+    /// A push with its headers resolved at the log's time.
     @inline(__always)
     func resolve(_ head: PushHead, team: TeamNumber, app: AppNumber?, _ bytes: [UInt8]) -> IncomingPush {
         let notBefore = head.flags.contains(.notBefore) && head.notBefore > self.time ? head.notBefore : nil
@@ -189,7 +189,7 @@ extension Engine {
         let hasExpired = self.schedule[active: instance].minExpiry <= self.time
         if hasExpired { self.expirePending(of: instance) }
         self.match(push, instance, mayJoin: !hasExpired)
-        // What expired between two seconds, before its timer came, had a part in when the rest is due.
+        // A push that expired between two seconds, before its timer came, had a part in when the rest is due.
         if hasExpired { self.decide(instance) }
     }
 

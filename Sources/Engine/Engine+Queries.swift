@@ -88,7 +88,7 @@ extension Engine {
         self.liveInstance(of: reload).map { self.hostKey(of: self.registry[$0].host) }
     }
 
-    /// What a host shows. O(its instances).
+    /// The instances that a host shows. O(its instances).
     func registeredInstances(of host: HostNumber) -> [InstanceRegistration] {
         self.registry.liveInstances(of: host).map { self.registration(of: $0) }
     }

@@ -24,7 +24,7 @@ extension Engine {
         let kind: KindNumber
     }
 
-    /// What a registration must fulfil before anything changes; its instances in the order of their ids.
+    /// Checks all conditions of a registration before anything changes. Gives its instances in the order of their ids.
     func check(
         _ registration: HostRegistration,
         existing: HostNumber?

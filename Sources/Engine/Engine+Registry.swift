@@ -33,7 +33,8 @@ extension Engine {
         return .registered(counts)
     }
 
-    /// Whether a newer registration was applied. What a host counts by itself does not keep its back end out.
+    /// Whether a newer registration was applied. A revision that a host counts by itself does not keep its back end
+    /// out.
     func isStale(_ registration: HostRegistration, _ host: HostNumber) -> Bool {
         let row = self.registry[host]
         guard row.isRegistered, registration.revision < row.revision else { return false }

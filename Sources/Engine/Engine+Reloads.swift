@@ -31,7 +31,7 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - instance: A live instance.
-    ///   - payment: What it costs.
+    ///   - payment: Its cost.
     ///   - trigger: The push that made another instance with the same token reload, if that is the cause.
     @inline(__always)
     mutating func open(_ instance: InstanceNumber, _ payment: ReloadPayment, for trigger: PushID? = nil)
@@ -118,7 +118,7 @@ extension Engine {
             } else {
                 self.reloads.move(slot, from: &self.schedule[active: instance].pending, to: &taken)
                 self.schedule[active: instance].count(node.priority, -1)
-                // What the scheduled push said of its content may be older than what others said since.
+                // The scheduled push's digest may be older than later pushes' digests.
                 if node.isScheduled { self.schedule[instance].hasPendingDigest = false }
             }
             slot = node.next

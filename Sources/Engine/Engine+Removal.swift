@@ -46,7 +46,7 @@ extension Engine {
         if self.registry[host].firstInstance.isNone { self.registry.releaseHost(host) }
     }
 
-    /// What a host signalled of itself ends.
+    /// Ends the states that a host signalled of itself.
     mutating func forgetSignals(of host: HostNumber) {
         self.registry[host].exemptUntil = .distantPast
         self.registry[host].foregroundUntil = .distantPast

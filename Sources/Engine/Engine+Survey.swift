@@ -2,7 +2,7 @@ import Storage
 import Timelines
 package import WidgetModel
 
-/// What an instance has used of its window, read without opening it.
+/// The used part of an instance's window, read without opening it.
 struct BudgetUse {
     let allowance: Int
     let charged: Int
@@ -13,8 +13,8 @@ struct BudgetUse {
 }
 
 extension Engine {
-    /// What an instance has used. Where its window is over and nothing has opened the next, nothing is used, and the
-    /// allowance is taken to be the old one.
+    /// The part of its allowance that an instance has used. Where its window is over and nothing has opened the next,
+    /// nothing is used, and the allowance is taken to be the old one.
     func use(of instance: InstanceNumber) -> BudgetUse {
         let terms = self.terms(of: instance)
         let isOver = terms.window.end <= self.time

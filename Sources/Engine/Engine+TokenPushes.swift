@@ -55,7 +55,7 @@ extension Engine {
         for sibling in siblings { self.decide(sibling, isOnce: isOnce) }
     }
 
-    /// What the push of another instance costs one that shares its token.
+    /// The payment of an instance for another's push to the token that they share.
     private mutating func payment(of instance: InstanceNumber, besides trigger: InstanceNumber) -> ReloadPayment {
         if let exemption = self.exemption(of: instance, waiting: []) { return .exempt(exemption) }
         let kinds = (self.registry[instance].kind, self.registry[trigger].kind)

@@ -59,7 +59,7 @@ extension Engine {
         if self.isServed(push, instance) {
             self.ledger.countMatch(of: push.row, as: .coalesced)
             self.note(instance, .coalesced, .pendingLimit, push: push.id)
-            // What the reload brings is as new as this push.
+            // The reload's content is as new as this push.
             self.schedule[instance].hasPendingDigest = push.digest != nil
             if let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
             return false

@@ -52,7 +52,7 @@ package struct Engine: ~Copyable, Sendable {
     var channels = ChannelTable()
     /// The pauses in force, in the order in which they were given; the catalogue and the ledger have their ends from here.
     var standing: [StandingOrder] = []
-    /// What operators have changed of the configuration, in the order in which that began.
+    /// The operators' changes of the configuration, in the order in which they began.
     package internal(set) var amendments: [StandingAmendment] = []
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()

@@ -33,6 +33,6 @@ struct PushAudience {
     var reach: Reach
     var kind: KindNumber?
     let pattern: MatchPattern?
-    /// What the conditions of instances ask for.
+    /// The attributes that instances' conditions are about.
     let attributes: Configuration
 }

@@ -77,7 +77,7 @@ export function actions(context, scope, all) {
 
 const lengths = [["", "Until an operator resumes it"], ["900", "15 minutes"], ["3600", "1 hour"], ["21600", "6 hours"], ["86400", "24 hours"]];
 
-/// What an order is about, in words.
+/// An order's scope, in words.
 export function scopeText({ app, kind, host, sender, instance, push }) {
   if (instance) return instance;
   if (push) return `push ${push}`;

@@ -1,4 +1,5 @@
-// What the numbers mean, and what to do about them. No element is made here, so that this can be read as the rules.
+// The meaning of the numbers, and the advice that follows. No element is made here, so that this can be read as the
+// rules.
 
 import { bytes, count, counted, duration, moment, percent } from "./numbers.js";
 
@@ -93,7 +94,7 @@ curl --cacert certs/ca.pem -X PUT -H "$AUTH" https://${address}:8443/v1/hosts/$(
   ];
 }
 
-/// What a pause in force is, as a sentence.
+/// A pause in force, as a sentence.
 export function pauseText(order) {
   const { app, kind, sender } = order.of;
   const what = sender ? `Pushes of ${sender}` : kind ? `${kind} of ${app}` : app;
@@ -102,7 +103,7 @@ export function pauseText(order) {
   return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
 
-/// What the health of an upstream, a webhook, a receiver of receipts or a timeline provider comes to, as a sentence.
+/// The health of an upstream, a webhook, a receiver of receipts or a timeline provider, as a sentence.
 export function healthText(health) {
   if (health.state === "untried") return "not asked since the start";
   const last = health.lastAnswer;

@@ -208,7 +208,7 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
       if (!canvas.isConnected) return requestAnimationFrame(() => { if (canvas.isConnected) self.draw(); });
       self.draw();
     },
-    /// What it comes to, for those who do not see it.
+    /// Describes the chart in words, for those who do not see it.
     say(text) { canvas.setAttribute("aria-label", `${title}. ${text}`); },
     draw() {
       if (instance) {

@@ -149,7 +149,7 @@ function standing(data) {
   return said;
 }
 
-/// What the log says that happened to it, and which pushes were not for it.
+/// The history of the instance in the log, and the pushes that were not for it.
 function showStory(story, data) {
   const steps = table("History, newest first", [
     { title: "At", cell: (row) => when(row.at) },

@@ -22,7 +22,7 @@ const split = (id) => {
   return { app, rest };
 };
 
-/// What lists of widgets show.
+/// The columns of lists of widgets.
 export const columns = [
   { title: "Widget", wide: true, cell: (row) => h("span", {}, instanceLink(row.id, split(row.id).rest), h("span", { class: "soft aside" }, split(row.id).app)) },
   { title: "Kind", cell: (row) => h("span", {}, row.kind, h("span", { class: "soft aside" }, row.family)) },

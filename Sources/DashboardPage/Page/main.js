@@ -20,10 +20,10 @@ import * as system from "./system.js";
 import * as upstreams from "./upstreams.js";
 
 const views = { now, instances, hosts, pushes, senders, apps, upstreams, forecast, cluster, system };
-/// What a sender whose key reads is shown of its team; the others are about the gateway as a whole.
+/// The views that a sender whose key reads sees of its team; the others are about the gateway as a whole.
 const ofTeams = ["apps", "instances", "hosts", "pushes", "senders", "upstreams"];
 const waits = [1, 2, 4, 8, 15, 30];
-/// What events do not tell is asked for every ten seconds; without events, more often.
+/// The page asks for facts that events do not tell every ten seconds; without events, more often.
 const often = { live: 10_000, alone: 5000 };
 
 const at = (id) => document.getElementById(id);
@@ -34,7 +34,7 @@ const memory = new Map();
 /// The shown view, since when, and the request or timer that the page waits for.
 const state = { view: null, name: "", isLocked: false, seen: null, failures: 0, timer: null, nextTry: null, asking: null };
 
-/// What views may ask of the page.
+/// The page's services for its views.
 const context = {
   place: [],
   query: {},

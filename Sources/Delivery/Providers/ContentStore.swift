@@ -23,7 +23,7 @@ package final class ContentStore: Sendable {
     private let archive: any RecordArchive
     private let logger: Logger
 
-    /// - Parameter bytesMax: What all content may take in memory.
+    /// - Parameter bytesMax: The most memory that all content may take.
     package init(archive: any RecordArchive, bytesMax: Int, logger: Logger) {
         self.archive = archive
         self.logger = logger

@@ -6,8 +6,8 @@ package import Serving
 import Synchronization
 package import WidgetModel
 
-/// What providers say beside timelines: placeholders, and of kinds that are not placed yet snapshots, recommendations
-/// and relevance. Asked for once, kept for a while.
+/// The answers of providers beside timelines: placeholders, and for kinds that are not placed yet snapshots,
+/// recommendations and relevance. Asked for once, kept for a while.
 package final class Gallery: Sendable {
     private struct Kept {
         let value: JSONValue
@@ -159,7 +159,7 @@ package final class Gallery: Sendable {
         }
     }
 
-    /// What the only answer says: `entry` for placeholder and snapshot, else the member named as the question.
+    /// The value of the only answer: `entry` for placeholder and snapshot, else the member named as the question.
     private static func member(of body: [UInt8], _ question: ProviderRequest) -> JSONValue? {
         let value = try? JSONReader().value(of: body, bytesMax: body.count)
         guard case .array(let answers)? = value?["answers"], let first = answers.first else { return nil }

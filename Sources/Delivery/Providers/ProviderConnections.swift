@@ -24,7 +24,7 @@ package final class ProviderConnections: Sendable {
         fileprivate var tokenFile: String? { self.provider.tokenFile }
     }
 
-    /// What sends requests.
+    /// The clients that send requests.
     private struct Senders {
         let answerBytesMax: Int
         /// To this machine.

@@ -15,7 +15,7 @@ package import WidgetModel
 /// An answer becomes a record of the log, like a host's own report, so that a replay knows it. A request that fails is tried again until
 /// the reload's time is over; the instance keeps the timeline that it has.
 package actor TimelineFetcher {
-    /// What it works with, shared by the fetchers of all kinds.
+    /// Its services, shared by the fetchers of all kinds.
     package struct Services: Sendable {
         package let log: CommandLog
         package let contents: ContentStore
@@ -99,7 +99,7 @@ package actor TimelineFetcher {
         )
     }
 
-    /// What an operator may see.
+    /// The fetcher as operators see it.
     package var view: ProviderView {
         ProviderView(
             breaker: self.planner.breaker.state,
@@ -439,7 +439,7 @@ package actor TimelineFetcher {
         return answered
     }
 
-    /// What reloads are about, of those that are still out; in the order of the ids.
+    /// The subjects of those reloads that are still out, in the order of the ids.
     private func subjects(of reloads: [ReloadID]) async -> [FetchSubject] {
         let found = try? await self.services.log.find(FetchSubject.self, of: reloads, toleratesSilence: true)
         return reloads.compactMap { found?[$0] }.filter { $0.app == self.key.app && $0.kind == self.key.kind }

@@ -10,7 +10,7 @@ package struct DeliveryPlans: Sendable {
     /// An app's APNs, or the gateway in its place.
     package struct Upstream: Sendable {
         package let target: HTTPTarget
-        /// What the gateway's own provider tokens come from; nil if a client certificate speaks.
+        /// The source of the gateway's own provider tokens; nil if a client certificate speaks.
         package let tokens: UpstreamTokens?
         package let relay: GatewayConfiguration.Upstream.Relay
         /// Upstreams that get into trouble together, one team's at one origin, have the same.
@@ -31,7 +31,7 @@ package struct DeliveryPlans: Sendable {
     /// Every signing key once, by team and id, in the order of the configuration.
     package private(set) var tokens: [(team: TeamID, keyID: KeyID, digest: [UInt8], tokens: UpstreamTokens)] = []
 
-    /// What two contexts have to agree on to be one.
+    /// The values that two contexts have to share to be one.
     private struct ContextKey: Hashable {
         let authorities: String?
         let certificate: String?

@@ -103,7 +103,7 @@ package enum DeliveryRequests {
 }
 
 extension DeliveryPlans {
-    /// What a delivery is over HTTP, and where it goes; nil if its target is not configured any more.
+    /// A delivery as an HTTP request, and its target; nil if that is not configured any more.
     ///
     /// - Throws: If the provider token cannot be signed.
     package func request(

@@ -219,7 +219,7 @@ extension TargetHealth.Change {
     /// Writes it to a log.
     ///
     /// - Parameters:
-    ///   - name: What it is, with its article.
+    ///   - name: The kind of target, with its article.
     ///   - metadata: Which one it is.
     ///   - heldUntil: Nothing is sent before then.
     func tell(_ name: String, _ metadata: Logger.Metadata, heldUntil: Instant?, _ logger: Logger) {

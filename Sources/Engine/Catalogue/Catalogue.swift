@@ -3,8 +3,7 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// What operators have said: the settings in force, and the teams, apps and kinds that were ever named, by number; numbers are
-/// never used again.
+/// The operators' settings: those in force, and the teams, apps and kinds that were ever named, by number; numbers are never used again.
 struct Catalogue: ~Copyable, Sendable {
     struct App: Sendable {
         let id: BundleID

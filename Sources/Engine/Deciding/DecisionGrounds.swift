@@ -1,7 +1,7 @@
 import Timelines
 import WidgetModel
 
-/// What a decision about an instance follows from, beside what wants it to reload: values that were read before it.
+/// The grounds of a decision about an instance, beside its ``Demand``: values that were read before it.
 struct DecisionGrounds {
     let now: Instant
     /// Until when orders pause the kind.
@@ -18,7 +18,7 @@ struct DecisionGrounds {
     let freeSetupAt: Instant
     /// The policy's: how far apart reloads for setting it up are that are not charged.
     let minimumInterval: Interval
-    /// What a reload is charged to, and under which terms.
+    /// The terms under which a reload is charged, and its budget.
     let terms: BudgetTerms
     let budget: ReloadBudget
     /// When the last 24 hours allow another reload, where they are counted.
@@ -109,7 +109,7 @@ extension DecisionGrounds {
     @inline(__always)
     private func policyReload(_ demand: Demand, _ spreadHash: @autoclosure () -> UInt64) -> Instant? {
         let soon = self.now + Engine.policyJoin
-        // What a host does by itself proves nothing of what it has read, so nothing joins it.
+        // A reload that a host makes by itself does not prove which content it has read, so nothing joins it.
         guard self.timelineDue <= soon, !self.isHostDriven else { return nil }
         let earliest = self.earliest(self.isPolicyPaced ? .paced : .urgent, isPush: false, spreadHash())
         let until = max(self.timelineDue, earliest)

@@ -95,7 +95,7 @@ extension Ledger {
     /// Opens a push that was just accepted; ``closePush(_:repeatSlot:isCounted:at:)`` it when matching is over.
     ///
     /// - Parameters:
-    ///   - push: What it is.
+    ///   - push: The push.
     ///   - collapseID: Empty for none.
     ///   - key: By which a repeat of it is known, beside its id.
     mutating func openPush(_ push: consuming Push, collapseID: ArraySlice<UInt8>, key: UInt64)
@@ -192,7 +192,7 @@ extension Ledger {
         if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > now } }
     }
 
-    /// What a sender's pushes have cost and brought. Teams have numbers below ``accountCount``, or nothing on theirs.
+    /// The account of a sender's pushes. Teams have numbers below ``accountCount``, or empty accounts.
     func account(of team: TeamNumber) -> Account { self.accounts[team] }
 
     var accountCount: Int { self.accounts.accounts.count }

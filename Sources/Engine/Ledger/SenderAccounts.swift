@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What each sender's pushes have cost and brought, by team.
+/// The costs and outcomes of each sender's pushes, by team.
 struct SenderAccounts: Sendable {
     struct Account: Hashable, Sendable {
         var pushes = 0

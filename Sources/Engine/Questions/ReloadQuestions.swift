@@ -31,14 +31,14 @@ extension ReloadEffect: ReloadDetail {
     }
 }
 
-/// What a reload that is out is about.
+/// The subject of a reload that is out.
 extension FetchSubject: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> FetchSubject? {
         engine.fetchSubject(of: reload)
     }
 }
 
-/// What to send for a reload that is out.
+/// The push to send for a reload that is out.
 extension OutgoingPush: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> OutgoingPush? {
         engine.outgoingPush(for: reload)

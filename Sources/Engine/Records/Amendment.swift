@@ -44,7 +44,7 @@ package struct StandingAmendment: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.entry, \.value, \.since, \.source)
 
     package let entry: AmendedEntry
-    /// What it is, in the form that the configuration file has, as JSON; nil where there is no such entry.
+    /// Its value, in the form of the configuration file, as JSON; nil where there is no such entry.
     package let value: String?
     /// When it was changed, in the log's time.
     package let since: Instant

@@ -216,8 +216,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         return whole
     }
 
-    /// What the state of an instance's content is known from: nearly every instance has that, for every reload that is
-    /// acknowledged is news of it.
+    /// The entry from which the state of an instance's content is known: nearly every instance has one, for every acknowledged reload is
+    /// news of it.
     @inline(__always)
     func confirmedBy(of slot: InstanceNumber) -> LogPosition { self.heads[slot.index].confirmedBy }
 

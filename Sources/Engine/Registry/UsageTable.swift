@@ -6,7 +6,7 @@ struct UsageTable: Sendable {
     /// Grows with every change.
     private(set) var version: UInt64 = 0
 
-    /// What an app has; nothing before its first host.
+    /// An app's usage; nothing before its first host.
     subscript(app: AppNumber) -> RegistryUsage {
         get { app.index < self.rows.count ? self.rows[app.index] : RegistryUsage() }
         _modify {

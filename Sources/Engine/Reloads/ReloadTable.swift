@@ -29,13 +29,13 @@ struct ReloadTable: ~Copyable, Sendable {
         let push: PushID?
         /// The state of content that the reload brings, as far as senders told.
         let digest: ContentDigest?
-        /// What it is to a push that another instance made go out; nil for a decision of its own.
+        /// Its part in a push that another instance made go out; nil for a decision of its own.
         var collateral: Collateral?
         /// Whether it is one of several that a push to their token brings.
         var sharesToken = false
     }
 
-    /// What every reload has.
+    /// The fields of every reload.
     struct Stored: Sendable {
         let instance: InstanceNumber
         var next: ReloadNumber
@@ -54,7 +54,7 @@ struct ReloadTable: ~Copyable, Sendable {
         let sharesToken: Bool
     }
 
-    /// What a reload has that pushes made happen, or that serves some.
+    /// The fields of a reload that pushes made happen, or that serves some.
     struct Served: SideRow {
         var pushes = CauseList()
         var primary = CauseNumber.none
@@ -189,7 +189,7 @@ extension ReloadTable.Stored {
         )
     }
 
-    /// What a number has that is free.
+    /// The row of a free number.
     static let blank = ReloadTable.Stored(
         instance: .none,
         next: .none,

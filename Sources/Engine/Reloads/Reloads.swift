@@ -76,7 +76,7 @@ extension Reloads {
     /// A reload whole; for one thing that all have see ``subscript(stored:)``.
     subscript(reload: ReloadNumber) -> Reload { self.table[reload] }
 
-    /// What every reload has.
+    /// The fields of every reload.
     @inline(__always)
     subscript(stored reload: ReloadNumber) -> ReloadTable.Stored {
         _read { yield self.table[stored: reload] }

@@ -1,7 +1,6 @@
 import WidgetModel
 
-/// What an instance has while a cause waits for it or a reload is outstanding. At rest it has no such row, and all of this is as at
-/// first.
+/// An instance's fields while a cause waits for it or a reload is outstanding. At rest it has no such row, and all fields are as at first.
 struct ActiveRow: Sendable {
     /// The pushes that wait.
     var pending = CauseList()

@@ -18,7 +18,7 @@ struct RestingRow: Sendable {
     /// How often it was looked at since that window's opening, and before.
     var views: UInt16 = 0
     var rate = ViewRate.typical
-    /// What an operator gave on top, for the present window.
+    /// The reloads that an operator granted on top, for the present window.
     var granted: UInt16 = 0
     /// The limit of the instance's first window, see ``ColdRow/firstWindow``.
     var firstLimit: UInt16 = .max

@@ -38,14 +38,14 @@ struct Schedule: ~Copyable, Sendable {
         return copy
     }
 
-    /// What decisions read of an instance at rest.
+    /// The fields that decisions read of an instance at rest.
     @inline(__always)
     subscript(instance: InstanceNumber) -> RestingRow {
         _read { yield self.resting[instance.index] }
         _modify { yield &self.resting[instance.index] }
     }
 
-    /// What few decisions read.
+    /// The fields that few decisions read.
     @inline(__always)
     subscript(cold instance: InstanceNumber) -> ColdRow {
         _read { yield self.cold[instance.index] }

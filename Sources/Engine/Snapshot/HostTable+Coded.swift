@@ -116,7 +116,7 @@ extension HostTable.ColdFields: Coded {
 }
 
 extension HostTable.Row {
-    /// What a number has that is free: no registered host.
+    /// The row of a free number: no registered host.
     static let blank: HostTable.Row = {
         var row = HostTable.Row(
             app: .none,

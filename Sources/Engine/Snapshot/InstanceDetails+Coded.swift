@@ -3,7 +3,7 @@ import Timelines
 import WidgetModel
 
 extension InstanceDetails.Row {
-    /// What a number has that is free.
+    /// The row of a free number.
     static let blank = InstanceDetails.Row(id: InstanceID(""), family: .systemSmall)
 }
 

@@ -11,7 +11,7 @@ struct InstanceGroups: OptionSet {
     static let observed = InstanceGroups(rawValue: 1 << 2)
     /// The budget: the charges and the allowance.
     static let budget = InstanceGroups(rawValue: 1 << 3)
-    /// What it has while it is not at rest.
+    /// Its row while it is not at rest.
     static let active = InstanceGroups(rawValue: 1 << 4)
     /// Whether and how often it is looked at.
     static let views = InstanceGroups(rawValue: 1 << 5)

@@ -87,7 +87,7 @@ struct InstanceRecord {
 }
 
 extension InstanceTable.Row {
-    /// What a number has that is free: no live instance.
+    /// The row of a free number: no live instance.
     @inline(__always)
     static var blank: InstanceTable.Row {
         var row = InstanceTable.Row(host: .none, kind: .none)

@@ -10,7 +10,7 @@ struct InstanceRows: ~Copyable, Sendable {
         let second: UInt32
     }
 
-    /// What a snapshot's head says of its rows of instances.
+    /// The bounds of a snapshot's rows of instances, from its head.
     struct Bounds: Sendable {
         /// The ends of the numbers of hosts, and of kinds.
         let hosts: UInt32
@@ -53,7 +53,7 @@ struct InstanceRows: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - slot: The number.
-    ///   - bounds: What the snapshot's head says.
+    ///   - bounds: The bounds from the snapshot's head.
     ///   - shapes: The frame's.
     ///   - coder: The reader.
     @inline(__always)

@@ -340,7 +340,7 @@ struct StateReader: StateCoder {
     /// - Parameters:
     ///   - expected: The number that it has if none is left out: the one behind the frame's last row.
     ///   - least: The number that it has at least, since rows come in their order.
-    ///   - end: What it must be below.
+    ///   - end: The number must be below it.
     @inline(__always)
     mutating func rowNumber<Tag>(expected: Int, least: Int, below end: Int) throws(ByteFault) -> Number<Tag> {
         let skipped: UInt64 = try self.number()
