@@ -11,7 +11,7 @@ import WidgetModel
 /// file's rights let the gateway's user and root connect. The socket needs neither TLS nor a token, so that it works also where
 /// certificates or tokens are at fault.
 struct ReloadSocket: Service {
-    /// What it is called in a data directory.
+    /// Its name in a data directory.
     static let name = "reload"
     /// The longest answer: faults of a configuration, each a few lines.
     private static let answerBytesMax = 1_048_576
@@ -22,7 +22,7 @@ struct ReloadSocket: Service {
     private let path: String
     private let server: NIOAsyncChannel<Connection, Never>
 
-    /// Listens. What an earlier process has left under that name is replaced: the data directory is this one's.
+    /// Listens. It replaces a socket that an earlier process has left: the data directory is this one's.
     ///
     /// - Returns: Nil if it cannot, which the log says: SIGHUP works all the same.
     init?(_ gateway: Gateway, inDirectory directory: String, _ logger: Logger) async {

@@ -3,7 +3,7 @@ import JournalSQLite
 import Journaling
 import WidgetModel
 
-/// What `freshet log verify` found.
+/// The findings of `freshet log verify`.
 struct VerifyReport {
     /// How far one partition was replayed, and to what state.
     struct Replay {

@@ -10,7 +10,7 @@ import WidgetModel
 
 /// Where several nodes share a log.
 extension Gateway {
-    /// What starts and ends the owners where nodes share them; nil where this gateway has all of them.
+    /// The placement, which starts and ends the owners where nodes share them; nil where this gateway has all of them.
     static func placement(
         _ stores: GatewayStores,
         _ owners: [PartitionOwner],

@@ -19,7 +19,7 @@ extension Gateway {
         let exporter: SpanExporter?
     }
 
-    /// What a start has made by the time that the listeners open.
+    /// The parts that a start has made by the time that the listeners open.
     struct Parts {
         let files: Files
         let access: OperatorAccess

@@ -48,7 +48,7 @@ extension Gateway {
         let isDone = await Task { await ends.first { _ in true } ?? false }.value
         waiting.cancel()
         guard !isDone else { return }
-        // What they wait for may never come.
+        // Their answers may never come.
         for owner in self.owners { owner.stopNow() }
         self.logger.warning(
             "the last snapshots were not ready in time; the next start replays the log",

@@ -61,9 +61,9 @@ package final class Gateway: Service {
     let delivers: Bool
     private let onReady: @Sendable (BoundPorts) -> Void
     let history: HistoryQuestions
-    /// What teams have in the log that is not decided.
+    /// The undecided work of teams in the log.
     let work: WorkAdmission
-    /// What the data directory has room for; nil where nothing is written to it.
+    /// The watch over the data directory's room; nil where nothing is written to it.
     let storage: StorageWatch?
     /// Each app's part of the registry, and whether the memory has room for more.
     let registry: RegistryWatch
@@ -262,7 +262,7 @@ package final class Gateway: Service {
 
     /// Runs until graceful shutdown or cancellation.
     ///
-    /// - Throws: What kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
+    /// - Throws: The error that kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
     package func run() async throws {
         do {
             // A start writes, too; and no request may be let in before it is known whether there is room.

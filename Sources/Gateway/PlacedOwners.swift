@@ -206,7 +206,7 @@ actor PlacedOwners {
             await self.arrive(partition)
         } catch {
             await owner.giveUpStart()
-            // What a standby came to is dropped, and the next start begins with a snapshot.
+            // The standby's state is dropped, and the next start begins with a snapshot.
             let end = isStandby && StandbyEnd(error) == .disagreed ? .unavailable : OwnerEnd(error)
             if case .otherRules(let rules) = end {
                 self.logger.warning("\(error)", metadata: ["rules": "\(rules)"])
@@ -238,7 +238,7 @@ actor PlacedOwners {
         )
         guard let snapshots = self.snapshots else { return await self.stop(owner, .committed) }
         let outcome = await owner.passGate(to: Int(rules), in: snapshots)
-        // What it was told meanwhile is told of in its turn.
+        // A stop that was ordered meanwhile is carried out, and told, in its turn.
         guard self.gating.remove(partition) != nil else { return }
         switch outcome {
         case .passed:
@@ -291,14 +291,14 @@ actor PlacedOwners {
 }
 
 extension StandbyEnd {
-    /// What a standby's error is to placement.
+    /// The meaning of a standby's error for placement.
     init(_ error: any Error) {
         if case OwnerError.engineDisagrees = error { self = .disagreed } else { self = .failed }
     }
 }
 
 extension OwnerEnd {
-    /// What an owner's error is to placement.
+    /// The meaning of an owner's error for placement.
     init(_ error: any Error) {
         if let error = error as? OwnerError, error.isShutdown {
             self = .stopped

@@ -64,7 +64,7 @@ struct FrameRules {
     private var streamErrors: RateBucket
 
     private static let settingsEntryBytes = 6
-    /// What one request pays for.
+    /// The frames that one request pays for.
     private static let windowUpdatesPaid = 2
     private static let lateFramesPaid = 2
 
@@ -189,7 +189,7 @@ struct FrameRules {
     @inline(__always)
     mutating func sentHeaders() {
         self.payForAnswer()
-        // What a server may do with a stream was this side's choice.
+        // A client opens a stream by its own choice, so it pays for the server's frames there.
         if !self.isServer { self.payForStream() }
     }
 

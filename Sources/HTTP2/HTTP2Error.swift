@@ -19,9 +19,9 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
 
     package let code: Code
     package let message: String
-    /// What it is counted as, if it was a limit.
+    /// The limit that it is counted as, if it was one.
     package let limit: HTTP2Limit?
-    /// What the GOAWAY says.
+    /// The code in the GOAWAY.
     let goAwayCode: HTTP2ErrorCode
 
     init(_ code: Code, _ message: String, goAway: HTTP2ErrorCode = .protocolError) {

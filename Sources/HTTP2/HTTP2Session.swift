@@ -108,7 +108,7 @@ import CNghttp2
             mayClose = mayClose || head.type == FrameType.resetStream
             if case .pass = verdict { continue }
             if case .passIfOpen = verdict, !mayClose, unsafe self.slot(head.streamID) != nil { continue }
-            // What nghttp2 thinks of the frames before is needed now.
+            // nghttp2's view of the frames before is needed now.
             if let error = self.give(bytes, given..<head.start) { return error }
             given = max(given, head.start)
             mayClose = false
@@ -278,14 +278,14 @@ import CNghttp2
 
     /// Ends the session for a reason of its owner's.
     ///
-    /// - Returns: What later calls throw; its GOAWAY is to be drained.
+    /// - Returns: The error that later calls throw; its GOAWAY is to be drained.
     package func giveUp(_ reason: String) -> HTTP2Error {
         self.failure ?? self.fail(HTTP2Error(.limit, reason, goAway: .enhanceYourCalm))
     }
 
     /// Ends the session if a header block has not come whole in time.
     ///
-    /// - Throws: What to end the connection with; its GOAWAY is to be drained.
+    /// - Throws: The error to end the connection with; its GOAWAY is to be drained.
     package func expireHeaders(at second: UInt32, seconds: UInt32) throws(HTTP2Error) {
         let rules = unsafe self.state.pointee.rules
         guard self.failure == nil, rules.awaitsContinuation || self.scanner.isInsideHeaders,
@@ -342,7 +342,7 @@ extension HTTP2Session {
         unsafe nghttp2_option_set_max_outbound_ack(option, limits.outboundAcknowledgementsMax)
         // The library counts every piece in which the 9 bytes of a frame's head arrive; `SessionState` counts frames.
         unsafe nghttp2_option_set_max_continuations(option, (limits.continuationsMax + 1) * 9)
-        // What a client assumes before the server's SETTINGS arrive (RFC 9113, 6.5.2: at least 100).
+        // A client assumes this before the server's SETTINGS arrive (RFC 9113, 6.5.2: at least 100).
         unsafe nghttp2_option_set_peer_max_concurrent_streams(option, 100)
         return unsafe option
     }

@@ -37,7 +37,7 @@ package struct RequestBatch: Sendable {
         }
     }
 
-    /// What a request has against it; empty for nearly all.
+    /// The faults of a request; empty for nearly all.
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
 

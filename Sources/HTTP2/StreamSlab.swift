@@ -7,7 +7,7 @@
     private static let chunksKept = 16
     /// Bytes of a spare store; a larger one goes back to the allocator.
     private static let spareCapacityMax: Int32 = 4096
-    /// What most requests' heads take of a store.
+    /// The bytes of a store that most requests' heads take.
     private static let headBytes = 512
     /// Spare stores that a session keeps until ``freeSpares()``.
     private static let sparesMax = 128

@@ -29,7 +29,7 @@ package final class HTTPConnection {
     var isStreamLimitLow = false
     private var isSlowedForCredentials = false
     private var isEndedForCredentials = false
-    /// What a connection has that was slowed down.
+    /// The streams of a connection that was slowed down.
     private static let slowStreamsMax: UInt32 = 1
     /// SETTINGS that a peer may leave without acknowledgement before it is told of another limit.
     private static let unacknowledgedSettingsMax = 4
@@ -208,7 +208,7 @@ package enum HTTPVersion: Hashable, Sendable {
     case http2
 }
 
-/// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
+/// A connection's services for its owner; one class for HTTP/2 and one for HTTP/1.1.
 package protocol HTTPConnectionBackend: AnyObject {
     func limitBody(of streamID: Int32, to bytes: Int)
     func prefetch(_ streamIDs: Span<Int32>)

@@ -8,7 +8,7 @@ package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     case maxConnectionsPerAddress
     /// Connections whose TLS handshake is not made yet.
     case maxHandshakes
-    /// What all connections make the listener hold.
+    /// The bytes that all connections make the listener hold.
     case maxListenerBytes
     /// Credentials of one connection that were refused.
     case maxBadCredentials

@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 import TLS
 
-/// What the loops of one listener share.
+/// The state that the loops of one listener share.
 final class ListenerShared: Sendable {
     let logger: Logger
     /// Open connections on all loops.

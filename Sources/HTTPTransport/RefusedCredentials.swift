@@ -51,6 +51,6 @@ package final class RefusedCredentials: Sendable {
         return self.state.withLock { $0.bucket.available(at: second) * 2 < self.max }
     }
 
-    /// What the connection is told when it ends.
+    /// The explanation to the connection when it ends.
     var explanation: String { "more than \(self.max) refused credentials at once, or \(self.perSecond) a second" }
 }

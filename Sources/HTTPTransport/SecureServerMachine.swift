@@ -164,7 +164,7 @@ struct SecureServerMachine<Session> {
         case lingered
     }
 
-    /// What the connection is late with, nil for nothing.
+    /// The deadline that the connection has missed, or the end of its lingering; nil for neither.
     ///
     /// - Parameter hasPeerSettings: Whether a session has heard from the peer.
     func lateness(

@@ -38,7 +38,7 @@ struct GatewayAccess: Sendable {
 
     /// - Parameters:
     ///   - listener: The listener that is talked to.
-    ///   - options: What the command line says.
+    ///   - options: The settings from the command line.
     ///   - context: The context that it names.
     ///   - environment: The process's variables.
     /// - Throws: `ValidationError` if the address is none, ``ContextFile/Fault`` if there is no such context.

@@ -13,7 +13,7 @@ enum GatewaySetting: String, CaseIterable, Sendable {
     case cert, certKey
     /// An operator's token: in a file, itself, or in the gateway's data directory.
     case tokenFile, operatorToken, dataDirectory
-    /// What a sender mints provider tokens with, or one that was minted.
+    /// The parts from which a sender mints provider tokens, or a minted one.
     case key, kid, team, providerToken
 
     /// The variable that says it.

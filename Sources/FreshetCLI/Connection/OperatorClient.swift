@@ -44,13 +44,13 @@ final class OperatorClient {
         var code: String?
     }
 
-    /// What a route answers.
+    /// A route's answer.
     struct Answer {
         let json: JSONValue
         /// As it came.
         let text: String
         let status: Int
-        /// What it is known again by; nil if it says none.
+        /// Its entity tag; nil if it has none.
         let tag: String?
     }
 
@@ -154,7 +154,7 @@ final class OperatorClient {
         return Fault(sentence: sentence, isAway: response.status >= 500, status: response.status, code: code)
     }
 
-    /// What to do, where the answer itself cannot know.
+    /// The remedy, where the answer itself cannot know it.
     private func remedy(_ status: Int, _ code: String?) -> String? {
         switch (status, code) {
         case (401, _): self.access.advice(self.token)

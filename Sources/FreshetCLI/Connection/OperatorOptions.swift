@@ -61,7 +61,7 @@ extension GatewayAccess {
         return (named ?? ["data", GatewayConfiguration().dataDirectory]).map { OperatorTokenFile(inDirectory: $0) }
     }
 
-    /// What to do about a credential that was missing or wrong.
+    /// The remedy for a missing or wrong credential.
     func advice(_ token: OperatorToken?) -> String {
         if let token { return "the token is from \(token.place)" }
         let ways = "give --token-file or \(GatewaySetting.operatorToken.variable)"

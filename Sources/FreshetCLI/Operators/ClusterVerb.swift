@@ -146,7 +146,7 @@ struct ClusterVerb: AsyncParsableCommand {
     }
 }
 
-/// What a gateway says of the cluster that it is one of.
+/// A gateway's view of its cluster.
 struct ClusterReading {
     let json: JSONValue
 

@@ -48,9 +48,9 @@ protocol EntryChange: AsyncParsableCommand {
     var confirmation: ConfirmationOptions { get }
     /// Whether it is only shown.
     var dryRun: Bool { get }
-    /// What it will do; continues "This will".
+    /// The change to come; continues "This will".
     var intent: String { get }
-    /// What it did.
+    /// The change that was made.
     var done: String { get }
     /// The request. `shown` is the path of the present entry, which names the version to change; nil where the request
     /// is about something else.

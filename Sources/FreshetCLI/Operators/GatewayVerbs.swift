@@ -122,7 +122,7 @@ struct ConfirmationOptions: ParsableArguments {
 
     /// Asks on a terminal.
     ///
-    /// - Parameter intent: What will be done; continues "This will".
+    /// - Parameter intent: The change to come; continues "This will".
     /// - Throws: Exit code 64 if there is none, 1 if the answer is no.
     func confirm(_ intent: String) throws {
         guard !self.yes else { return }
@@ -144,11 +144,11 @@ protocol GatewayChange: AsyncParsableCommand {
     var gateway: OperatorOptions { get }
     var answer: AnswerOptions { get }
     var confirmation: ConfirmationOptions { get }
-    /// What it will do; continues "This will".
+    /// The change to come; continues "This will".
     var intent: String { get throws }
     /// The request to send.
     var request: (method: String, path: String, body: JSONValue?) { get throws }
-    /// What the change did, for people.
+    /// The change that was made, for people.
     func line(_ answer: JSONValue) -> String
 }
 

@@ -4,7 +4,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What an order is about: options for what a verb can be about, and no others.
+/// An order's scope: the options for the scopes that a verb takes, and no others.
 protocol OrderPlace: ParsableArguments {
     /// By their names in the order, nil for those that are not given.
     var named: [(name: String, value: String?)] { get }
@@ -43,7 +43,7 @@ struct InstancesPlace: OrderPlace {
     }
 }
 
-/// What reloads wait for.
+/// The scope of cancelled reloads: instances, a sender or a push.
 struct CancelledPlace: OrderPlace {
     @OptionGroup var instances: InstancesPlace
     @Option(help: "A sender (team).") var sender: String?

@@ -80,7 +80,7 @@ struct Reload: AsyncParsableCommand {
     }
 }
 
-/// What a gateway says of its configuration, for people.
+/// A gateway's answers about its configuration, for people.
 enum ConfigurationAnswers {
     /// Prints the faults of a configuration.
     ///
@@ -91,7 +91,7 @@ enum ConfigurationAnswers {
         if !faults.isEmpty { throw ExitCode(78) }
     }
 
-    /// What reading it again would change.
+    /// The changes that reading it again would make.
     static func lines(difference: JSONValue) -> [String] {
         let changes = difference["changes"]?.elements ?? []
         let amendments = difference["amendments"]?.elements ?? []

@@ -94,7 +94,7 @@ struct RulesUpgrade {
         return "\(done) of \(self.partitions.count) partitions have rules \(self.rules), \(moving) on the way"
     }
 
-    /// What an operator has to do, so that it comes to its end.
+    /// The advice for an operator, so that it comes to its end.
     var strandedLines: [String] { self.cluster.strandedLines }
 
     /// - Parameter isOrdered: Whether it was ordered, and not only planned.

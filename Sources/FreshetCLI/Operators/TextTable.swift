@@ -68,7 +68,7 @@ struct TextTable {
         text.count <= width ? text : String(text.prefix(width - 1)) + "…"
     }
 
-    /// What a gateway says is no order to a terminal.
+    /// Keeps a gateway's words from being orders to a terminal.
     private static func printable(_ cell: Cell) -> Cell { Cell(cell.text.printable, cell.style) }
 }
 
@@ -108,7 +108,7 @@ extension TextTable.Column {
         }
     }
 
-    /// What a pause holds back: until when.
+    /// Until when the row is paused.
     static let paused = Self(title: "PAUSED") { row, now in
         guard let order = row.at("paused") else { return "no" }
         return Cell(order["until"]?.text.map { "until \(Moment.text($0, now: now))" } ?? "yes", .warning)

@@ -14,7 +14,7 @@ import TLS
 package final class FileWatch: Sendable {
     /// Files that belong together.
     package struct Subject: Sendable {
-        /// What they are for, in logs.
+        /// Their purpose, in logs.
         package let name: String
         /// They may become others when they are put to use.
         package let paths: @Sendable () -> [String]
@@ -51,7 +51,7 @@ package final class FileWatch: Sendable {
     private let knowledge: Mutex<[Knowledge]>
 
     /// - Parameters:
-    ///   - subjects: What to watch; their files have just been put to use.
+    ///   - subjects: The watched subjects; their files have just been put to use.
     ///   - logger: Where changes are told.
     ///   - read: The contents of a file, nil if it cannot be read.
     package init(_ subjects: [Subject], logger: Logger, read: @escaping @Sendable (String) -> [UInt8]?) {

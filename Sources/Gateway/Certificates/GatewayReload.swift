@@ -10,9 +10,8 @@ import Settings
 import TLS
 import WidgetModel
 
-/// What a running gateway reads again: the listeners' certificates, the provider keys, the revocation list, keys and secrets of
-/// deliveries, tokens of timeline providers and, when it is asked to, what the configuration says of apps, teams, client
-/// certificates and operators.
+/// The files that a running gateway reads again: the listeners' certificates, the provider keys, the revocation list, keys and secrets of
+/// deliveries, tokens of timeline providers and, when it is asked to, the configuration of apps, teams, client certificates and operators.
 final class GatewayReload: Sendable {
     /// The keys that seal session tickets live so long at most: a new context is made with new ones. TLS 1.2 has no forward
     /// secrecy for what a ticket resumes, against a thief of the key.

@@ -1,7 +1,7 @@
 import Settings
 package import WidgetModel
 
-/// What a look at a machine and a configuration has found about one thing that a gateway needs.
+/// The finding of a look at a machine and a configuration, about one thing that a gateway needs.
 package struct CheckupFinding: Hashable, Sendable {
     /// How things are.
     package enum Verdict: String, Hashable, Sendable, CaseIterable, Comparable {

@@ -61,7 +61,7 @@ struct ConnectionPool {
 
     /// May change: those that hold more than they may take no more.
     var limits: Limits
-    /// What the jitter of reconnecting is derived from.
+    /// The seed of the jitter of reconnecting.
     private let seed: UInt64
     /// In the order made; few.
     private var connections: [Connection] = []

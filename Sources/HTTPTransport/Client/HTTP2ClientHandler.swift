@@ -7,7 +7,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the owner of the connection is told; before the requests that end by it are.
+    /// News for the owner of the connection, told before the requests that end by it are.
     enum Change {
         /// The server's limit of concurrent streams.
         case streamsMax(Int)
@@ -211,7 +211,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         swap(&events, &self.events)
         events.removeAll(keepingCapacity: true)
         self.session.takeEvents(into: &events)
-        // What a completion does may bring events of its own, which the next round takes.
+        // A completion may bring events of its own, which the next round takes.
         defer { swap(&events, &self.events) }
         // The GOAWAY explains the streams that close with it, which nghttp2 reports first.
         for case .goAway(let last, let code, let debug) in events {

@@ -91,7 +91,7 @@ package final class HTTPClient: Sendable {
         }
     }
 
-    /// What the client has counted.
+    /// The client's counts.
     package func counters() -> HTTPClientCounters {
         var counters = self.tally.withLock { $0 }
         counters.targets = self.state.withLock { $0.targets.count }
