@@ -39,7 +39,7 @@ extension HostRoutes {
         return admission
     }
 
-    /// What each registration would add, were it applied now.
+    /// The hosts and instances that each registration would add, were it applied now.
     private func additions(
         of registrations: [HostRegistration],
         _ bindings: TokenBindings

@@ -37,7 +37,7 @@ extension HostRoutes {
         return HTTPResponse(status: 204)
     }
 
-    /// What a body asks for, of a caller who may.
+    /// The request of a body, from a caller with the right to it.
     private func request(
         _ object: inout RequestObject,
         _ token: DeviceToken,

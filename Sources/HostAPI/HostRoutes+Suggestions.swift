@@ -8,7 +8,7 @@ import Timelines
 import WidgetModel
 
 extension HostRoutes {
-    /// What the providers of an app's kinds say to one question.
+    /// The answers of the providers of an app's kinds to one question.
     private struct Told {
         let schema: KindSchema
         /// Nil if the provider has never answered.

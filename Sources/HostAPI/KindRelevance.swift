@@ -14,7 +14,7 @@ package struct KindRelevance: Hashable, Sendable {
     package private(set) var leftOut = 0
 
     /// - Parameters:
-    ///   - value: What the provider said of the question `relevance`.
+    ///   - value: The provider's answer to the question `relevance`.
     ///   - schema: The kind's; fills in the defaults.
     package init(_ value: JSONValue, _ schema: KindSchema) {
         guard case .array(let attributes) = value else {

@@ -36,7 +36,7 @@ package struct RegistrationBody: Sendable {
     ///   - object: The body; the caller has taken its own members, and this function finishes it.
     ///   - apps: The apps that are served.
     ///   - instancesMax: The most instances of one host.
-    ///   - conditions: What the conditions of instances may ask.
+    ///   - conditions: The limits of instances' conditions.
     package init(
         _ object: inout RequestObject,
         apps: ServedApps,

@@ -38,12 +38,12 @@ final class Broker: @unchecked Sendable {
         return "\(said ?? "error") (JetStream error \(error.rawValue))"
     }
 
-    /// What a failed call says. Whatever is not known to be final may be over by itself, as an election is.
+    /// The error of a failed call. One that is not known to be final may be over by itself, as an election is.
     private static func failure(_ status: natsStatus, _ error: jsErrCode, _ action: String) -> JournalError {
         JournalError(Self.final(error) ?? .unavailable, "\(action): \(Self.text(status, error))")
     }
 
-    /// What an answer of the brokers' means that they will give again; nil for any other.
+    /// The code of an error that the brokers will answer again; nil for any other.
     private static func final(_ error: jsErrCode) -> JournalError.Code? { Self.final(Int(error.rawValue)) }
 
     static func final(_ error: Int) -> JournalError.Code? {

@@ -4,7 +4,7 @@ import JournalStreams
 import Journaling
 import WidgetModel
 
-/// What nodes of a cluster tell each other as its message has it.
+/// A beat, which nodes of a cluster tell each other, as a message.
 enum BeatMessage {
     static func bytes(_ beat: Beat, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.beat, journalID, in: subject) { writer in
@@ -68,7 +68,7 @@ enum BeatMessage {
     }
 }
 
-/// What a host is to draw as its message has it.
+/// A drawing for a host, as a message.
 enum DrawingMessage {
     /// - Parameter node: The number of the node that tells it.
     static func bytes(_ drawing: [UInt8], by node: UInt64, _ journalID: String, in subject: String) -> [UInt8] {
@@ -127,7 +127,7 @@ enum ClaimMessage {
     }
 }
 
-/// What operators want as its message has it; the sequence of that is the version.
+/// The operators' wishes as a message, whose sequence is their version.
 enum WishesMessage {
     static func bytes(_ wishes: PlacementWishes, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.wishes, journalID, in: subject) { writer in

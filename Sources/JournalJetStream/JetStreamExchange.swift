@@ -160,7 +160,7 @@ package final class JetStreamExchange: NodeExchange {
 }
 
 extension JetStreamJournal {
-    /// What the nodes ask each other by that have this log open.
+    /// The exchange by which the nodes that have this log open ask each other.
     package func makeExchange(limits: JetStreamExchange.Limits = JetStreamExchange.Limits()) -> JetStreamExchange {
         JetStreamExchange(self.core, limits: limits)
     }

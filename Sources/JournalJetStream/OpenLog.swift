@@ -6,7 +6,7 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// What all threads of a journal share.
+/// The state that all threads of a journal share.
 final class OpenLog: Sendable {
     private struct State {
         var limits: JournalLimits

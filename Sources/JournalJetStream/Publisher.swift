@@ -21,7 +21,7 @@ final class Publisher: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - core: What all threads share.
+    ///   - core: The state that all threads share.
     ///   - stream: Where to.
     ///   - subject: That of a writer.
     init(_ core: OpenLog, to stream: String, _ subject: @escaping @Sendable (UInt64) -> String) {

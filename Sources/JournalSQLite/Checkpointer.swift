@@ -42,7 +42,7 @@ final class Checkpointer: Sendable {
 
     private struct State {
         var jobs: [Job] = []
-        /// What the last copy found and did, until the writer has looked.
+        /// The result of the last copy, until the writer has looked.
         var copied: (path: String, checkpoint: Database.Checkpoint)?
         var isCopying = false
         var isWriterWaiting = false

@@ -11,7 +11,7 @@ final class Database {
     /// Written by SQLite's hook, in the thread that commits.
     private let walSize = WALSize()
 
-    /// What the write-ahead log's hook may touch: it must not reach the connection.
+    /// The state that the write-ahead log's hook may touch: it must not reach the connection.
     private final class WALSize {
         var pages = 0
     }

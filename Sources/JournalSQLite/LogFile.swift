@@ -135,7 +135,7 @@ final class LogFile {
 
     /// Of a frame, as a page is called in the write-ahead log.
     private static let frameHeaderBytes = 24
-    /// What a write-ahead log that is started over keeps of the disk: to write over it is faster than to grow.
+    /// The bytes of the disk that a restarted write-ahead log keeps: to write over them is faster than to grow.
     private static let walBytesKept = 16_777_216
 
     /// Sets the pragmas that make a commit durable, and reads them back: a connection that does not sync would lose

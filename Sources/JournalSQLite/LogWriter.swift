@@ -4,7 +4,7 @@ import WidgetModel
 
 /// The writer thread's side of a log: takes everything that waits, commits it in one transaction, calls back.
 final class LogWriter {
-    /// What the writer shares with the callers' threads.
+    /// The state that the writer shares with the callers' threads.
     struct Shared: Sendable {
         let queue: WorkQueue
         let tails: Tails
@@ -14,7 +14,7 @@ final class LogWriter {
         let fileEnd: FileEnd
     }
 
-    /// What a piece of work will be told if the transaction succeeds.
+    /// The reply to a piece of work if the transaction succeeds.
     private enum Reply {
         case appended(AppendReceipt)
         case appendedToAll([AppendReceipt])
@@ -44,10 +44,10 @@ final class LogWriter {
 
     /// - Parameters:
     ///   - configuration: How the log is kept.
-    ///   - format: What it was created with.
+    ///   - format: The format that it was created with.
     ///   - directory: Where it is.
     ///   - clock: Read once for each transaction.
-    ///   - shared: What the callers' threads use as well.
+    ///   - shared: The state that the callers' threads use as well.
     ///   - log: The files as they were found.
     init(
         configuration: SQLiteJournal.Configuration,

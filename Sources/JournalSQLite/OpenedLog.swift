@@ -75,7 +75,7 @@ struct OpenedLog {
         }
     }
 
-    /// What SQLite will cut off the end of the newest file; to be asked before that is opened.
+    /// The part that SQLite will cut off the end of the newest file, in words; to be asked before that is opened.
     static func cut(in directory: DataDirectory) throws(JournalError) -> String? {
         guard let newest = try directory.logFileNumbers().last else { return nil }
         return try WriteAheadTail(of: directory.logFilePath(newest)).sentence(LogFileName.name(of: newest))

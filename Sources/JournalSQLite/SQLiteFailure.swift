@@ -3,7 +3,7 @@ import Glibc
 import Journaling
 import WorkerThreads
 
-/// What SQLite said to one call.
+/// SQLite's error on one call.
 struct SQLiteFailure: Error, Hashable, Sendable {
     /// The extended result code.
     let code: Int32

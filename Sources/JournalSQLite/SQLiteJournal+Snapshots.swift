@@ -71,7 +71,7 @@ extension SQLiteJournal: SnapshotStore {
             )
         }
         let files = self.shared.reader.files
-        // What a file ends with is what the next one begins with.
+        // A file ends where the next one begins.
         let removable = files.indices.dropLast(kept).prefix { index in
             self.isDone(files[index + 1].starts, positions, instant)
         }

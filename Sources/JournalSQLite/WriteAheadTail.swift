@@ -63,7 +63,7 @@ struct WriteAheadTail: Hashable, Sendable {
         }
     }
 
-    /// What to tell, nil if nothing is cut.
+    /// The warning about the cut, nil if nothing is cut.
     func sentence(_ file: String) -> String? {
         guard self.framesCut > 0 else { return nil }
         let what = "\(file): \(self.framesCut) pages after the last good transaction are removed"

@@ -28,7 +28,7 @@ package struct FanCopier: Sendable {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Find out how far a partition is: ``found(_:of:)``.
         case findProgress(PartitionID)
@@ -89,7 +89,7 @@ package struct FanCopier: Sendable {
     /// An original came. One that all have is left out.
     package mutating func received(_ message: FanMessage, at sequence: UInt64) {
         guard sequence >= self.next else { return }
-        // What some have not and is gone was let go of when all had it.
+        // A message that is gone was removed only when all partitions had it.
         (self.message, self.next) = (message, sequence)
     }
 

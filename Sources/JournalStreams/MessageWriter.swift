@@ -11,7 +11,7 @@ package import Journaling
 /// stream's end. "The subject is empty" would be true again once it was stored and trimmed, and an attempt that comes then
 /// would be stored once more; a stream's end never goes back.
 package struct MessageWriter: Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Ask for the newest message of the writer's subject, and behind that for the ends of the stream: ``found(newest:ends:)``.
         case look

@@ -6,7 +6,7 @@ package import WidgetModel
 /// An owner can do nothing before it knows the result of its output, and writing the same one again does no harm: it is
 /// tried until the result is known.
 package struct OutputWriter: Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Send the output: ``published(_:)``.
         case publish(Expectation)

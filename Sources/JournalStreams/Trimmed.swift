@@ -46,7 +46,7 @@ package struct Trimmed: Hashable, Sendable {
 /// It removes only decided entries, and keeps the newest output. Any number of nodes may do this at once, also one that was asleep: the
 /// note never goes back.
 package struct Trimming: Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Ask for the ends of the entries' stream, then for the newest output: ``looked(entries:newest:)``.
         case look

@@ -10,7 +10,7 @@ package import WidgetModel
 /// not wait. An immediate refusal (a closed journal, a full queue, an impossible argument) is called back on the
 /// calling thread before the call returns.
 package protocol Journal: Sendable {
-    /// What the log was created with.
+    /// The format that the log was created with.
     var format: JournalFormat { get }
 
     /// The same log for threads that may wait.

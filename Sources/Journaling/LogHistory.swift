@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// Its entries were durable when they were read. All methods wait for the store: do not call them from an event loop.
 package protocol LogHistory: Sendable {
-    /// What the log was created with.
+    /// The format that the log was created with.
     var format: JournalFormat { get }
 
     /// The position of the first entry of a partition that is still there, or that the next one will have.

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a reader of outputs is told.
+/// The news for a reader of outputs.
 package enum OutputNews: Sendable {
     /// The next output is at this position, or behind it: the log has none before it any more, or it is where reading begins.
     case begins(at: OutputPosition)

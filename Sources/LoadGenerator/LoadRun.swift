@@ -91,7 +91,7 @@ package struct LoadRun: Sendable {
     }
 }
 
-/// What lives on the loop while a run is on.
+/// The parts that live on the loop while a run is on.
 private final class LoadSession {
     private let driver: LoadDriver
     private let dialer: LoadDialer

@@ -21,7 +21,7 @@ package final class PlayedProvider: Sendable {
         var counts = Counts()
     }
 
-    /// What it was asked.
+    /// The requests that it got.
     package struct Counts: Hashable, Sendable {
         package var requests = 0
         package var failed = 0

@@ -180,11 +180,12 @@ package struct ScenarioText {
 
     // MARK: Values
 
-    /// A value as a rule reads its text, or the default if the key is not there or, with a fault, is no such value.
+    /// A value, as a rule reads its text. The default, if the key is not there, or with a fault if its text is no such
+    /// value.
     ///
     /// - Parameters:
-    ///   - phrase: What it has to be; continues "has to be".
-    ///   - schema: What editors are told of it.
+    ///   - phrase: The expected value; continues "has to be".
+    ///   - schema: Its schema for editors.
     package mutating func value<Value>(
         _ key: String,
         in section: ScenarioSection,

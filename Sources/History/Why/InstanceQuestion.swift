@@ -27,7 +27,7 @@ package struct InstanceQuestion: Sendable {
     ///   - start: Where the replay begins.
     ///   - isCancelled: Asked now and then whether the answer is no longer wanted; then the answer has the finds so
     ///     far.
-    /// - Throws: What the log, the start or the engine throws.
+    /// - Throws: The errors of the log, the start or the engine.
     package func answer(
         from history: any LogHistory,
         _ start: any HistoryStart = EmptyStart(),

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What happened to one widget instance, and why: the answer to `freshet why`.
+/// The history of one widget instance, with reasons: the answer to `freshet why`.
 package struct InstanceTrace: Sendable {
     package let address: InstanceAddress
     package let partition: PartitionID
@@ -21,7 +21,7 @@ package struct InstanceTrace: Sendable {
     package internal(set) var misses = TraceMisses()
     /// The instance's number in the gateway, by the position at which a reload was issued: see ``id(of:)``.
     package internal(set) var numbers: [LogPosition: InstanceNumber] = [:]
-    /// What it took to find out.
+    /// The work of the search.
     package internal(set) var work = TraceWork()
 
     /// The id of one of the instance's reloads as hosts were told it. A replay of one host's records numbers instances
@@ -56,7 +56,7 @@ package struct TraceStep: Sendable {
     package let position: LogPosition
     /// The record that it came from; nil if it was time.
     package internal(set) var record: Record?
-    /// What the engine answered to the record.
+    /// The engine's answer to the record.
     package let answer: RecordAnswer.Result?
     /// The decisions about the instance, in order.
     package let decisions: [DecisionView]

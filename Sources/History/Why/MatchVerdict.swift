@@ -11,7 +11,7 @@ package struct MatchVerdict: Hashable, Sendable {
         package let name: String
         /// The wanted value of it.
         package let wanted: JSONValue
-        /// What the instance has, or for `when` the push; nil if it has no such thing.
+        /// The instance's value, or for `when` the push's; nil if it has none.
         package let found: JSONValue?
         package let holds: Bool
     }

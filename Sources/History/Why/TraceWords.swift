@@ -57,7 +57,7 @@ enum TraceWords {
         return "\(view.charged) of \(view.allowance) charged (\(pushes)), window until \(Self.time(view.windowEnd))"
     }
 
-    /// What a record other than a push was, in a few words.
+    /// A record other than a push, in a few words.
     static func record(_ record: Record) -> String {
         switch record {
         case .settings: return "the configuration changed"

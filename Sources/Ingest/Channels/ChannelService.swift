@@ -167,7 +167,7 @@ package struct ChannelService: Sendable {
     ///
     /// - Parameters:
     ///   - limits: How many instances it may match, by partition; nil for any number.
-    ///   - charges: What it is charged with already.
+    ///   - charges: The work that it is charged with already.
     ///   - work: Where that is counted.
     package func append(
         _ record: PushRecord,
@@ -198,7 +198,7 @@ package struct ChannelService: Sendable {
                 return (nil, try MatchPattern.parse(.object([JSONValue.Member(name: "$tags", value: tags)])))
             }
             let payload = try PushPayload(own: try JSONReader().parse(definition))
-            // What it may cost was judged when the channel was created, perhaps by another limit.
+            // The pattern's cost was judged when the channel was created, perhaps by another limit.
             let limits = PatternLimits(costMax: .max)
             return (payload.kind, try payload.match.map { try MatchPattern.parse($0, limits: limits) })
         } catch {

@@ -2,7 +2,7 @@ package import Engine
 import Serving
 package import WidgetModel
 
-/// What engines say about tokens.
+/// The engines' news about tokens.
 extension HostDirectory {
     /// Takes over the changes. O(changes).
     package func apply(_ changes: [DirectoryChange], _ partition: PartitionID) {

@@ -32,12 +32,12 @@ package final class HostDirectory: TokenDirectory {
         self.shards = InlineArray { _ in Mutex(HostDirectoryShard(apps: apps)) }
     }
 
-    /// What a token is bound to now, as far as a push of an app has to know. O(1).
+    /// The binding of a token now, as far as a push of an app has to know. O(1).
     ///
     /// - Parameters:
     ///   - token: The push's token.
     ///   - app: The number of the app that the push is to.
-    ///   - place: Becomes where the push goes, if the token is bound.
+    ///   - place: Becomes the place that the push goes to, if the token is bound.
     package func find(
         _ token: borrowing TokenWords,
         of app: Int,
@@ -47,7 +47,7 @@ package final class HostDirectory: TokenDirectory {
         return self.shards[Self.shard(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
     }
 
-    /// What ``prefetch(_:)`` knows a token by.
+    /// The hash by which ``prefetch(_:)`` knows a token.
     package func hash(_ token: borrowing TokenWords) -> UInt64 { token.hash(seed: self.seed) }
 
     /// Fetches what look-ups of these tokens will read, for all of them at once: each of them alone waits for memory three
@@ -58,7 +58,7 @@ package final class HostDirectory: TokenDirectory {
         for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchText(hash) } }
     }
 
-    /// What a token is bound to now.
+    /// The binding of a token now.
     package func lookup(_ token: DeviceToken) -> TokenLookup {
         let token = TokenWords(token)
         let hash = token.hash(seed: self.seed)

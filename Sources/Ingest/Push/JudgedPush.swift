@@ -9,7 +9,7 @@ package struct AuthorizedPush: ~Copyable {
     let sender: Sender
     /// The target, its form not yet checked.
     let target: PushTarget
-    /// What the sender's topics say of it.
+    /// Its topic among the sender's, and the types that the sender may send.
     let place: PushPlace
 }
 
@@ -29,7 +29,7 @@ package struct JudgedPush: ~Copyable, Sendable {
         case upstream
     }
 
-    /// What a body says beyond Apple's. A class, since nearly every push has none.
+    /// A body's members beyond Apple's. A class, since nearly every push has none.
     package final class Details: Sendable {
         package let payload: PushPayload
         /// The body's pattern, nil for every instance.

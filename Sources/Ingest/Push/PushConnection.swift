@@ -3,7 +3,7 @@ package import HTTPTransport
 package import Serving
 import WidgetModel
 
-/// What the push listener remembers of one connection. Belongs to the connection's event loop.
+/// The push listener's memory of one connection. Belongs to the connection's event loop.
 package final class PushConnection {
     /// The client certificate, nil without one. If it speaks for a sender, provider tokens are not looked at.
     package let certificate: CertificateStanding?

@@ -31,7 +31,7 @@ struct PushFlight {
     var count: Int { self.streams.count }
 
     /// - Parameters:
-    ///   - kind: What a push is for, nil for all kinds.
+    ///   - kind: The push's kind, nil for all kinds.
     ///   - app: The app's number.
     mutating func note(_ kind: WidgetKind?, of app: Int) {
         let kinds = PushedKinds.Kinds(kind)

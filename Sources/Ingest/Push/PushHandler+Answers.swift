@@ -24,7 +24,7 @@ extension PushHandler {
         for trace in flight.traces { trace.end(status: 200, errorsFrom: 500) }
     }
 
-    /// What an app in development gets in addition: what the operators' routes know the push by.
+    /// The answer to an app in development, with the id by which the operators' routes know the push.
     private func answer(_ connection: HTTPConnection, _ streamID: Int32, uniquely id: Span<UInt8>) {
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id, indexed: false)

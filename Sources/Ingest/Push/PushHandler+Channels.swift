@@ -169,8 +169,8 @@ extension PushHandler {
 }
 
 extension PushServices {
-    /// What a push to an app is charged with: by what it may match at most, or, where that is asked for, by what it does match;
-    /// and how many instances it may match in each partition.
+    /// The charges of a push to an app: for the most that it may match, or, where that is asked for, for its real matches; and how many
+    /// instances it may match in each partition.
     ///
     /// - Throws: ``Problem/overShare(retryAfter:)``, ``Problem/tooMuchWork(_:)`` or ``Problem/tooMany(_:over:)``, or why the
     ///   partitions do not answer.

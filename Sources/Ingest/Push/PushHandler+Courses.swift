@@ -4,9 +4,9 @@ package import HTTPTransport
 import Partitions
 import WidgetModel
 
-/// What requests of the push listener are, and those whose bodies have not come.
+/// The kinds of requests of the push listener, and the requests whose bodies have not come.
 extension PushHandler {
-    /// What a listener is for.
+    /// The purpose of a listener.
     package enum Role: Hashable, Sendable {
         /// Pushes and channels, and beside them what hosts ask.
         case pushes

@@ -9,8 +9,8 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// What one event loop takes in between two submissions: judges pushes, packs their records for the journal, and
-/// remembers whom to answer once those are durable.
+/// One event loop's intake between two submissions: it judges pushes, packs their records for the journal, and remembers where to answer
+/// once those are durable.
 ///
 /// One value, so that a push is taken with a single check of exclusive access.
 struct PushIntake: ~Copyable {
@@ -51,7 +51,7 @@ struct PushIntake: ~Copyable {
         let app: ServedApps.App
         let isDryRun: Bool
         let matchedMax: Int?
-        /// What asking is charged with, until it is answered.
+        /// The charges of asking, until it is answered.
         let charges: WorkCharges
     }
 
@@ -59,7 +59,7 @@ struct PushIntake: ~Copyable {
     struct Load {
         /// Where to answer.
         var flight = PushFlight()
-        /// What the pushes are charged with.
+        /// The charges of the pushes.
         var charges = WorkCharges()
     }
 
@@ -319,7 +319,7 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    /// What a push to an app is charged with that may match so many at most; nil if the partitions are to be asked.
+    /// The charges of a push to an app that may match so many at most; nil if the partitions are to be asked.
     private func bounded(
         _ kind: WidgetKind?,
         _ pattern: MatchPattern?,
@@ -330,7 +330,7 @@ struct PushIntake: ~Copyable {
         return try work.admit(work.bounds(app: app.bundle, kind, pattern), of: team, pushMax: app.pushMax)
     }
 
-    /// What asking about a push is charged with until it is answered.
+    /// The charges of asking about a push, until it is answered.
     private func questionCharges(
         _ kind: WidgetKind?,
         _ pattern: MatchPattern?,
@@ -452,7 +452,7 @@ struct PushIntake: ~Copyable {
 }
 
 extension TokenLookup {
-    /// What it is to a push for an app.
+    /// The token's standing for a push to an app.
     fileprivate func standing(for app: BundleID) -> TokenStanding {
         switch self {
         case .bound(let binding): .bound(isOfApp: binding.app == app)

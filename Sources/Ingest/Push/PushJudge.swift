@@ -337,7 +337,7 @@ extension RejectionAnswer {
 }
 
 extension PushTarget {
-    /// What a sender has to be for.
+    /// The right that a sender needs.
     fileprivate var action: SenderActions {
         switch self {
         case .device: .devices

@@ -69,7 +69,8 @@ struct DenseProgram: Sendable {
 /// no more than what most pass.
 struct DenseScan {
     static let words = 1024
-    /// What one call of ``evaluate(_:_:block:_:)`` may do, about: a condition on arrays, or some hundred on plain codes.
+    /// The work that one call of ``evaluate(_:_:block:_:)`` may do, about: a condition on arrays, or some hundred on
+    /// plain codes.
     static let workMax = 256
     /// A condition on arrays of a block's rows; on plain codes it is 1.
     private static let arrayWork = 256

@@ -26,7 +26,7 @@ extension InstanceClasses {
     ///
     /// - Parameters:
     ///   - check: The check.
-    ///   - found: What each of its ``classChecks(of:)`` is on the instances' rows.
+    ///   - found: Each of its ``classChecks(of:)`` as a check on the instances' rows.
     static func lifted(_ check: RowCheck, _ found: [RowCheck]) -> RowCheck {
         var place = 0
         return self.lifted(check) { _ in
@@ -63,8 +63,8 @@ extension InstanceClasses {
     /// - Parameters:
     ///   - scan: The walk of a plan for ``table``.
     ///   - codes: Where the codes of those that are found are added, ascending.
-    ///   - judge: What filters ask of values.
-    /// - Returns: What that took, see ``ValueTables/work``.
+    ///   - judge: The filters' judgements of values.
+    /// - Returns: The work of that, see ``ValueTables/work``.
     func find(_ scan: inout RowScan, _ codes: inout [UInt32], _ judge: CodeJudge) -> Int {
         var found = Column<UInt32>(undefined: Self.foundMax + RowScan.slack)
         let count = scan.fill(&found, from: 0, limit: Self.foundMax, self.table, self.numbers, judge)

@@ -2,7 +2,8 @@ import BasicContainers
 import Storage
 import WidgetModel
 
-/// What a question asks of a segment: conditions on the codes of its fields, a plan for them, and the walk of the plan.
+/// The parts of a question to a segment: conditions on the codes of its fields, a plan for them, and the walk of the
+/// plan.
 extension KindSegment {
     /// A pattern as a condition on the codes of the segment's fields.
     ///

@@ -67,7 +67,7 @@ extension KindSegment {
             guard parameters.count == names.count else { return index }
             for place in parameters.indices {
                 let name = parameters[place].name
-                // What equals a text in ASCII without being it is longer.
+                // A name that equals a text in ASCII with other bytes is longer.
                 guard name == names.span[place], name.utf8.count == names.span[place].utf8.count else { return index }
             }
         }

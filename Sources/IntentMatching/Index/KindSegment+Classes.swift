@@ -211,7 +211,7 @@ extension KindSegment {
 }
 
 extension RowColumn {
-    /// What a row has.
+    /// The codes of a row.
     func fieldCodes(_ row: Int) -> FieldCodes {
         var codes = FieldCodes(single: self.singleCode(row))
         guard self.isArray, codes.single == 0, self.words[row] != ElementWord.absent else { return codes }

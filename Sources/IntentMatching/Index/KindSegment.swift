@@ -346,7 +346,7 @@ struct KindSegment: ~Copyable {
     }
 }
 
-/// What the index knows of an instance.
+/// The index's attributes of an instance.
 struct InstanceAttributes {
     let family: WidgetFamily
     let host: HostNumber

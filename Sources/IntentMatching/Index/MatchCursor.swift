@@ -17,7 +17,7 @@ package struct MatchCursor: ~Copyable, Sendable {
         let isShared: Bool
     }
 
-    /// What a query does with some rows.
+    /// A query's work on some rows.
     struct Step: Sendable {
         let rows: Rows
         let plan: SegmentPlan

@@ -237,7 +237,7 @@ struct RowColumn: ~Copyable {
         self.changes.removeAll(keepingCapacity: true)
     }
 
-    /// Takes a row off its lists. What the row holds means nothing afterwards.
+    /// Takes a row off its lists. The row's code means nothing afterwards.
     private mutating func forget(_ row: Int) {
         self.finishChanges()
         if self.isArray {

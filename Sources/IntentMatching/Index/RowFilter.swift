@@ -11,7 +11,7 @@ extension RowTable {
     ///   - check: The check.
     ///   - source: The rows, ascending.
     ///   - rows: Precondition: room for all of them.
-    ///   - judge: What the check asks of values.
+    ///   - judge: The check's judgements of values.
     func keep(
         _ check: RowCheck,
         _ source: Span<UInt32>,

@@ -1,7 +1,7 @@
 import BasicContainers
 import Storage
 
-/// What a path costs, in picoseconds, measured once and good to a factor of two; only their ratios matter.
+/// The costs of paths, in picoseconds, measured once and good to a factor of two; only their ratios matter.
 private enum Cost {
     /// A candidate from a list, and each filter that it goes through.
     static let candidate = 700
@@ -25,7 +25,7 @@ extension RowTable {
     /// - Parameters:
     ///   - check: The check.
     ///   - highestCodes: The highest code of each column.
-    ///   - values: What values were judged for so far.
+    ///   - values: The judgements of values so far.
     /// - Returns: Nil if values have to be judged first, which are noted in `values`; then it is to be called again.
     func plan(_ check: RowCheck, _ highestCodes: [Int], _ values: inout ValueTables) -> SegmentPlan? {
         switch check {
@@ -53,7 +53,7 @@ extension RowTable {
 
     // MARK: Lists
 
-    /// What walking lists costs that hold all matches, and how many rows are on them; nil if there are none.
+    /// The cost of walking lists that hold all matches, and how many rows are on them; nil if there are none.
     private func walk(_ check: RowCheck, filters: Int = 0) -> (price: Int, rows: Int)? {
         switch check {
         case .never: return (0, 0)
@@ -107,7 +107,7 @@ extension RowTable {
         }
     }
 
-    /// What a check is made ready for.
+    /// The use that a check is made ready for.
     private enum Use {
         /// So many rows that are looked at one by one.
         case rows(Int)
@@ -181,7 +181,7 @@ extension RowTable {
 
     // MARK: All rows
 
-    /// What a bit for each row costs.
+    /// The cost of a bit for each row.
     private func densePrice(_ check: RowCheck) -> Int {
         switch check {
         case .never, .always: return 0

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What some rows have in one field: first as keys, then as codes.
+/// The values of some rows in one field: first as keys, then as codes.
 struct ValueBatch {
     /// The values, elements of arrays each, in the order of the rows.
     private(set) var keys: [SoughtValue] = []

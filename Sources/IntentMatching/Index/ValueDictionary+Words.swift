@@ -63,7 +63,7 @@ extension ValueDictionary {
 
     // MARK: Many values
 
-    /// What looking a value up begins with.
+    /// The key with which looking a value up begins.
     @inline(__always)
     static func key(of value: ParameterValue, seed: UInt64) -> SoughtValue {
         if let words = Self.words(of: value) { return SoughtValue(words, seed: seed) }

@@ -20,7 +20,7 @@ struct ValueTable: Sendable {
     /// By code up to ``next``: 1 if it passes. With the codes that pass, one more than are driven by at most.
     private var table: [UInt8] = []
     private var passing: [UInt32] = []
-    /// What it comes to, once all values were judged.
+    /// The resulting test, once all values were judged.
     private(set) var form: CodeTest.Form?
 
     init(field: Int, atoms: [MatchAtom], listed: [UInt32], excluded: [UInt32]?) {
@@ -98,7 +98,7 @@ struct ValueTables: Sendable {
         return self.tables.count - 1
     }
 
-    /// What a condition comes to for all codes; nil if its values have to be judged first, which is noted.
+    /// The test that a condition comes to for all codes; nil if its values have to be judged first, which is noted.
     mutating func form(of number: Int) -> CodeTest.Form? {
         if let form = self.tables[number].form { return form }
         self.wanted.append(number)

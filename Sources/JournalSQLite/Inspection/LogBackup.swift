@@ -31,7 +31,8 @@ package struct LogBackup {
     /// - Parameters:
     ///   - check: Looks at the copy while it is still partial.
     ///   - step: Called after each file, with how many there are.
-    /// - Throws: What `check` throws; `.invalid` if the target exists; `.corrupt` and others if the source cannot be read; a system's error.
+    /// - Throws: The error of `check`; `.invalid` if the target exists; `.corrupt` and others if the source cannot be read; a system's
+    ///   error.
     package func copy(
         check: (_ directory: String) throws(JournalError) -> Void,
         step: (_ files: Int) -> Void = { _ in }

@@ -162,7 +162,7 @@ package struct LogSurvey {
         return walk.ends
     }
 
-    /// What SQLite itself finds.
+    /// Adds the findings of SQLite itself.
     private mutating func checkPages(of database: Database, _ name: String) throws(SQLiteFailure) {
         let check = try database.prepare("PRAGMA quick_check(20)")
         while try check.step() {
@@ -253,7 +253,7 @@ package struct LogSurvey {
     }
 }
 
-/// What trimming has taken away from the front of a log.
+/// The part that trimming has taken from the front of a log.
 enum LogTrimming {
     /// The first file that belongs to the log: the number that the file `trimmed` holds, 1 if there is none. Files below it
     /// may still be there, after a crash.

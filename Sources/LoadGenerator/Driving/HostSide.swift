@@ -21,7 +21,7 @@ final class HostSide {
     /// Reloads whose hosts are still at work, in the order in which they will be done.
     private var prompt = Deque<Shown>()
     private var slow = Deque<Shown>()
-    /// What requests that are out are about, by number.
+    /// The subjects of the requests that are out, by number.
     private var groups: [Int64: [Shown]] = [:]
     private var number: Int64 = 0
     private var inquiries: PushInquiries
@@ -189,7 +189,7 @@ final class HostSide {
     /// A push was accepted: some of them are asked for their decisions.
     func follow(_ exchange: Exchange) { self.inquiries.follow(exchange) }
 
-    // MARK: What hosts do
+    // MARK: Acts of hosts
 
     /// Sends the due acknowledgements and questions. Returns when to call it again; nil if nothing waits.
     func pump(_ now: Int64) -> Int64? {
@@ -285,7 +285,7 @@ final class HostSide {
         self.inquirer?.close()
     }
 
-    /// What a request of this side is for, in the place of a load's index.
+    /// The purpose of a request of this side, in the place of a load's index.
     private enum Purpose: Int32 {
         case stream = -1
         case acknowledgement = -2

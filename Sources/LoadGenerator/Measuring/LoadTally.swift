@@ -22,7 +22,7 @@ package struct LoadTally: Sendable {
         }
     }
 
-    /// What one load counts.
+    /// The counts of one load.
     package struct Counts: Sendable {
         package var due = 0
         package var sent = 0
@@ -60,7 +60,7 @@ package struct LoadTally: Sendable {
     /// Times without any connection, in the order in which they began; at most ``outagesMax``.
     package private(set) var outages: [Outage] = []
 
-    /// What the generator may be late and still count as on time: a millisecond.
+    /// The most microseconds that the generator may be late and still count as on time: a millisecond.
     package static let lateAfter: UInt64 = 1000
     /// Reasons that are told apart in each load; more are `other`.
     package static let reasonsMax = 64

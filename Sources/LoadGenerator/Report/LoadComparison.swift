@@ -2,7 +2,7 @@ package import WidgetModel
 
 /// Two runs beside each other: which of their latencies and rates have changed, and whether by more than chance.
 package struct LoadComparison: Sendable {
-    /// What a comparison shows of a figure.
+    /// The verdict of a comparison on a figure.
     package enum Verdict: String, Hashable, Sendable, CaseIterable {
         case better
         case worse

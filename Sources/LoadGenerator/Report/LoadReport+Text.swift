@@ -43,7 +43,7 @@ extension LoadReport {
         }
     }
 
-    /// What one has to know to believe the numbers.
+    /// The facts that a reader needs to judge the numbers.
     var remarks: [String] {
         var remarks: [String] = []
         var rate = "\(ReportText.count(Int(self.answeredPerSecond))) answered a second"

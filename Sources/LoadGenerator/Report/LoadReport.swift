@@ -1,7 +1,7 @@
 import Histogram
 package import ReportPages
 
-/// What a run has shown: the counts, the latencies, and whether its objectives are met.
+/// The result of a run: the counts, the latencies, and whether its objectives are met.
 package struct LoadReport: Sendable {
     /// An objective with what the run has reached.
     package struct Result: Sendable {

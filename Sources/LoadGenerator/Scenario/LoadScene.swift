@@ -34,7 +34,7 @@ package struct LoadScene: Sendable {
 
     static let hostPrefix = Array("load-".utf8)
 
-    /// What a widget's parameter is. A new registration moves every widget of the host on by one.
+    /// The value of a widget's parameter. A new registration moves every widget of the host on by one.
     func value(host: Int, widget: Int, revision: Int) -> String {
         "v\((host + widget * 7 + revision - 1) % self.scenario.hosts.values)"
     }

@@ -45,7 +45,7 @@ package struct AuditTrail: Sendable {
 
     fileprivate struct Row {
         let place: Place
-        /// What an answer calls the request; nil for an order.
+        /// The number by which an answer names the request; nil for an order.
         let number: UInt64?
         var entry: Entry
         /// Its number in the archive.

@@ -14,7 +14,7 @@ package final class OpenListeners: Sendable {
     /// The one of that name, if it is open.
     package subscript(name: String) -> HTTPServer? { self.servers.withLock { $0.first { $0.name == name }?.server } }
 
-    /// What each has counted, in the order in which they were opened.
+    /// The counts of each, in the order in which they were opened.
     package func counters() async -> [(name: String, counters: HTTPListenerCounters)] {
         let servers = self.servers.withLock { $0 }
         var all: [(name: String, counters: HTTPListenerCounters)] = []

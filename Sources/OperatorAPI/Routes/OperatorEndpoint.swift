@@ -31,12 +31,12 @@ struct OperatorEndpoint: Sendable {
         case notes
         /// The same, and no partition's owner is waited for: it may be about one that has none.
         case durableNotes
-        /// What it logs says itself who asked.
+        /// The record that it logs names the caller itself.
         case ownRecord
     }
 
     let scope: OperatorScope
-    /// What it tells a sender's key that reads.
+    /// Its access for a sender's key that reads.
     let teams: TeamAccess
     let handler: Handler
 

@@ -21,13 +21,13 @@ package struct OperatorDoors: Sendable {
 package struct OperatedStore: Sendable {
     package let log: CommandLog
     package let clock: LogClock
-    /// What moves the clock, in a gateway that was started for that.
+    /// The mover of the clock, in a gateway that was started for that.
     package var travel: TimeTravel?
     /// Nil where nothing is asked of the past.
     package var history: HistoryQuestions?
     /// Decisions that engines have no room for any more; nil where they are not kept.
     package var decisions: DecisionFiler?
-    /// What the data directory has room for; nil where nothing is written to it.
+    /// The watch over the data directory's room; nil where nothing is written to it.
     package var storage: StorageWatch?
     /// The counters of snapshots; nil where none are made.
     package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
@@ -42,7 +42,7 @@ package struct OperatedStore: Sendable {
     }
 }
 
-/// What hosts and senders do, as it is counted.
+/// The traffic of hosts and senders, and its counts.
 package struct OperatedTraffic: Sendable {
     package let streams: HostStreams
     package let followers: PushFollowers

@@ -157,7 +157,7 @@ extension Views {
         ])
     }
 
-    /// What a request has changed of an entry, or would.
+    /// The change that a request has made in an entry, or would make.
     static func change(_ difference: ConfigurationReload.Difference, isDryRun: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("dryRun", isDryRun ? .bool(true) : nil),

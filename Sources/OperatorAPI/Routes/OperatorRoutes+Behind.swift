@@ -138,7 +138,7 @@ extension Views {
         ])
     }
 
-    /// What all is judged by, and how it does.
+    /// The goal of freshness, and how far it is met.
     static func freshness(_ board: BehindBoard) -> JSONValue {
         guard case .object(let members) = Self.behind(board.total, board) else { return .null }
         return JSONValue.object(

@@ -5,10 +5,10 @@ import Serving
 import Settings
 import WidgetModel
 
-/// What operators change: in the log with who asked for it before it is done, and done whole, whether or not the client waits,
-/// unless it says that it ends with its client.
+/// The operators' changes. A change and its caller are in the log before it is carried out. It is carried out whole, whether or not the
+/// client waits, unless it says that it ends with its client.
 extension OperatorRoutes {
-    /// What a request that was understood will do.
+    /// The change that an understood request will make.
     struct Change: Sendable {
         /// Whether it is cancelled when its client goes, because it may take long and may be left at any point.
         var endsWithClient = false

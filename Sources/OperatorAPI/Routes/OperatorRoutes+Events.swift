@@ -46,7 +46,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// What a reader is told of: what it asks for, by default all that it may know.
+    /// The subjects that a reader is told of: those that it asks for, by default all that it may know.
     private func subjects(_ text: String?, _ caller: OperatorCaller) throws(Problem) -> Set<OperatorFeed.Subject> {
         let all = OperatorFeed.Subject.allCases
         guard let text else { return Set(all.filter { $0.scope <= caller.scope }) }

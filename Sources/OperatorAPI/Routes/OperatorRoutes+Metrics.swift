@@ -246,7 +246,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// What smoothing does: when timelines ask for the next one, and when that is done.
+    /// The effect of smoothing: when timelines ask for the next one, and when that is done.
     private func addDueTimelines(_ text: inout PrometheusText, _ survey: BudgetSurvey) {
         let due = self.watch.dueTimelines
         text.add(

@@ -32,7 +32,7 @@ package enum OrderBody {
         return order
     }
 
-    /// What an action can be about, as its member `of` names it.
+    /// The scopes of an action, as its member `of` names them.
     private static func places(of action: OperatorOrder.Action) -> String {
         switch action {
         case .pause, .resume: "an app, an app with a kind, or a sender"

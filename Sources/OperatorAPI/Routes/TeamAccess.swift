@@ -2,7 +2,7 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// What a route tells a key that reads (`teams[].keys[].reads`).
+/// A route's access for a key that reads (`teams[].keys[].reads`).
 enum TeamAccess: Sendable {
     /// Nothing: 403.
     case none

@@ -11,7 +11,7 @@ package import WidgetModel
 /// A team or an app that operators have changed by a request, beside what the file says of it.
 package struct AmendmentView: Hashable, Sendable {
     package let standing: StandingAmendment
-    /// What the file says; nil if it has no such entry.
+    /// The file's entry; nil if it has none.
     package let file: JSONValue?
     /// The value in force; nil if the entry has ended.
     package let inForce: JSONValue?
@@ -40,12 +40,12 @@ package struct AmendmentView: Hashable, Sendable {
 /// Changes that operators make by requests: they are in the log of every partition, win over the file until they are taken back,
 /// and are put in force as a reading of the file is.
 extension ConfigurationReload {
-    /// What a request asks for.
+    /// The edit that a request asks for.
     package enum Edit: Hashable, Sendable {
         /// The entry, whole.
         case put(JSONValue)
         case end
-        /// What the file says, again.
+        /// The file's entry, again.
         case revert
         /// One part of the entry: a key of a team, a kind of an app.
         case putPart(String, JSONValue)
@@ -75,7 +75,7 @@ extension ConfigurationReload {
         package var difference = Difference()
         /// Whether the faults are the entry's alone, whatever else is configured.
         package var isMalformed = false
-        /// What it has now, or would have; nil if there is no such thing.
+        /// Its present value, or the one that it would have; nil if there is no such thing.
         package var value: JSONValue?
     }
 
@@ -192,7 +192,7 @@ extension ConfigurationReload {
         }
     }
 
-    /// What the entry is to be; nil for none.
+    /// The entry as it is to be; nil for none.
     ///
     /// - Throws: `not-found` if there is nothing to end, to revert, or to put a part into.
     private static func edited(

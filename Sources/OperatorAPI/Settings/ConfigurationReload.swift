@@ -36,7 +36,7 @@ package final class ConfigurationReload: Sendable {
         var isReading = false
         /// How often something was read or changed.
         var turns = 0
-        /// What the file says, as far as it can be in force without a restart.
+        /// The file's configuration, as far as it can be in force without a restart.
         var file: GatewayConfiguration
         /// The changes by requests that are in force here, or do not go with the file; nil before they were asked for.
         var amendments: [StandingAmendment]?
@@ -89,7 +89,7 @@ package final class ConfigurationReload: Sendable {
     package var report: Report { self.state.withLock { $0.report } }
     /// Whether partitions decide by this gateway's settings; false where gateways that share the log have different ones.
     package var isDecidedBy: Bool { self.state.withLock { $0.isDecidedBy } }
-    /// What the file says of it, without what operators have changed by requests.
+    /// The file's configuration, without the operators' changes by requests.
     package var file: GatewayConfiguration { self.state.withLock { $0.file } }
 
     /// Begins a turn, of which there is one at a time; ``endTurn()`` ends it.
@@ -151,7 +151,7 @@ package final class ConfigurationReload: Sendable {
 
     /// Puts a configuration in force, the engines first.
     ///
-    /// - Parameter file: What the file says of it.
+    /// - Parameter file: The file's part of it.
     /// - Returns: How many instances no longer fit their kind.
     func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
         let settings = EngineSettings(merged)
@@ -166,7 +166,7 @@ package final class ConfigurationReload: Sendable {
         return orphaned
     }
 
-    /// What reading it again would change; nothing is taken.
+    /// The changes that reading it again would make; nothing is taken.
     package struct Difference: Sendable {
         /// One key. nil stands for a key that is not there.
         package struct Change: Sendable {
@@ -183,7 +183,7 @@ package final class ConfigurationReload: Sendable {
         package var changes: [Change] = []
         /// Instances that would no longer fit their kind.
         package var orphaned = 0
-        /// What operators have changed by requests, which stays as it is.
+        /// The operators' changes by requests, which stay as they are.
         package var amendments: [AmendmentView] = []
     }
 
@@ -299,7 +299,7 @@ extension GatewayConfiguration {
 }
 
 extension Views {
-    /// What reading the configuration again would change.
+    /// The changes that reading the configuration again would make.
     static func difference(_ difference: ConfigurationReload.Difference) -> JSONValue {
         JSONValue.object(of: [
             ("faults", difference.faults.isEmpty ? nil : .array(difference.faults.map(\.json))),

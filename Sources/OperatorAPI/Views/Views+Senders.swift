@@ -23,7 +23,7 @@ extension Views {
         return .object(members + rest)
     }
 
-    /// What a sender's pushes have cost and brought.
+    /// The costs and outcomes of a sender's pushes.
     package static func sender(_ view: SenderView, paused: JSONValue? = nil) -> JSONValue {
         let share = view.matched == 0 ? 0 : Double(view.unchanged) / Double(view.matched)
         return JSONValue.object(of: [

@@ -18,7 +18,7 @@ package struct DueTimelines: Sendable {
 
     /// Counts the whole seconds that have passed since the last call.
     ///
-    /// - Parameter seconds: What the newest survey says; it begins with a whole second.
+    /// - Parameter seconds: The newest survey's counts; it begins with a whole second.
     package mutating func count(until now: Instant, by seconds: Seconds) {
         let begin = self.next ?? now.seconds
         guard now.seconds > begin else {

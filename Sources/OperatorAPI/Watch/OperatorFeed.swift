@@ -10,7 +10,7 @@ package import WidgetModel
 /// The last events are kept for readers that come back; of a busy second's reloads the first ones are told, and how many
 /// more there were.
 package final class OperatorFeed: Sendable {
-    /// What an event is about; `types` of `GET /v1/events`.
+    /// The subject of an event; `types` of `GET /v1/events`.
     package enum Subject: String, Hashable, Sendable, CaseIterable {
         /// The counts of the last second.
         case sample
@@ -50,7 +50,7 @@ package final class OperatorFeed: Sendable {
     /// One reader. Cancel it when it has gone.
     package struct Subscription: Sendable {
         package let events: AsyncStream<(event: Event, place: FeedPlace)>
-        /// What the reader has missed since its place; nil if that is not known any more.
+        /// The events that the reader has missed since its place; nil if they are not known any more.
         package let missed: [(event: Event, place: FeedPlace)]?
         package let start: FeedPlace
         fileprivate let number: UInt64

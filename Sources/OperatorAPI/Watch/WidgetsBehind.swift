@@ -102,7 +102,7 @@ package struct BehindBoard: Sendable {
     package let total: WidgetsBehind
 
     /// - Parameters:
-    ///   - partitions: What each partition counts.
+    ///   - partitions: The counts of each partition.
     ///   - away: How many widgets of a kind are out to hosts that are away.
     package init(
         _ partitions: [[KindBehind]],

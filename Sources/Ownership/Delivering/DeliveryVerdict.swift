@@ -161,10 +161,10 @@ extension DeliveryVerdict {
     }
 }
 
-// MARK: - What it says of the other side
+// MARK: - Health of the other side
 
 extension DeliveryVerdict {
-    /// What an answer, or a missing one, says about the health of the other side.
+    /// The other side's health by an answer, or by a missing one.
     package func health(of answer: DeliveryAnswer, at now: Instant) -> TargetHealth.Answer {
         switch (answer, self) {
         case (.failure(let failure), _):

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What a ``ReceiptMachine`` wants done next.
+/// An action that a ``ReceiptMachine`` wants done next.
 package enum ReceiptAction: Hashable, Sendable {
     /// Ask a partition for the pushes for an app that completed behind a place, so many at most, and give them to
     /// ``ReceiptMachine/takePage(_:of:for:now:)``.

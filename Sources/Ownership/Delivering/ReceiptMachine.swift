@@ -200,7 +200,7 @@ extension ReceiptMachine {
         self.actions.append(.find(app, partition, after: receiver.places[Int(partition.rawValue)], limit: room))
     }
 
-    /// What ``ReceiptAction/find(_:_:after:limit:)`` has found; nil if the partition does not answer.
+    /// Takes the page that ``ReceiptAction/find(_:_:after:limit:)`` has found; nil if the partition does not answer.
     package mutating func takePage(
         _ page: CompletedPushesPage?,
         of partition: PartitionID,
@@ -227,7 +227,7 @@ extension ReceiptMachine {
         self.goOn(app, behind: partition, isLast: page.isLast, now: now)
     }
 
-    /// What ``ReceiptAction/findParts(_:_:)`` has found, by partition; nil if one does not answer.
+    /// Takes the parts that ``ReceiptAction/findParts(_:_:)`` has found, by partition; nil if one does not answer.
     package mutating func takeParts(_ parts: [[PushView]]?, for app: BundleID, now: Instant) {
         guard let receiver = self.receivers[app], case .joining(let page, let partition, let before) = receiver.stage
         else { return }

@@ -1,6 +1,6 @@
 package import Journaling
 
-/// What an ``OutputMerge`` wants done.
+/// An action that an ``OutputMerge`` wants done.
 package enum OutputMergeAction: Hashable, Sendable {
     /// Hand on an output: the one that comes next.
     case publish(CommittedEffects)

@@ -86,7 +86,7 @@ package struct OwnerMachine: ~Copyable {
     private var gate: Gate?
     /// The newest output that is known.
     package private(set) var lastOutput: OutputPosition?
-    /// What the newest whole output says of the state, once it is known.
+    /// The state after the newest whole output, as that tells it, once it is known.
     private var committed: OwnerCheckpoint?
     /// How many effects of entries behind the committed ones the output log held at the start.
     private var ahead = 0

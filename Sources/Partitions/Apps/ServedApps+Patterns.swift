@@ -5,7 +5,7 @@ package import WidgetModel
 extension ServedApps.App {
     /// The pattern of a push or a channel, checked against the kinds of the app; nil for every instance.
     ///
-    /// - Parameter limits: What it may ask.
+    /// - Parameter limits: Its limits.
     /// - Throws: `rejection`, with the fault and its place, if it is malformed or names a kind or parameter that the
     ///   app does not have.
     package func pattern(

@@ -17,7 +17,7 @@ package struct ServedApps: Sendable {
         /// The most instances that a targeted push may match, nil for any number.
         package let matchedMax: Int?
         package let schemas: [KindSchema]
-        /// What a gallery shows of a kind, for those kinds that have it.
+        /// A gallery's sample of a kind, for those kinds that have one.
         package let samples: [WidgetKind: JSONValue]
         /// Whether a 200 carries `apns-unique-id`, as in APNs' development environment.
         package let isInDevelopment: Bool

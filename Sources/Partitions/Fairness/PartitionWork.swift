@@ -14,7 +14,7 @@ package final class PartitionWork: Sendable {
 
     private struct State {
         var pace = WorkPace()
-        /// What all teams have undecided, but for ``large``.
+        /// The undecided units of all teams, but for ``large``.
         var withinShares = 0
         /// The one request that may be more than its team's share.
         var large: (team: TeamWork, units: Int)?
@@ -29,7 +29,7 @@ package final class PartitionWork: Sendable {
         /// When entries came that are not applied yet, those up to a position at once: one a tenth of a second at most.
         var arrivals: [(through: LogPosition, at: NIODeadline)] = []
 
-        /// What a team may have: half of what the others leave.
+        /// A team's share: half of the units that the others leave.
         func share(of team: TeamWork, in partition: PartitionID, _ bounds: ShareBounds) -> Int {
             var own = team.undecided(in: partition)
             if let large = self.large, large.team === team { own -= large.units }
@@ -74,10 +74,10 @@ package final class PartitionWork: Sendable {
     /// Units a second that the partition does.
     package var pace: Int { self.paceInForce.load(ordering: .relaxed) }
 
-    /// What all teams have undecided here.
+    /// The undecided units of all teams here.
     package var undecided: Int { self.state.withLock { $0.withinShares + ($0.large?.units ?? 0) } }
 
-    // MARK: Who is there
+    // MARK: Teams and audiences
 
     /// How many instances a push to an app, or to a kind of it, may match at most.
     package func audience(of app: BundleID, _ kind: WidgetKind?) -> Int {
@@ -168,7 +168,7 @@ package final class PartitionWork: Sendable {
 
     // MARK: Being told
 
-    /// What a turn of the partition's thread did.
+    /// The work of one turn of the partition's thread.
     package struct Turn: Hashable, Sendable {
         package var units = 0
         package var nanoseconds = 0

@@ -34,7 +34,7 @@ package final class WorkAdmission: Sendable {
         self.pushMax.store(settings.pushMax.milliseconds, ordering: .relaxed)
     }
 
-    /// What a team has in the log; the same object each time.
+    /// A team's work in the log; the same object each time.
     package func work(of team: TeamID) -> TeamWork {
         self.teams.withLock { teams in
             if let work = teams[team] { return work }
@@ -88,7 +88,7 @@ package final class WorkAdmission: Sendable {
         return worst
     }
 
-    /// What a record for all instances of an app, or of a kind, takes in each partition at most.
+    /// The most units of a record for all instances of an app, or of a kind, in each partition.
     package func bounds(app: BundleID, _ kind: WidgetKind?, _ pattern: MatchPattern?) -> [Int] {
         self.partitions.map { work in
             let audience = work.audience(of: app, kind)

@@ -38,7 +38,7 @@ package final class HistoryQuestions: Sendable {
     /// How many questions are being answered.
     package var running: Int { self.state.withLock { $0.running } }
 
-    /// What happened to an instance since an instant, and why.
+    /// The history of an instance since an instant, with reasons.
     ///
     /// - Parameter leavesOne: Whether it is only asked while there is room for one question more, as long as more than one may be
     ///   asked at once.
@@ -54,7 +54,7 @@ package final class HistoryQuestions: Sendable {
         }
     }
 
-    /// What `question` makes of the log, on a thread of its own.
+    /// The answer that `question` finds in the log, on a thread of its own.
     ///
     /// - Parameter question: Reads the log, from where replays begin, until it is told that it is to end.
     /// - Throws: As for ``why(_:since:)``.

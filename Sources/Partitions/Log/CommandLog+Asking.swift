@@ -55,9 +55,9 @@ extension CommandLog {
         return answers
     }
 
-    /// What a partition said; nil if it is away and this notes that.
+    /// A partition's answer; nil if it is away and this notes that.
     ///
-    /// - Throws: What it said instead.
+    /// - Throws: Its error.
     package func noted<Answer>(
         _ result: Result<Answer, Problem>,
         of partition: PartitionID
@@ -184,7 +184,7 @@ extension CommandLog {
     /// Asks the owner of a partition: here, or by the other nodes, and again where it has moved meanwhile.
     ///
     /// - Parameters:
-    ///   - question: What other nodes are asked.
+    ///   - question: The question to other nodes.
     ///   - here: Asks the owner that is here; the limits are those of other nodes, if there are any.
     func ask<Answer: ByteCoded & Sendable>(
         _ partition: PartitionID,

@@ -193,7 +193,7 @@ package struct CommandLog: Sendable {
         return try await self.answers(to: waits)
     }
 
-    /// What records are charged with.
+    /// The charges of records.
     ///
     /// - Throws: `over-share` if a team has its share in the log.
     private func charges(_ records: ArraySlice<(record: Record, partition: PartitionID)>) throws(Problem) -> WorkCharges
@@ -218,7 +218,7 @@ package struct CommandLog: Sendable {
         return charges
     }
 
-    /// What a record for every partition is charged with.
+    /// The charges of a record for every partition.
     ///
     /// - Throws: `over-share` if the team has its share in the log, `too-much-work` if the record alone is more than one may be.
     private func chargesToAll(_ record: Record) throws(Problem) -> WorkCharges {

@@ -25,7 +25,7 @@ extension Record {
         }
     }
 
-    /// What applying it takes in a partition at most, in units.
+    /// The most units that applying it takes in a partition.
     func work(in partition: PartitionWork, among apps: ServedApps) -> Int {
         switch self {
         case .register(let registration):

@@ -20,7 +20,7 @@ package final class GatewayLogs: Sendable {
 
     private struct State {
         var settings: GatewayConfiguration.Log
-        /// What operators have set; wins over the configuration.
+        /// The levels that operators have set; they win over the configuration.
         var overrides: [LogSubsystem: GatewayConfiguration.Log.Level] = [:]
         var repetition: LogRepetition
         /// Windows that ended before their time in those before.
@@ -182,7 +182,7 @@ extension LogRepetition {
 }
 
 extension LogRepetition.Message {
-    /// What a message is compared by: all of it, but for the port of a peer, which is another with each connection.
+    /// The parts by which a message is compared: all but the port of a peer, which is another with each connection.
     init(_ event: LogEvent, _ subsystem: LogSubsystem) {
         var details: [String: String] = [:]
         for (name, value) in event.metadata ?? [:] {

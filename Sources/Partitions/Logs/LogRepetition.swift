@@ -40,7 +40,7 @@ package struct LogRepetition: Sendable {
         }
     }
 
-    /// What to do with a message, after the summaries have been written.
+    /// The treatment of a message, after the summaries have been written.
     package struct Verdict: Hashable, Sendable {
         package let isWritten: Bool
         package let summaries: [Summary]

@@ -21,7 +21,7 @@ package enum MemoryReading {
         return MemorySizes(resident: resident, available: limits.compactMap(\.self).min())
     }
 
-    /// What a file says in KiB on the line with a name.
+    /// The size in a file, in KiB on the line with a name.
     private static func size(_ name: String, in file: String) -> Int? {
         let lines = Self.text(of: file)?.split(separator: "\n") ?? []
         guard let line = lines.first(where: { $0.hasPrefix(name) }) else { return nil }
@@ -30,7 +30,7 @@ package enum MemoryReading {
         return count.multipliedSaturating(by: 1024)
     }
 
-    /// What the process's control groups may take, each of them and those around them.
+    /// The memory that the process's control groups may take, each of them and those around them.
     private static func groups(under root: String) -> [Int?] {
         let lines = Self.text(of: "\(root)/proc/self/cgroup")?.split(separator: "\n") ?? []
         return lines.flatMap { line -> [Int?] in

@@ -5,7 +5,7 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// What a registration that is on its way may add. Given back once it is applied, or will never be.
+/// The hosts and instances that a registration on its way may add. Given back once it is applied, or will never be.
 package struct RegistryReservation: Hashable, Sendable {
     let app: BundleID
     let team: TeamID?
@@ -154,12 +154,12 @@ package final class RegistryWatch: Sendable {
 
     // MARK: Telling
 
-    /// What operators see.
+    /// The registry and the memory as operators see them.
     package struct View: Sendable {
         /// Nil before the first look.
         package let budget: MemoryBudget?
         package let sizes: MemorySizes?
-        /// What each app has, in the order of ids; and each team, the largest first.
+        /// The usage of each app, in the order of ids; and of each team, the largest first.
         package let apps: [AppUsage]
         package let teams: [(team: TeamID, usage: RegistryUsage, limits: RegistryLimits.Limits)]
     }

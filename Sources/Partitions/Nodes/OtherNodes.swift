@@ -48,9 +48,9 @@ package struct OtherNodes: Sendable {
             self.end = .now + .milliseconds(limit.milliseconds)
         }
 
-        /// What the owner says; nil if the partition is this node's by now.
+        /// The owner's answer; nil if the partition is this node's by now.
         ///
-        /// - Throws: `partition-away` once the time is over, and what the owner throws.
+        /// - Throws: `partition-away` once the time is over, and the owner's errors.
         mutating func next() async throws(Problem) -> [UInt8]? {
             let bytes = self.question.encoded
             while true {

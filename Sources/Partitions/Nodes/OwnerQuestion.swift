@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a node asks the owner of a partition that is another one's. First byte: the kind.
+/// A node's question to the owner of another node's partition. First byte: the kind.
 enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     /// The bytes of a question to its engine, or of a search.
     case engine([UInt8])
@@ -30,7 +30,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     }
 }
 
-/// What an owner says to another node. First byte: the kind.
+/// An owner's answer to another node. First byte: the kind.
 enum OwnerAnswer: ByteCoded, Hashable, Sendable {
     /// The bytes of the answer.
     case found([UInt8])

@@ -2,13 +2,13 @@ package import Engine
 package import WidgetModel
 
 extension PartitionOwner {
-    /// What the owner hands on. Called on the owner's loop, but for what the directory is told while a snapshot is read.
+    /// The owner's sinks. Called on the owner's loop, but for the directory's news while a snapshot is read.
     package struct Sinks: Sendable {
         /// The hosts of a snapshot, with their tokens; the state has nothing else yet that could be asked for.
         package let hosts: @Sendable (PartitionID, borrowing Engine) -> Void
         /// Tokens that were bound or removed, as soon as they are applied.
         package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
-        /// What operators did, of an entry that was applied; again when it is replayed.
+        /// The operators' requests in an applied entry; again when it is replayed.
         package let audit: @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void
         /// The usage of each app, once the start is over, if it has changed: before the answers to the records that
         /// have changed it.

@@ -242,7 +242,7 @@ extension PartitionOwner {
             self.isAbsent.store(false, ordering: .relaxed)
             self.sinks.arrived(self.partition)
             self.tellBeginning()
-            // What another node has decided and not committed is committed, although nothing more may come.
+            // Commits effects that another node has decided and not committed, although nothing more may come.
             self.takeTurn()
             return replayed
         }.get()

@@ -63,7 +63,7 @@ struct StateLoader: Sendable {
         ]
         do {
             var engine = try self.readTables(id)
-            // What instances need of this thread is done while the index may still be in work.
+            // This thread does its part for the instances while the index may still be in work.
             try others[1].wait()
             guard let instances = instances.take() else { throw SnapshotError.otherPartition }
             let controls = instances.controls

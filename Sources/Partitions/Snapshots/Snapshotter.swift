@@ -46,7 +46,7 @@ package final class Snapshotter: Sendable {
     var settings: GatewayConfiguration.Snapshots { self.live.value }
     let clock: LogClock
     let logger: Logger
-    /// What the disk has room for; nil where it does not matter.
+    /// The watch over the disk's room; nil where it does not matter.
     let storage: StorageWatch?
     let thread = NIOThreadPool(numberOfThreads: 1)
     private let isStopping = Atomic<Bool>(false)
@@ -59,7 +59,7 @@ package final class Snapshotter: Sendable {
     ///   - settings: When, and how much is kept.
     ///   - clock: The log's.
     ///   - logger: Where to write.
-    ///   - storage: What the disk has room for; nil where it does not matter.
+    ///   - storage: The watch over the disk's room; nil where it does not matter.
     package init(
         owners: [PartitionOwner],
         journal: any Journal,

@@ -4,7 +4,7 @@ import Settings
 package import Tracing
 package import WidgetModel
 
-/// What one partition's owner knows of traced pushes: where their spans are in their traces.
+/// The traced pushes that one partition's owner knows: where their spans are in their traces.
 ///
 /// Filled from the log as it is applied, so a replay fills it, too. A push that was accepted before that began, or that there
 /// was no room for, is looked for in the log when something comes of it.
@@ -36,7 +36,7 @@ package struct PartitionTraces: Sendable {
     /// Takes note of the traced pushes of an entry that was applied.
     ///
     /// - Parameters:
-    ///   - output: What applying it gave.
+    ///   - output: The output of applying it.
     ///   - begunAt: When applying it began; nil for a replay, of which nothing is told.
     package mutating func applied(
         _ entry: LogEntry,
