@@ -3,7 +3,7 @@ import WidgetModel
 /// The configuration to begin with: a team with a key, an app with one kind of widget that has one parameter, and the certificates for
 /// development beside the file.
 package struct FirstConfiguration: Hashable, Sendable {
-    /// What the file is called.
+    /// The file's name.
     package static let fileName = "freshet.yaml"
     /// The folder of the certificates and keys, beside the file.
     package static let certificateFolder = "certs"

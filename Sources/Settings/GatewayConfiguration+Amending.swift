@@ -137,7 +137,7 @@ extension GatewayConfiguration {
 
     /// Puts an amended entry in the place of the file's, or behind the others.
     ///
-    /// - Parameter file: What the file says.
+    /// - Parameter file: The file's configuration.
     private mutating func take(
         _ amendment: StandingAmendment,
         _ file: GatewayConfiguration

@@ -139,7 +139,7 @@ private struct KindDraft: Sendable {
     var timelineProvider: GatewayConfiguration.TimelineProvider?
     var sample: JSONValue?
     var parameters: [ParameterDraft] = []
-    /// What ``buildSchema(_:)`` made.
+    /// The schema that ``buildSchema(_:)`` made.
     private(set) var schema = Self.bareSchema(of: "")
 
     init() {}

@@ -20,7 +20,7 @@ extension GatewayConfiguration {
 
     /// One key of a team.
     package struct ProviderKey: Hashable, Sendable {
-        /// What a key may be for.
+        /// A right of a key.
         package enum Action: String, Hashable, Sendable, CaseIterable {
             /// Pushes to device tokens.
             case devices
@@ -44,7 +44,7 @@ extension GatewayConfiguration {
         package var environment: App.Environment?
         /// The other key with topics whose tokens may come over the same connection. Default nil: none.
         package var relatedKey: KeyID?
-        /// What the key is for; anything else is `Forbidden`. Default nil: everything. None only where it ``reads``.
+        /// The rights of the key; anything else is `Forbidden`. Default nil: everything. None only where it ``reads``.
         package var allowedActions: [Action]?
         /// Whether tokens that it signs open the team's own pages of the dashboard, and their routes. Default false.
         package var reads = false
@@ -65,7 +65,7 @@ extension GatewayConfiguration {
             case production, development
         }
 
-        /// What a push to a token that no host registered gets.
+        /// The answer to a push to a token that no host registered.
         package enum UnknownTokens: String, Hashable, Sendable, CaseIterable {
             /// 400 `BadDeviceToken`.
             case reject
@@ -102,7 +102,8 @@ extension GatewayConfiguration {
         package var isDeveloperMode = false
         /// The most instances that one targeted push may match; more is a 409. Default nil: any number.
         package var matchedMax: Int?
-        /// What one push may be in a partition, as time by the partition's pace. Default nil: ``Fairness/pushMax``.
+        /// The most work of one push in a partition, as time by the partition's pace. Default nil:
+        /// ``Fairness/pushMax``.
         package var pushMax: Interval?
         /// Whether it has channels. Default true; otherwise requests about channels are 400 `FeatureNotEnabled`.
         package var hasChannels = true
@@ -167,7 +168,7 @@ extension GatewayConfiguration {
 
     /// A sender's client certificate, as verified against ``TLSFiles/clientAuthorities``.
     package struct ClientCertificate: Hashable, Sendable {
-        /// What the certificate is known by.
+        /// The mark by which the certificate is known.
         package enum Name: Hashable, Sendable {
             /// The SHA-256 of the whole certificate in DER: exactly this one.
             case fingerprint([UInt8])

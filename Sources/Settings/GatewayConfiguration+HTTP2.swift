@@ -33,7 +33,7 @@ extension HTTP2Limits {
 }
 
 extension GatewayConfiguration {
-    /// What the limits say about each other.
+    /// Faults of one limit beside another.
     func limitFaults() -> [(path: String, sentence: String)] {
         var faults: [(path: String, sentence: String)] = []
         if self.http2.headerListBytesReset < self.limits.headerBytesMax {

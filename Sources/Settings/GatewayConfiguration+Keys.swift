@@ -169,7 +169,7 @@ extension SettingType<String> {
         SettingRules.isIPv4($0) || SettingRules.isIPv6($0)
     }
 
-    /// What clients ask for, without a port; `Host` and `:authority` are compared with it in lower case.
+    /// The host that clients ask for, without a port; `Host` and `:authority` are compared with it in lower case.
     static let hostName = SettingType.text("a host name without a port, in lower case, such as ops.example.com") {
         text in
         (1...253).contains(text.utf8.count)
@@ -283,7 +283,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
         visitor.scalar("maxTimelineEntries", &self.engine.timelines.entriesMax, .integer(1...100_000))
         visitor.scalar("advisedTimelineEntries", &self.engine.timelines.entriesAdvised, .integer(1...100_000))
-        // What the gateway makes where a provider names none has to fit.
+        // The digest that the gateway makes where a provider names none has to fit.
         visitor.scalar("maxDigestBytes", &self.engine.timelines.digestBytesMax, .bytes(71...1024))
         visitor.scalar("advisedContentBytes", &self.engine.timelines.contentBytesAdvised, .bytes(1...2_147_483_648))
         visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))

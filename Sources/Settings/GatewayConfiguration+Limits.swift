@@ -78,11 +78,11 @@ extension GatewayConfiguration {
         package var conditionCostMax = 64
         /// Teams and apps that operators may have changed by requests. Default 1,000; above it 413.
         package var amendmentsMax = 1000
-        /// What all of them may have in bytes, as JSON. Default 4 MiB; above it 413.
+        /// The most bytes of all of them, as JSON. Default 4 MiB; above it 413.
         package var amendmentBytesMax = 4_194_304
         /// Questions about history (`why`) that are answered at once, each on a thread. Default 2; above it 503.
         package var historyQuestionsMax = 2
-        /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
+        /// The engine's limits; logged with the apps, so that a replay decides under the same ones.
         package var engine = EngineLimits()
 
         package init() {}
@@ -90,15 +90,17 @@ extension GatewayConfiguration {
 
     /// How much undecided work a team may have in the log, so that the others' pushes do not wait for it.
     package struct Fairness: Hashable, Sendable {
-        /// What one team may have undecided in a partition, as time by the partition's pace. Default 1 s; beyond it 503.
+        /// The most undecided work of one team in a partition, as time by the partition's pace. Default 1 s; beyond it
+        /// 503.
         package var undecided = Interval.seconds(1)
-        /// What one push may be in a partition, for apps that have no setting of their own. Default 2 s; above it 409.
+        /// The most work of one push in a partition, for apps that have no setting of their own. Default 2 s; above it
+        /// 409.
         package var pushMax = Interval.seconds(2)
 
         package init() {}
     }
 
-    /// What one app, and one team, may have of the registry. Apps and teams may have limits of their own.
+    /// The part of the registry that one app, and one team, may have. Apps and teams may have limits of their own.
     package struct RegistryShare: Hashable, Sendable {
         /// Default nil: no limit.
         package var perApp: Int?

@@ -31,7 +31,7 @@ extension GatewayConfiguration {
             return !line.isEmpty && line.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? String(line) : nil
         }
 
-        /// What the planner keeps to.
+        /// The planner's limits.
         package func limits(waitingMax: Int) -> FetchLimits {
             var limits = FetchLimits()
             limits.inFlightMax = self.inFlightMax

@@ -58,7 +58,7 @@ extension GatewayConfiguration {
         return faults
     }
 
-    /// What a listener says that is merged into another, and the other does not.
+    /// Faults of merged listeners: settings that differ from those of the listener they are merged into.
     private func mergingFaults() -> [(path: String, sentence: String)] {
         let listeners = self.listeners
         guard listeners.isMerged else { return [] }
@@ -223,7 +223,7 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.Team {
-    /// What Apple asks of two keys that share a connection: one team, topics of their own, one environment, and that
+    /// Apple's rules for two keys that share a connection: one team, topics of their own, one environment, and that
     /// neither is related to a third.
     fileprivate func relationFault(of key: GatewayConfiguration.ProviderKey) -> String? {
         guard let name = key.relatedKey else { return nil }

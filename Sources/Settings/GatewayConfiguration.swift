@@ -18,7 +18,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     /// When the state is written down beside the log, and how much of the log is kept.
     package var snapshots = Snapshots()
     package var decisions = Decisions()
-    /// What the data directory may take of the disk.
+    /// The part of the disk that the data directory may take.
     package var storage = StorageBudget.Settings()
     /// How much memory the process may take before the registry stops to grow. Default 70 % of the memory that there
     /// is.
@@ -38,21 +38,21 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var policies: [BudgetPolicy] = []
     /// Files with one policy each, relative to the configuration file's folder. Default none.
     package var policyFiles: [String] = []
-    /// What those files say; filled in when a configuration is loaded, and no key of its own.
+    /// The policies of those files; filled in when a configuration is loaded, and no key of its own.
     package var filePolicies: [BudgetPolicy] = []
     package var providerTokens = ProviderTokens()
     package var streams = Streams()
-    /// What operators are told while it happens.
+    /// The operators' live events.
     package var feed = Feed()
     package var deliveries = Deliveries()
     package var timelines = Timelines()
     package var dryRun = DryRun()
-    /// What freshness is judged by.
+    /// The goal by which freshness is judged.
     package var freshnessGoal = FreshnessGoal()
     package var fairness = Fairness()
     package var rateLimits = RateLimits()
     package var limits = Limits()
-    /// What one HTTP/2 connection may send; those of its members that have keys under `limits` are set there.
+    /// The limits of one HTTP/2 connection; those of its members that have keys under `limits` are set there.
     package var http2 = HTTP2Limits()
     package var timeouts = Timeouts()
     package var log = Log()
@@ -195,7 +195,7 @@ extension GatewayConfiguration {
     /// A client certificate that an operator comes with.
     package struct OperatorCertificate: Hashable, Sendable {
         package var name: ClientCertificate.Name
-        /// What it may do. Default read.
+        /// Its scope. Default read.
         package var scope = OperatorScope.read
 
         package init(name: ClientCertificate.Name, scope: OperatorScope = .read) {

@@ -14,7 +14,7 @@ package final class LiveSettings: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter configuration: What the gateway was started with.
+    /// - Parameter configuration: The configuration that the gateway was started with.
     package init(_ configuration: GatewayConfiguration) {
         self.state = Mutex(State(inForce: configuration))
     }

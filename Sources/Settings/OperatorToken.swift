@@ -1,4 +1,4 @@
-/// What an operator may do: each includes those before it.
+/// An operator's rights: each scope includes those before it.
 package enum OperatorScope: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Ask.
     case read

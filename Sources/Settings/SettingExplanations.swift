@@ -1,4 +1,4 @@
-/// What `deploy/freshet.example.yaml` says of each key: the comment above it.
+/// The explanation of each key in `deploy/freshet.example.yaml`: the comment above it.
 enum SettingExplanations {
     /// By key path, list elements with `[]`.
     static let all = Self.read(EmbeddedText.freshet_example_yaml)

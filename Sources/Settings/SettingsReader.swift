@@ -299,7 +299,7 @@ extension Node {
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
-    /// What it is, for messages.
+    /// The node in words, for messages.
     fileprivate var phrase: String {
         switch self {
         case .scalar(let scalar): scalar.string.quotedForMessage

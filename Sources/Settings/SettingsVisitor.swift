@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What a file has to hold.
+/// The required content of a file.
 package enum FilePurpose: Hashable, Sendable {
     /// One certificate or more, in PEM.
     case certificates

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What a context's own certificate says: enough to tell it from others and to know when it ends.
+/// The facts of a context's own certificate: enough to tell it from others and to know when it ends.
 package struct OwnCertificate: Hashable, Sendable {
     /// The subject's CN, the first if there are several.
     package let commonName: String?

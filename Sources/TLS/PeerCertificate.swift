@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What a peer's verified certificate says of the peer.
+/// The facts of a peer's verified certificate.
 package struct PeerCertificate: Hashable, Sendable {
     /// Extensions that Apple's push certificates carry, by their object identifiers.
     package enum AppleExtension: String, Hashable, Sendable, CaseIterable {

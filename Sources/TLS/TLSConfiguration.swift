@@ -16,9 +16,9 @@ package enum TLSVersion: Hashable, Sendable, Comparable, CaseIterable {
     case v1_3
 }
 
-/// What a server shows of itself and asks of its clients.
+/// A server's identity, and its demands on its clients.
 package struct TLSServerConfiguration: Hashable, Sendable {
-    /// What to do with a client whose first message has no ALPN extension (RFC 7301).
+    /// The treatment of a client whose first message has no ALPN extension (RFC 7301).
     package enum MissingALPN: Hashable, Sendable {
         /// End the handshake with the alert `no_application_protocol`.
         case refuse

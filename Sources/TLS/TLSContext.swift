@@ -17,7 +17,7 @@ import COpenSSL
     }
 
     package let role: Role
-    /// What the context shows of itself; nil for a client without a certificate.
+    /// The context's own certificate; nil for a client without one.
     package let certificate: OwnCertificate?
     /// Owned; configured in `init` and only read afterwards.
     nonisolated(unsafe) let pointer: OpaquePointer

@@ -14,6 +14,6 @@ package enum TLSState: Hashable, Sendable {
     case handshaking
     /// Plaintext goes both ways. Turns into `closed` by ``TLSSession/shutdown()`` or by an error.
     case ready
-    /// Nothing can be written any more. What the peer still sends can be read unless an error ended the session.
+    /// Nothing can be written any more. The peer's last bytes can be read unless an error ended the session.
     case closed
 }

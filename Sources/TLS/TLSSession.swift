@@ -28,10 +28,11 @@ import COpenSSL
     private let inbound: BIOHandle
     /// Ciphertext for the peer; shared with `pointer`.
     private let outbound: BIOHandle
-    /// What an idle session keeps of each of them: enough for the small messages of a connection with little to do.
+    /// The bytes of each of them that an idle session keeps: enough for the small messages of a connection with little
+    /// to do.
     private static let idleBufferBytes = 4096
-    /// What a session keeps that has something to do: as much as comes and goes at a time. Giving back a buffer that
-    /// the next bytes need again costs more than decrypting them.
+    /// The bytes that a busy session keeps: as many as come and go at a time. Giving back a buffer that the next bytes
+    /// need again costs more than decrypting them.
     private static let busyBufferBytes = 262_144
     /// Whether bytes came or went since ``releaseIdleMemory()`` was last called.
     private var isBusy = false
@@ -180,7 +181,7 @@ import COpenSSL
         }
     }
 
-    /// Says close_notify to the peer, once; nothing can be written afterwards. What the peer still sends can be read.
+    /// Says close_notify to the peer, once; nothing can be written afterwards. The peer's last bytes can be read.
     package func shutdown() {
         guard self.state == .ready else {
             // Before the handshake is complete there is nothing to say, and nothing more to expect.

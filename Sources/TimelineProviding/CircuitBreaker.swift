@@ -94,7 +94,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         if case .open(_, let times) = self.state { self.state = .open(until: .epoch, times: times) }
     }
 
-    /// The service asks for no requests until then. What it asked for before holds if it is later.
+    /// The service asks for no requests until then. Its earlier request holds if that is later.
     package mutating func hold(until: Instant) { self.heldUntil = max(self.heldUntil, until) }
 
     private mutating func open(at now: Instant, times: Int) {

@@ -19,7 +19,7 @@ package struct ContentTable: Sendable {
         package var entry: StoredTimeline.Entry { self.timeline.entries[self.index] }
     }
 
-    /// What storing has changed.
+    /// The change that storing has made.
     package struct Change: Hashable, Sendable {
         /// The records of timelines that are not needed any more: the one before, and those that had to make room.
         package let released: [UInt64]
@@ -48,12 +48,12 @@ package struct ContentTable: Sendable {
     private var oldest = 0
     private var stamp: UInt64 = 0
 
-    /// What all timelines take, about.
+    /// The bytes of all timelines, about.
     package private(set) var bytes = 0
     /// How many had to make room.
     package private(set) var evicted = 0
 
-    /// - Parameter bytesMax: What all timelines may take; one alone that is larger is kept alone.
+    /// - Parameter bytesMax: The most bytes of all timelines; one alone that is larger is kept alone.
     package init(bytesMax: Int) {
         self.bytesMax = bytesMax
     }

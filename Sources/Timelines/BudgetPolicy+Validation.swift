@@ -31,7 +31,7 @@ extension BudgetPolicy {
         }
     }
 
-    /// What a window allows, and how long it is.
+    /// Checks the name, the window's length, and the allowances.
     private func checkWindow(_ check: inout Check) {
         check(!self.name.isEmpty, "name", "is empty")
         if case .fixed(let length, _) = self.window {

@@ -39,7 +39,7 @@ package struct ClientCertificateTable: Sendable {
         }
     }
 
-    /// What an app says of a certificate.
+    /// An app's rule about a certificate.
     package struct Rule: Sendable {
         package let name: Name
         /// The app's place among the apps.
@@ -74,7 +74,7 @@ package struct ClientCertificateTable: Sendable {
 
     /// - Parameters:
     ///   - apps: The apps, in the configuration's order.
-    ///   - rules: What they say of certificates.
+    ///   - rules: Their rules about certificates.
     ///   - believesTopics: Whether a certificate that no rule names speaks for the topics that it lists.
     ///   - rate: How fast each may push, nil for any speed.
     ///   - revocations: Certificates that are no longer believed.

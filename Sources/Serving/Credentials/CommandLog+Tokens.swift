@@ -4,7 +4,7 @@ package import WidgetModel
 
 /// Which hosts push tokens stand for, whichever node has them.
 extension CommandLog {
-    /// What a token is bound to now.
+    /// The binding of a token now.
     ///
     /// - Throws: `partition-away` if no host here has it, and a partition of another node does not say whether it has.
     package func lookup(_ token: DeviceToken, in directory: any TokenDirectory) async throws(Problem) -> TokenLookup {
@@ -12,8 +12,8 @@ extension CommandLog {
         return try await self.lookups([token], in: directory)[0].get()
     }
 
-    /// What tokens are bound to now, in their order: as the directory has it, and where it does not know them as the partitions have
-    /// it that are not in it. Each of those is asked once, for all of them.
+    /// The bindings of tokens now, in their order: as the directory has them; for tokens that it does not know, as the partitions outside
+    /// it have them. Each of those partitions is asked once, for all tokens.
     package func lookups(
         _ tokens: [DeviceToken],
         in directory: any TokenDirectory

@@ -28,7 +28,7 @@ package final class TokenUpdates: Sendable {
 
     /// Takes note of a verified token that a connection shows for the first time.
     ///
-    /// - Parameter own: What the connection has shown before.
+    /// - Parameter own: The renewals that the connection has shown before.
     package func admit(
         _ token: VerifiedSender,
         _ own: inout TokenRenewals,

@@ -41,7 +41,8 @@ package struct KindFindings: Hashable, Sendable {
         Self.count(slowness.rawValue, 1, in: &self.untold)
     }
 
-    /// What the provider has not been told, as the value of a header: `tooClose=3, empty=1`; nil if that is nothing.
+    /// The findings that the provider has not been told, as the value of a header: `tooClose=3, empty=1`; nil if there
+    /// are none.
     package mutating func takeHeader() -> String? {
         guard !self.untold.isEmpty else { return nil }
         defer { self.untold = [] }

@@ -3,7 +3,7 @@ package import Partitions
 package import TimelineProviding
 package import WidgetModel
 
-/// What timeline providers have brought and can be asked for, as hosts are told of it.
+/// The content that timeline providers have brought and can be asked for, in the form for hosts.
 package protocol TimelineSource: Sendable {
     /// The time by which entries are shown: the log's.
     var now: Instant { get }

@@ -7,7 +7,8 @@ package struct DescriptorLimit: Hashable, Sendable {
     /// Without one, as many as the system has.
     package let max: Int?
 
-    /// What a gateway opens beside its listeners' connections: the log, event loops, files that are read again.
+    /// The descriptors that a gateway opens beside its listeners' connections: the log, event loops, files that are
+    /// read again.
     package static let reserve = 256
 
     /// How many connections the listeners for senders and hosts may have open together: all descriptors but the

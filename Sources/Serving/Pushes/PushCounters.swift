@@ -2,7 +2,7 @@ package import APNSWire
 import NIOCore
 import Synchronization
 
-/// What the push listener has answered since the process started. Lock-free; read by the operators' routes.
+/// Counts of the push listener's answers since the process started. Lock-free; read by the operators' routes.
 package final class PushCounters: Sendable {
     private let acceptedCount = Atomic<Int>(0)
     private let unavailableCount = Atomic<Int>(0)

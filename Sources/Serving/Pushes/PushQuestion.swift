@@ -91,7 +91,7 @@ package struct PushQuestion: Sendable {
         return Answer(json: .object(members + [others]), isComplete: isComplete)
     }
 
-    /// What each partition knows of the pushes with this id that may be seen.
+    /// Each partition's view of the pushes with this id that may be seen.
     package func views() async throws(Problem) -> [PushView] { try await self.placedViews(lookedMax: 0).map(\.view) }
 
     private func placedViews(lookedMax: Int) async throws(Problem) -> [PlacedPush] {

@@ -22,7 +22,7 @@ package struct Call<Asker: Sendable>: Sendable {
 
     package func query(_ name: String) -> String? { self.request.query(name) }
 
-    /// What the path names so or, if it has no such parameter, the query.
+    /// The path's parameter of that name or, if there is none, the query's.
     package func named(_ name: String) -> String? {
         self.path.place(of: name).map { self.request.path[$0] } ?? self.query(name)
     }
@@ -63,7 +63,7 @@ package struct Call<Asker: Sendable>: Sendable {
 
     /// The numbers of a cursor, nil if it is not there.
     ///
-    /// - Parameter bounds: What each of them is less than, in every cursor that a page has ever named.
+    /// - Parameter bounds: Each of them is less than its bound, in every cursor that a page has ever named.
     package func cursor(_ name: String, below bounds: [UInt64]) throws(Problem) -> [UInt64]? {
         guard let text = self.query(name) else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

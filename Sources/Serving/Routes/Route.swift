@@ -101,12 +101,12 @@ package struct RoutePath: Hashable, Sendable, ExpressibleByStringInterpolation, 
     private static func isParameter(_ segment: String) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 }
 
-/// What a list says of a route, for those who compare it with the documents.
+/// A route as its list has it, for those who compare it with the documents.
 package struct RouteSummary: Hashable, Sendable, CustomStringConvertible {
     package let method: String
     package let path: String
     package let query: [String]
-    /// What it takes to be let in, in a word.
+    /// The right that it needs, in a word.
     package let right: String
     package let readsBody: Bool
 

@@ -150,7 +150,7 @@ package struct StreamHistory: Sendable {
         package let hasAllDrawings: Bool
     }
 
-    /// What a scope's readers have been sent since a place; nil if that is not known any more. O(capacity).
+    /// The events sent to a scope's readers since a place; nil if they are not known any more. O(capacity).
     package func missed(after cursor: StreamCursor, for scope: HostStreams.Scope) -> Missed? {
         guard let places = self.places(of: cursor, in: scope) else { return nil }
         for (index, place) in places {

@@ -3,8 +3,7 @@ package import Partitions
 package import WidgetModel
 
 extension CommandLog {
-    /// What the numbers of a cursor of ``walk(_:from:limit:)`` are less than where they are numbers of rows: a partition's, and a
-    /// row's.
+    /// The bounds of the numbers of a cursor of ``walk(_:from:limit:)`` where they are numbers of rows: a partition's, and a row's.
     package var rowBounds: [UInt64] { self.rowBounds(lists: 1) }
 
     /// The same of several lists: instead of a partition's number a part's, which is a list in a partition.

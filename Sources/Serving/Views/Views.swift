@@ -210,7 +210,7 @@ package enum Views {
 
     /// A configuration that a person might like to have.
     ///
-    /// - Parameter description: What the kind's recommendation of it says.
+    /// - Parameter description: The words of the kind's recommendation.
     package static func suggestion(_ suggestion: Suggestions.Suggestion, _ description: String?) -> JSONValue {
         JSONValue.object(of: [
             ("kind", .string(suggestion.kind.rawValue)),

@@ -181,7 +181,7 @@ struct ClusterChecker {
         }
     }
 
-    // MARK: What owners do
+    // MARK: Owners
 
     /// An owner has applied an entry: its effects and state must be those of the witness.
     mutating func checkApplied(_ run: EntryRun, by owner: SimulatedOwner) {

@@ -5,7 +5,7 @@ import WidgetModel
 package struct ClusterPlan: Hashable, Sendable {
     /// How many nodes there are.
     package var nodes = 1
-    /// What hosts and operators do.
+    /// The acts of hosts and operators.
     package var world = FaultPlan.quiet
     /// How likely a push is for a host, and so for one partition.
     package var forHosts = 0.5

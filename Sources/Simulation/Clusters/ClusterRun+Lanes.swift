@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What nodes append: requests of clients, ticks, copies.
+/// The records that nodes append: requests of clients, ticks, copies.
 extension ClusterRun {
     /// How long an append is tried, and the least pause between two attempts, in milliseconds.
     private static let patience: Int64 = 10_000

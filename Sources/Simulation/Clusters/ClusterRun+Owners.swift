@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What nodes do with the partitions that they believe are theirs.
+/// The nodes' work on the partitions that they believe are theirs.
 extension ClusterRun {
     /// The least milliseconds between two ticks of a partition, and between two attempts of an owner.
     private static let tickSpacing: Int64 = 10_000

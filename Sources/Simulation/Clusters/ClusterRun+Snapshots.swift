@@ -142,7 +142,7 @@ extension ClusterRun {
     mutating func stepTrim(_ agent: Agent, _ partition: PartitionID, _ node: SimulatedNode) {
         let index = Int(partition.rawValue)
         guard node.attempts[agent.work] == nil, var trimming = node.seats[index].trimming else { return }
-        // What brokers do not answer is tried with the next snapshot.
+        // If brokers do not answer, trimming is tried again with the next snapshot.
         guard self.canRead() else { return node.seats[index].trimming = nil }
         let (streams, names) = (self.log.streams, self.log.names)
         let (input, output) = (names.input(partition), names.output(partition))

@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What nodes follow that other nodes own.
+/// The standbys of partitions that other nodes own.
 extension ClusterRun {
     /// The least milliseconds between two attempts of a standby, and until one that has ended begins anew.
     private static let pause: Int64 = 75

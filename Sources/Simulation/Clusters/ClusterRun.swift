@@ -215,7 +215,7 @@ package struct ClusterRun {
 
     // MARK: Nodes
 
-    /// What a node's clock says.
+    /// The time by a node's clock.
     func clock(of node: SimulatedNode) -> Instant { Instant(milliseconds: self.now + node.clockError) }
 
     mutating func kill(_ node: SimulatedNode) {

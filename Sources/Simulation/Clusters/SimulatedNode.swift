@@ -61,7 +61,7 @@ struct SimulatedLane: Sendable {
     init(_ writer: MessageWriter) { self.writer = writer }
 }
 
-/// What a node knows and does of one partition.
+/// A node's knowledge of one partition, and its work there.
 struct Seat {
     /// Whether it believes that the partition is its.
     var isBelieved = false

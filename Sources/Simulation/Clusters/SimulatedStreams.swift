@@ -30,7 +30,7 @@ final class SimulatedStreams: Sendable {
         self.streams.withLock { body($0[stream] ?? Stream()) }
     }
 
-    // MARK: What brokers do
+    // MARK: Brokers
 
     /// Stores a message if the stream ends as expected.
     func publish(_ bytes: [UInt8], to subject: String, in stream: String, _ expectation: Expectation, stamp: Instant)
@@ -98,7 +98,7 @@ final class SimulatedStreams: Sendable {
         }
     }
 
-    // MARK: What those see who check
+    // MARK: For the checks
 
     /// Everything from a sequence on, whatever was removed since.
     func history(of stream: String, from sequence: UInt64) -> [StoredMessage] {
@@ -290,7 +290,7 @@ struct ClusterSnapshots: SnapshotStore {
         LogPosition(self.log.streams.ends(of: self.log.names.input(partition)).first)
     }
 
-    // What trims here does it step by step: see ``Trimming``.
+    // Trimming goes step by step here: see ``Trimming``.
 
     var newestFile: Int { 1 }
     func endFile() {}

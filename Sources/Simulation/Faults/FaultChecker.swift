@@ -249,7 +249,7 @@ struct FaultChecker: Sendable {
         }
     }
 
-    // MARK: What reaches hosts
+    // MARK: Reloads at hosts
 
     /// A reload was committed, and a debtor is there that has to act on it.
     mutating func expect(_ reload: ReloadID, from debtor: Debtor, by due: Int64) {
@@ -411,7 +411,7 @@ extension MemoryJournal: OutputLog {
 }
 
 extension FaultChecker {
-    /// What the reloads that were brought along are to their pushes, by the positions of a partition.
+    /// The parts of brought-along reloads in their pushes, by the positions of a partition.
     func collateral(in partition: PartitionID) -> [LogPosition: [InstanceAddress: Collateral]] {
         var found: [LogPosition: [InstanceAddress: Collateral]] = [:]
         for issue in self.issued.values where issue.reload.id.partition == partition {

@@ -2,7 +2,7 @@ import Engine
 import Timelines
 import WidgetModel
 
-/// What the log of one partition binds its engine to: orders of operators, leases, and what pushes say of themselves.
+/// The obligations of one partition's engine by its log: orders of operators, leases, and pushes' own conditions.
 ///
 /// Read from the log, entry by entry, and never from the engine's own books.
 struct FaultObligations: Sendable {
@@ -40,11 +40,11 @@ struct FaultObligations: Sendable {
 
     // MARK: An entry
 
-    /// Holds an entry that is new to what the ones before it bind to, and reads what it binds to itself.
+    /// Checks a new entry against the obligations of the entries before it, and reads its own.
     ///
     /// - Parameters:
     ///   - records: The entry's, without those that cannot bind to anything.
-    ///   - applied: What it gave.
+    ///   - applied: Its effects.
     ///   - owner: Behind it.
     mutating func follow(_ records: [Record], _ applied: LogWitness.Applied, _ owner: LogWitness) {
         let before = self.pauses

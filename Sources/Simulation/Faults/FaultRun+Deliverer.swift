@@ -4,7 +4,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What a gateway's deliverer does, and how its surroundings fail it.
+/// A gateway's deliverer, and the failures of its surroundings.
 extension FaultRun {
     /// Within so many milliseconds a reload that is still out was sent once, however much trouble there is.
     private static let patience: Int64 = 2_400_000

@@ -149,7 +149,7 @@ extension FaultRun {
         }
     }
 
-    /// What the journal is given next fails, comes late, or is stored without an answer that says so.
+    /// The journal's next write fails, comes late, or is stored without an answer that says so.
     mutating func drawWriteFaults() {
         if let fault = self.drawWriteFault() {
             self.journal.failNextAppend(with: fault.error, isStored: fault.isStored)
@@ -180,7 +180,7 @@ extension FaultRun {
         self.journal.release()
     }
 
-    /// What the record of a request is in the log; nil if it is answered that there will be none.
+    /// The record of a request for the log; nil if the request is refused.
     private mutating func admit(_ number: Int) -> Record? {
         let request = self.requests[number]
         guard case .push(var push) = request.record else { return request.record }

@@ -4,7 +4,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What APNs is like at a time.
+/// The state of APNs at a time.
 struct SimulatedUpstream: Sendable {
     /// It answers 503, or refuses the gateway's credentials, until then; in milliseconds.
     var isDownUntil: Int64 = 0
@@ -49,7 +49,7 @@ extension FaultRun {
         return Self.response(403, .topicDisallowed)
     }
 
-    /// What APNs answers while it is in trouble, or thinks that the gateway is; nil if all is well.
+    /// The answer of APNs while it is in trouble, or thinks that the gateway is; nil if all is well.
     private mutating func trouble() -> DeliveryResponse? {
         if self.dice.chance(self.plan.troubles * 0.4) {
             let until = self.now + Int64(self.dice.below(120_000))

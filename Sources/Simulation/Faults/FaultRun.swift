@@ -24,7 +24,7 @@ package struct FaultRun {
         /// A push reaches APNs, and its answer the gateway's start that sent it.
         case upstream(DeliveryRequest, start: Int)
         case upstreamAnswer(DeliveryAnswer, DeliveryRequest, start: Int)
-        /// What a deliverer waits for: an engine's answer, the time to log again, the next try.
+        /// A deliverer waits for these: an engine's answer, the time to log again, the next try.
         case findPushes(DeliveryNumber, HostKey, [ReloadID], start: Int)
         case logAgain(DeliveryNumber, start: Int)
         case wakeDeliverer(start: Int)
@@ -53,7 +53,7 @@ package struct FaultRun {
     var rivals: [SimulatedOwner] = []
     /// Of this gateway, and of those that do not know yet that there is another one.
     var deliverers: [SimulatedDeliverer] = []
-    /// What APNs is like.
+    /// The state of APNs.
     var upstream = SimulatedUpstream()
     var wasTakenOver: Bool { self.checker.occurrences[.takeover, default: 0] > 0 }
     let witnesses: [LogWitness]
@@ -63,7 +63,7 @@ package struct FaultRun {
     /// Until when the disk is full, and how far the gateway's clock is off, in milliseconds.
     var isFullUntil: Int64 = 0
     var clockError: Int64 = 0
-    /// What push tokens stand for, as the gateway knows it of its logs; nil for those that stood for something.
+    /// The hosts and controls behind push tokens, as the gateway knows them from its logs; nil for removed tokens.
     var directory: [DeviceToken: FaultToken?] = [:]
     /// Counts the gateway's starts: callbacks for an earlier start are ignored.
     var start = 0

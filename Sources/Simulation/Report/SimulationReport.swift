@@ -3,7 +3,7 @@ package import ReportPages
 import Timelines
 import WidgetModel
 
-/// What a run of a scenario showed: its numbers, as JSON, as text and as a page.
+/// The result of a scenario's run: its numbers, as JSON, as text and as a page.
 package struct SimulationReport: Sendable {
     package let scenario: Scenario
     package let measures: Measures

@@ -1,7 +1,7 @@
 package import Timelines
 package import WidgetModel
 
-/// What a simulation is about: one app's kinds of widget, the people who look at them, and the back ends that push.
+/// The subject of a simulation: one app's kinds of widget, the people who look at them, and the back ends that push.
 ///
 /// Virtual time is counted in whole seconds from ``start``.
 package struct Scenario: Hashable, Sendable {
@@ -66,7 +66,7 @@ package struct SimulatedKind: Hashable, Sendable {
     package init() {}
 }
 
-/// What timelines a provider makes.
+/// The timelines that a provider makes.
 package struct TimelineShape: Hashable, Sendable {
     /// When the next timeline is asked for.
     package enum Policy: Hashable, Sendable {

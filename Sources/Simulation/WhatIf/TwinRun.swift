@@ -4,12 +4,12 @@ package import WidgetModel
 
 /// One partition's log run twice side by side: under the policies that were in force, and under another one.
 ///
-/// What people, hosts and senders did is the same in both. What hosts answered to reloads is not: a reload that went out in
-/// both at about the same moment has the answer that it had; one that is new has an answer estimated by an ``AnswerBook``;
-/// an answer to a reload that never was is left out. Time passes in the other run as a gateway would have let it: a tick
-/// whenever a timer is due.
+/// The acts of people, hosts and senders are the same in both. The hosts' answers to reloads are not: a reload that
+/// went out in both at about the same moment has the answer that it had; one that is new has an answer estimated by an
+/// ``AnswerBook``; an answer to a reload that never was is left out. Time passes in the other run as a gateway would
+/// have let it: a tick whenever a timer is due.
 package struct TwinRun: ~Copyable, Sendable {
-    /// What a run showed.
+    /// The result of a run.
     package struct Result: Sendable {
         package fileprivate(set) var actual: WhatIfMeasures
         package fileprivate(set) var other: WhatIfMeasures
@@ -77,7 +77,7 @@ package struct TwinRun: ~Copyable, Sendable {
     /// Takes the next entry.
     package mutating func take(_ entry: LogEntry) throws(EngineError) {
         if entry.logTime >= self.since {
-            // What the other run does from then on is measured, also what it does before this entry.
+            // The other run is measured from then on, also before this entry.
             try self.passOther(to: self.since - .milliseconds(1))
             self.result.actual.begin(self.first)
             self.result.other.begin(self.second)
@@ -103,7 +103,7 @@ package struct TwinRun: ~Copyable, Sendable {
         self.result.until = max(self.result.until, entry.logTime)
     }
 
-    /// What the run showed, once the last entry was taken.
+    /// The result, once the last entry was taken.
     package consuming func finish() throws(EngineError) -> Result {
         try self.passOther(to: self.result.until)
         self.result.actual.end(self.first)

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What one run of a log gave, from an instant on: as it was, or as it would have been.
+/// The measures of one run of a log, from an instant on: as it was, or as it would have been.
 package struct WhatIfMeasures: Sendable {
     /// The reloads of one kind of widget.
     package struct Reloads: Hashable, Sendable {

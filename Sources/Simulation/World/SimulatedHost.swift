@@ -4,7 +4,7 @@ import WidgetModel
 
 /// One host of a run: where it lives, and what its user does at the moment.
 struct SimulatedHost: Sendable {
-    /// What the user does; a timer of the host's ends it.
+    /// The user's present phase; a timer of the host's ends it.
     enum Phase: UInt8, Sendable {
         case unregistered
         case idle
@@ -39,7 +39,7 @@ struct SimulatedInstance: Sendable {
 
 /// Something on its way: mostly a timeline that a host has asked its provider for.
 struct Flight: Sendable {
-    /// What happens when it lands.
+    /// The errand to do when it lands.
     enum Errand: Sendable {
         /// A host on a stream shows the timeline, and reports it for this reload.
         case reload(ReloadID)
