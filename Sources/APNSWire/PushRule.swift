@@ -42,7 +42,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// `iat`, and `exp` and `nbf` if present, lie between 1970 and the year 9999.
     case issuedAtRange
 
-    // The provider token, against what the gateway knows.
+    // The provider token, against the gateway's keys and clock.
 
     /// The key belongs to the team that the token names: `InvalidProviderToken`.
     case keyOfTeam

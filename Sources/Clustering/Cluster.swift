@@ -32,12 +32,12 @@ package enum NodeNews: Hashable, Sendable {
 
 /// The cluster of nodes that share a log, as one node sees it. One node joins once.
 package protocol Cluster: Sendable {
-    /// Becomes one of the nodes: from now on it is told what to do, and tells what happens.
+    /// Becomes one of the nodes: from now on it gets orders, and tells news.
     ///
     /// - Parameters:
     ///   - node: The node's identity among the others.
     ///   - limits: How often it beats, and when others are dead.
-    ///   - follow: Told what to do, in order; it hands that on and returns, and tells nothing before it has.
+    ///   - follow: Gets the orders, one after the other; it hands each on and returns, and tells nothing before it has.
     /// - Throws: If there is no thread to be had for it.
     func join(
         _ node: ClusterNode,

@@ -5,7 +5,8 @@ package import WidgetModel
 /// Only questions go from node to node, never changes: those go through the log, whichever node appends them. So a question may always be
 /// asked again.
 package protocol NodeExchange: Sendable {
-    /// Asks a node, and comes back with what it says, or when it is known that it says nothing, or when the time is over.
+    /// Asks a node, and comes back with its answer, or when it is known that there will be none, or when the time is
+    /// over.
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer
 
     /// Answers what other nodes ask this one, from now on. Called once.

@@ -49,7 +49,7 @@ extension PlacementMachine {
         return self.ranking(for: slot).first { $0 != owner }
     }
 
-    /// Begins to follow what this node is to have next, and ends what it is not.
+    /// Begins to follow the partitions that this node is to have next, and ends the other standbys.
     mutating func decideStandbys() {
         var isBusy = self.slots.contains { slot in
             switch slot.holding {
@@ -107,7 +107,8 @@ extension PlacementMachine {
         }
     }
 
-    /// Whether a node that is to have a partition follows it, or would not: what it follows, it goes on with at once.
+    /// Whether a node that is to have a partition follows it, or would not: it goes on at once with a partition that it
+    /// follows.
     static func isReady(_ peer: Peer, _ partition: PartitionID) -> Bool {
         guard let own = peer.followings.first(where: { $0.partition == partition }) else {
             // One partition after the other.

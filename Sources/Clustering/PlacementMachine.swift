@@ -291,7 +291,7 @@ package struct PlacementMachine: Sendable {
     private mutating func note(_ now: Instant) {
         self.now = max(self.now, now)
         guard self.phase == .member, self.now - (self.ownHeardAt ?? self.now) >= self.limits.silence else { return }
-        // It was stopped, or cut off: what it knows may be long ago.
+        // It was stopped, or cut off: its knowledge may be old.
         self.phase = .joining(until: nil)
         self.rivalBeats = 0
         self.readAnew()

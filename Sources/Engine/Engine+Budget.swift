@@ -218,8 +218,8 @@ extension Engine {
         self.schedule[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
     }
 
-    /// Carries what an instance has used over to the policy that it has come to: in its own budget or in its host's, in
-    /// which it comes to share or which it shares no longer.
+    /// Carries an instance's used reloads over to its new policy. They move to its host's budget if it shares that from
+    /// now on, and to its own if it no longer does.
     ///
     /// - Parameters:
     ///   - old: The terms that it had until now.

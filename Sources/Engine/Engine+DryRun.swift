@@ -115,7 +115,7 @@ private struct DryRunDecisions {
         self.max = max
     }
 
-    /// Counts what the push comes to for an instance that it matches.
+    /// Counts the decision on the push for an instance that it matches.
     ///
     /// - Returns: false if that would take more decisions than may be made; then it is not counted.
     mutating func decide(_ instance: InstanceNumber, in engine: borrowing Engine) -> Bool {

@@ -108,7 +108,7 @@ extension Engine {
         return stats
     }
 
-    /// Hosts and instances, counted one by one: what the running counts have to be. O(instances).
+    /// Hosts and instances, counted one by one: the running counts have to be equal. O(instances).
     func counted() -> EngineStats {
         var stats = EngineStats()
         stats.hosts = self.registry.usedHosts().count { self.registry[$0].isRegistered }

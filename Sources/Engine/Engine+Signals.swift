@@ -139,7 +139,7 @@ extension Engine {
         }
     }
 
-    /// Widgets that use the location reload when the user next looks at them, now if that is what the user does.
+    /// Widgets that use the location reload when the user next looks at them, now if the user does so already.
     private mutating func move(_ host: HostNumber) {
         for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
             guard self.catalogue[self.registry[instance].kind].usesLocation else { continue }
@@ -162,7 +162,7 @@ extension Engine {
         if reload != nil { self.decide(instance) }
     }
 
-    /// Whether a reload that the system did by itself lately is what an app asks for.
+    /// Whether the system has lately made the reload by itself that an app asks for.
     func isCovered(_ instance: InstanceNumber) -> Bool {
         let changedAt = self.registry[observed: instance].systemChangeAt
         return changedAt != .distantPast && changedAt + Self.systemChangeCovers >= self.time

@@ -53,8 +53,8 @@ extension Engine {
         return true
     }
 
-    /// Does with a push for which there is no room what one reload for all that wait allows. O(1), unless it is the first of
-    /// its urgency.
+    /// Treats a push for which there is no room as one reload for all waiting pushes allows. O(1), unless it is the
+    /// first of its urgency.
     private mutating func enqueueWithoutRoom(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         if self.isServed(push, instance) {
             self.ledger.countMatch(of: push.row, as: .coalesced)

@@ -3,7 +3,7 @@ package struct ByteRange: Hashable, Sendable {
     package var offset: UInt32
     package var length: UInt32
 
-    /// The empty place: what a field that did not come is.
+    /// The empty place, of a field that did not come.
     package static let empty = ByteRange(offset: 0, length: 0)
 
     package init(offset: UInt32, length: UInt32) {

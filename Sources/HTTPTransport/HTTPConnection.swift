@@ -148,7 +148,7 @@ package final class HTTPConnection {
 
     /// Takes no more requests; answers to those that are here still go out, then the connection closes.
     ///
-    /// - Parameter debug: what the peer can read: APNs sends JSON, `{"reason":"…"}`. HTTP/1.1 has no place for it.
+    /// - Parameter debug: The debug data for the peer: APNs sends JSON, `{"reason":"…"}`. HTTP/1.1 has no place for it.
     package func goAway(_ code: HTTP2ErrorCode = .noError, debug: String = "") {
         self.eventLoop.assertInEventLoop()
         self.backend?.goAway(code, debug: debug)
@@ -176,8 +176,8 @@ package final class HTTPConnection {
         self.setMaxConcurrentStreams(limit)
     }
 
-    /// Takes the consequences of the credentials that were refused: the connection may have one stream at once while half of
-    /// what it may show is used up, and ends with the one too many. Call before the answer to the last one.
+    /// Takes the consequences of the credentials that were refused: the connection may have one stream at once while
+    /// half of its allowance is used up, and ends with the one too many. Call before the answer to the last one.
     package func paceByCredentials() {
         if self.refusedCredentials.isExhausted {
             guard !self.isEndedForCredentials, let backend else { return }

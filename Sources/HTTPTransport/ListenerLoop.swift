@@ -228,7 +228,7 @@ final class ListenerLoop {
     func hold(_ bytes: Int) {
         let held = self.shared.heldBytes.add(bytes, ordering: .relaxed).newValue
         guard bytes > 0, held > self.configuration.heldBytesMax else { return }
-        // The lowest id among equals: what a dictionary puts first is no choice.
+        // The lowest id among equals: a dictionary's order is no choice.
         let most = self.members.max { ($0.value.heldBytes, $1.key) < ($1.value.heldBytes, $0.key) }
         guard let most, most.value.heldBytes > 0 else { return }
         self.counters.listenerLimits[.maxListenerBytes] += 1
@@ -274,7 +274,7 @@ final class ListenerLoop {
     /// Forgets the collected requests of a connection that has ended: the next connection's would be handed out with them, as its own.
     func forgetRequests() { self.batch.removeAll() }
 
-    /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by what it says.
+    /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by its limits.
     func judge(from connection: HTTPConnection) {
         var heads = RequestBatch()
         swap(&heads, &self.batch)

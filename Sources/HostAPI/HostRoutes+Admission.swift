@@ -65,7 +65,7 @@ extension HostRoutes {
 }
 
 extension Problem {
-    /// - Parameter isToldShare: Whether who asks may know what the team has.
+    /// - Parameter isToldShare: Whether the caller may know the team's usage.
     init(_ refusal: RegistryRefusal, isToldShare: Bool) {
         switch refusal {
         case .tooMany(let counted, let adding, let count, let owner, let limit):

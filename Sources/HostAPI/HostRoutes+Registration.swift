@@ -61,7 +61,7 @@ extension HostRoutes {
         return RegistrationRequest(token: token, body: body, caller: caller)
     }
 
-    /// The registration that a request asks for, by what its tokens are bound to.
+    /// The registration that a request asks for, by the bindings of its tokens.
     private func registration(
         _ request: RegistrationRequest,
         _ bindings: TokenBindings

@@ -40,7 +40,7 @@ enum BeatMessage {
             let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
             // Programs before them tell of no wishes.
             let wishes = reader.isAtEnd ? 0 : try reader.readVarint()
-            // Nor of what they follow.
+            // Nor of partitions that they follow.
             let followings =
                 reader.isAtEnd
                 ? [] : try reader.readEach { (reader) throws(ByteFault) in try Beat.Following(from: &reader) }

@@ -30,7 +30,7 @@ package final class JetStreamCluster: Cluster {
     private let joined = Mutex<Joined?>(nil)
     private let requests = WorkBox<Request>()
     private let isClosed = Atomic<Bool>(false)
-    /// Tells what it shows from what others do.
+    /// Tells its own drawings from those of other nodes.
     private let number = UInt64.random(in: .min ... .max)
     private let threads = ThreadGroup()
 

@@ -8,8 +8,8 @@ import WidgetModel
 
 /// Questions from node to node as messages that nothing stores.
 ///
-/// Each start of a node has a subject of its own for what it is asked. So one that is gone is known at once, since brokers say that
-/// none listens, and one that comes back is never taken for the one before.
+/// Each start of a node has a subject of its own for questions to it. So a start that is gone is known at once, since brokers say that none
+/// listens, and one that comes back is never taken for the one before.
 package final class JetStreamExchange: NodeExchange {
     /// The limits that keep nodes from filling each other's memory.
     package struct Limits: Hashable, Sendable {

@@ -93,7 +93,7 @@ final class Checkpointer: Sendable {
         self.wake.signal()
     }
 
-    /// Lets the thread end after what it has to do.
+    /// Lets the thread end after its remaining work.
     func stop() {
         self.state.withLock { $0.jobs.append(.stop) }
         self.wake.signal()

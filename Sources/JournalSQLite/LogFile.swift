@@ -18,7 +18,7 @@ final class LogFile {
 
     let number: Int
     let database: Database
-    /// Of the file, which keeps what it was begun with.
+    /// The file's page size, which stays as it was at its beginning.
     let pageBytes: Int
     /// Where each partition stood when the file was begun.
     let starts: [PartitionStart]
@@ -324,7 +324,7 @@ extension LogFile {
         )
         statement.bind(Int64(bitPattern: output.position.rawValue), at: 1)
         statement.bind(Int64(bitPattern: output.record.through.rawValue), at: 2)
-        // The column has the name of what it was meant for at first; files keep it, and it was always 0.
+        // The column has the name of its first purpose, for which it was always 0; files keep that name.
         statement.bind(Int64(bitPattern: output.record.ahead), at: 3)
         statement.bind(Int64(output.record.engineVersion), at: 4)
         statement.bind(Int64(bitPattern: output.record.runningHash), at: 5)

@@ -27,7 +27,7 @@ final class LogWriter {
     private static let lastBytesMax = 1_048_576
     /// The write-ahead log of a file that holds next to nothing is copied no sooner than it has so many bytes.
     private static let checkpointBytesMin = 262_144
-    /// About what a row takes beside its blob.
+    /// The bytes that a row takes beside its blob, about.
     private static let rowBytes = 48
 
     private let configuration: SQLiteJournal.Configuration
@@ -220,7 +220,7 @@ extension LogWriter {
         }
     }
 
-    /// At how many bytes the write-ahead log is copied: all files together are to stay in proportion to what they hold.
+    /// The size at which the write-ahead log is copied: all files together are to stay in proportion to their contents.
     private var checkpointBytes: Int {
         min(self.configuration.walBytesMax / 2, max(Self.checkpointBytesMin, self.fileBytes / 2))
     }

@@ -114,7 +114,7 @@ final class PosixFile: Sendable {
     }
 }
 
-/// The error for what the last system call said.
+/// The error of the last system call.
 func systemFailure(_ action: String) -> JournalError {
     let code = errno
     return JournalError(journalCode(ofSystemError: code), "\(action): \(systemErrorText(code))")

@@ -54,7 +54,7 @@ struct SQLiteFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Which of the journal's codes says best what an error of the system means.
+/// The journal's code that fits an error of the system best.
 func journalCode(ofSystemError code: Int32) -> JournalError.Code {
     switch code {
     case ENOSPC, EDQUOT, EFBIG: .full

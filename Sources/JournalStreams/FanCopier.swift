@@ -20,7 +20,7 @@ package struct FanCopier: Sendable {
 
         /// - Parameters:
         ///   - end: The end of the partition's stream, before the others were asked for.
-        ///   - newest: The newest copy in it, and of what; nil if there is none.
+        ///   - newest: The newest copy in it, and its original; nil if there is none.
         ///   - trimmed: The newest original of which a copy was trimmed, asked for behind that; 0 for none.
         package init(end: UInt64, newest: (sequence: UInt64, fan: UInt64)?, trimmed: UInt64) {
             self.fan = newest?.fan ?? trimmed

@@ -1,7 +1,7 @@
 package import Journaling
 
-/// Appends one message after the other to a stream, each at most once, as a value: what to send behind what, and what an
-/// answer means.
+/// Appends one message after the other to a stream, each at most once, as a value: which message to send behind which, and the meaning of
+/// an answer.
 ///
 /// A writer has a subject of its own, and each of its messages is stored only behind the one before it. So a message that is
 /// sent again, since it is not known whether it was stored, is stored once however late the first one arrives: no window has to
@@ -51,7 +51,7 @@ package struct MessageWriter: Sendable {
 
     /// Begins with the next message. Precondition: the one before is settled.
     ///
-    /// - Returns: The id that it has to have in it, and what to do first.
+    /// - Returns: The id that it has to have in it, and the first step.
     package mutating func begin() -> (MessageID, Step) {
         precondition(self.attempt == nil, "a message is under way")
         self.attempt = Attempt(expected: self.last > 0 ? .lastOfSubject(self.last) : nil)

@@ -20,7 +20,7 @@ package struct MessageID: Hashable, Sendable {
     }
 }
 
-/// The bytes of messages: version, kind, the log's id, what it says, and a checksum over all that and the place.
+/// The bytes of messages: version, kind, the log's id, the content, and a checksum over all that and the place.
 package enum MessageFormat {
     package static let version: UInt8 = 1
 
@@ -50,7 +50,7 @@ package enum MessageFormat {
         return writer.bytes
     }
 
-    /// Where what a message says begins, once it is known to be whole and of this log.
+    /// A reader at the beginning of a message's content, once the message is known to be whole and of this log.
     package static func reader(of bytes: [UInt8], _ kind: Kind, _ journalID: String, in place: String)
         throws(MessageFault)
         -> ByteReader

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// How many of the widgets are to show what they should within how long: what the gateway's freshness is judged by.
+/// The share of widgets that are to be fresh within a time: the goal by which the gateway's freshness is judged.
 package struct FreshnessGoal: Hashable, Sendable {
     /// The range of shares, in hundredths of a percent. All of them is no goal: nothing could ever be late.
     package static let shares = 100...9_999
@@ -17,7 +17,7 @@ package struct FreshnessGoal: Hashable, Sendable {
     /// The share as a fraction of 1.
     package var fraction: Double { Double(self.share) / 10_000 }
 
-    /// Reads it as it is written, `95% within 15m`; nil if it is not written so, or is none of what a goal may be.
+    /// Reads it as it is written, `95% within 15m`; nil if it is not written so, or is out of range.
     package init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 3, words[1] == "within", words[0].hasSuffix("%"),

@@ -26,7 +26,7 @@ extension AmendedEntry {
         }
     }
 
-    /// The list of what an entry is made of, and the key of a part's name: a team's keys, an app's kinds.
+    /// The key of the list of an entry's parts, and the key of a part's name: a team's keys, an app's kinds.
     package var parts: (list: String, nameKey: String) {
         switch self {
         case .team: ("keys", "id")

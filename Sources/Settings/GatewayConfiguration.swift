@@ -117,8 +117,8 @@ extension GatewayConfiguration {
         package var address = "127.0.0.1"
         /// 0 lets the system choose; at most 65,535.
         package var port: Int
-        /// Whether a client that says by no ALPN what it speaks may speak HTTP/2 all the same. Default true. Asked of the
-        /// push listener only; the others take such a client for HTTP/1.1.
+        /// Whether a client without ALPN may speak HTTP/2 all the same. Default true. For the push listener only; the
+        /// others take such a client for HTTP/1.1.
         package var acceptsPriorKnowledge = true
         /// A certificate of its own, nil for ``GatewayConfiguration/tls``. The health listener has none.
         package var tls: TLSFiles?
@@ -206,7 +206,7 @@ extension GatewayConfiguration {
 
     /// How provider tokens (the senders' JWTs) are judged.
     package struct ProviderTokens: Hashable, Sendable {
-        /// Over what renewals are counted.
+        /// The scope over which renewals are counted.
         package enum RefreshScope: String, Hashable, Sendable, CaseIterable {
             /// Each connection by itself, as Apple's documentation has it.
             case connection
@@ -223,7 +223,7 @@ extension GatewayConfiguration {
         /// How far apart renewals have to be, zero for no rule. Default 20 min, as at APNs; then
         /// `TooManyProviderTokenUpdates`.
         package var refreshMin = Interval.minutes(20)
-        /// Over what renewals are counted. Default each connection by itself.
+        /// The scope over which renewals are counted. Default each connection by itself.
         package var refreshScope = RefreshScope.connection
         /// Whether a connection belongs to the team and key of its first push, as at APNs. Default true. Without it,
         /// renewals that would be counted by connection are counted by key.

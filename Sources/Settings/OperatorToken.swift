@@ -4,7 +4,7 @@ package enum OperatorScope: String, Hashable, Sendable, CaseIterable, Comparable
     case read
     /// Give orders.
     case write
-    /// Change how the gateway runs, and see who did what.
+    /// Change how the gateway runs, and see the audit.
     case admin
 
     package static func < (left: OperatorScope, right: OperatorScope) -> Bool {

@@ -6,7 +6,7 @@ enum SettingExplanations {
     /// A key whose value may go on in the lines below.
     private struct Key {
         let column: Int
-        /// The path of what it is in, with a dot.
+        /// The path of its section, with a dot.
         let prefix: String
         let name: String
     }

@@ -67,7 +67,7 @@ package struct Fields<Root, each Value: ByteCoded>: FieldCoding {
     }
 }
 
-// MARK: - What fields are made of
+// MARK: - The parts of fields
 
 extension Bool: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }

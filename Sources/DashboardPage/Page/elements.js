@@ -37,7 +37,7 @@ export function card(title, ...children) {
     h("div", { class: "card-head" }, h("h2", { id }, title), note && h("div", { class: "soft" }, note)), children);
 }
 
-/// One number with what it is. `set(value, level)` changes it.
+/// One number with its name. `set(value, level)` changes it.
 export function tile(label, hint) {
   const value = h("dd", { class: "value" }, "–");
   const element = h("div", { class: "tile" }, h("dt", {}, label), value, hint && h("dd", { class: "hint" }, hint));
@@ -118,7 +118,7 @@ export const spent = (part, all, text, level) => h("span", { class: "spent" }, m
 export const badge = (text, level = "") => h("span", { class: "badge", "data-level": level }, text);
 
 export const outcomeBadge = (name) => {
-  // A decision to issue a reload stays what it was, whatever became of the reload.
+  // A decision to issue a reload stays the same, however the reload ended.
   const title = name === "issued" ? "Issued" : outcomes.find(([known]) => known === name)?.[1] ?? name;
   return h("span", { class: "outcome" }, h("i", { style: { background: `var(--${name}, var(--unchanged))` } }), title);
 };

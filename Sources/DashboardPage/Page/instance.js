@@ -8,7 +8,7 @@ import { gateway, Refused } from "./gateway.js";
 import { because, count, duration, moment, ms } from "./numbers.js";
 
 const isPush = (cause) => cause === "push" || cause === "appRequest" || cause === "appIntent";
-/// The lines of the day's strip: what a reload was caused by.
+/// The lines of the day's strip: the causes of reloads.
 const tracks = { 1: "Timeline", 0: "Other", "-1": "Pushes, app" };
 const track = (cause) => (isPush(cause) ? -1 : cause === "policy" ? 1 : 0);
 
@@ -134,7 +134,7 @@ export function one(context, id) {
 
 const soon = (instant) => (ms(instant) <= Date.now() ? "reload now" : h("span", {}, "reload at ", when(instant)));
 
-/// The state in sentences: whether it is behind, which reloads are out, which causes wait and for what.
+/// The state in sentences: whether it is behind, which reloads are out, which causes wait, and their reason to wait.
 function standing(data) {
   const said = [];
   if (data.behindSince) {

@@ -1,4 +1,4 @@
-// Lists that are searched page after page: what they are filtered by stands in the address.
+// Lists that are searched page after page: their filters stand in the address.
 
 import { choice, field, h, table, to } from "./elements.js";
 import { gateway } from "./gateway.js";

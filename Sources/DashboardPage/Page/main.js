@@ -1,4 +1,4 @@
-// The page: which view is shown, what it is told and asks for, and saying so when the gateway does not answer.
+// The page: it shows a view, feeds it with events and answers, and says so when the gateway does not answer.
 
 import { pauseText } from "./advice.js";
 import { actions, resume } from "./actions.js";

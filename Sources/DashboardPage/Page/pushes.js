@@ -49,7 +49,7 @@ function list(context) {
   return {
     ...recent,
     get interval() { return recent.interval; },
-    // Senders try pushes out with what they push with.
+    // Senders try pushes out with their own clients.
     element: h("div", { class: "view" }, card("Newest first", bar, recent.element), context.who()?.team ? null : trying),
     subtitle: "Senders' pushes and their outcomes",
   };

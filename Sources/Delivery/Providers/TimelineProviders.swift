@@ -122,7 +122,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         if !due.isEmpty { self.services.draw(await self.current(due).map { .entry($0) }) }
     }
 
-    /// Waits until every provider has answered what it can be asked by now, and shows the entries whose dates have come: for a clock
+    /// Waits until every provider has answered all questions that are due by now, and shows the entries whose dates have come: for a clock
     /// that stands still meanwhile.
     ///
     /// - Returns: When there is something to ask or to show next, if nothing happens before; nil for never.

@@ -31,7 +31,7 @@ package actor ReceiptSender {
 
     /// - Parameters:
     ///   - store: Where it is kept how far receivers were told.
-    ///   - delivers: False for one that sends nothing, ever: what it would tell stays to be told.
+    ///   - delivers: False for one that sends nothing, ever: its receipts stay to be sent.
     ///   - clock: The log's time.
     package init(
         plans: LiveDeliveryPlans,

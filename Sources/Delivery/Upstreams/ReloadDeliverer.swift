@@ -21,7 +21,7 @@ package actor ReloadDeliverer {
     private var timer = DueTimer()
 
     /// - Parameters:
-    ///   - delivers: False for one that sends nothing, ever: what it is given waits.
+    ///   - delivers: False for one that sends nothing, ever: its deliveries wait.
     ///   - clock: The log's time, which expirations are in. Provider tokens go by wall time.
     package init(
         plans: LiveDeliveryPlans,

@@ -48,7 +48,7 @@ package final class UpstreamTokens: Sendable {
 
     /// The token to send now.
     ///
-    /// - Parameter now: Wall time: it is what the other side compares `iat` with. A clock that was set back makes a new one.
+    /// - Parameter now: Wall time: the other side compares `iat` with it. A clock that was set back makes a new one.
     package func token(now: Instant) throws(TLSError) -> String {
         let held = self.state.withLock { state -> String? in
             let age = now - state.mintedAt

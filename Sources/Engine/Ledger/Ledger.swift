@@ -121,7 +121,7 @@ extension Ledger {
         return matched
     }
 
-    /// One more instance matched, and this is what its push starts as.
+    /// Counts one more match, which starts with this outcome.
     @inline(__always)
     mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         self.pushes.countMatch(of: push, as: outcome)

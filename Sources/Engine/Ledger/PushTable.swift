@@ -147,7 +147,7 @@ struct PushTable: ~Copyable, Sendable {
         if self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
 
-    /// One more instance matched, and this is what its push starts as.
+    /// Counts one more match, which starts with this outcome.
     @inline(__always)
     mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         let outcome = Int(outcome.rawValue)

@@ -255,8 +255,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// Whether an instance is configured like that. Mutating, though nothing is changed that one could see: what it needs of
-    /// memory is used again. O(size).
+    /// Whether an instance is configured like that. Mutating, though nothing visible is changed: the memory that it needs is used again.
+    /// O(size).
     mutating func isConfigured(_ slot: InstanceNumber, as configuration: Configuration) -> Bool {
         self.coder.encode(configuration)
         let code = self.coder.bytes.span

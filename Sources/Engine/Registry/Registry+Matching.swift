@@ -35,7 +35,7 @@ extension Registry {
 
     mutating func removeFromIndex(_ instance: InstanceNumber) { self.index.remove(instance) }
 
-    /// Changes what instances of one host are found by, as many as `body` does, in one go.
+    /// Begins changes of the index for instances of one host, which ``finishIndexChanges()`` makes in one go.
     mutating func startIndexChanges(of instances: Span<InstanceNumber>) {
         self.index.prefetch(instances)
         self.index.startChanges()

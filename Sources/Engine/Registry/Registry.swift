@@ -56,7 +56,7 @@ struct Registry: ~Copyable, Sendable {
         _modify { yield &self.usages[app] }
     }
 
-    /// Grows with every change of what apps have.
+    /// Grows with every change of apps' usage.
     var usageVersion: UInt64 { self.usages.version }
 
     /// Notes that whose the apps are has changed.

@@ -11,8 +11,8 @@ struct ActiveRow: Sendable {
     var waiting = ReloadCauses(rawValue: 0)
     /// Why the waiting causes wait.
     var reason = DecisionReason.waitsForAnother
-    /// As what it is counted in the ``BehindTable``; nil if it is not behind. It follows from the rest of the row, and is no part of
-    /// the state.
+    /// The reason under which the ``BehindTable`` counts it; nil if it is not behind. It follows from the rest of the row, and is no part
+    /// of the state.
     var behind: BehindReason?
     /// When the waiting causes are decided next.
     var decidesAt = Instant.distantFuture

@@ -81,7 +81,7 @@ extension Schedule {
         self[instance].hasPendingDigest = false
     }
 
-    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the registry.
+    /// Notes a push that waits from now on; its digest, if it has one, is for the registry.
     @inline(__always)
     mutating func addWaiting(_ push: IncomingPush, to instance: InstanceNumber, isScheduled: Bool) {
         self[active: instance].count(push.priority, 1)

@@ -64,7 +64,7 @@ struct ConfigurationCache: Sendable {
         return true
     }
 
-    /// Goes to the end of a configuration without reading it: what it is made of is looked at the first time it is met.
+    /// Goes to the end of a configuration without reading it: its values are looked at the first time it is met.
     private static func skip(_ reader: inout ByteReader) throws(ByteFault) {
         for _ in 0..<(try reader.readCount()) {
             _ = try reader.readByteRange()

@@ -11,7 +11,8 @@ extension InstanceDetails.Whole {
     var tags: [String] { self.particulars?.tags ?? [] }
     var when: MatchPattern? { self.particulars?.when }
 
-    /// Codes the groups of fields that there are. `self` has what a writer was given; a reader's has the row and the tags.
+    /// Codes the groups of fields that there are. A writer's `self` has all that the writer was given; a reader's has
+    /// the row and the tags.
     func coded(
         by coder: inout some StateCoder,
         _ groups: InstanceGroups

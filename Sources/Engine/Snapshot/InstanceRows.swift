@@ -28,7 +28,7 @@ struct InstanceRows: ~Copyable, Sendable {
     private(set) var timers = RowChunks<Timer>()
     /// The live instances that have a token of their own.
     private(set) var controls: [InstanceNumber] = []
-    /// How many rows were read, and how many of them are what.
+    /// How many rows were read, in all and by their state.
     private(set) var count: UInt64 = 0
     private(set) var live = 0
     private(set) var pushEnabled = 0

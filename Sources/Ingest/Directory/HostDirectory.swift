@@ -50,8 +50,8 @@ package final class HostDirectory: TokenDirectory {
     /// The hash by which ``prefetch(_:)`` knows a token.
     package func hash(_ token: borrowing TokenWords) -> UInt64 { token.hash(seed: self.seed) }
 
-    /// Fetches what look-ups of these tokens will read, for all of them at once: each of them alone waits for memory three
-    /// times. O(hashes).
+    /// Fetches the memory that look-ups of these tokens will read, for all of them at once: each of them alone waits
+    /// for memory three times. O(hashes).
     package func prefetch(_ hashes: [UInt64]) {
         for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchCell(hash) } }
         for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchRow(hash) } }

@@ -61,7 +61,7 @@ struct HostDirectoryShard: ~Copyable, Sendable {
     /// How long a row's text is about, to make room for many: a token of 32 bytes and an id.
     private static let usualTextBytes = 48
 
-    /// How many tokens ahead it is fetched what they will look at.
+    /// How many tokens ahead the memory of their look-ups is fetched.
     private static let prefetchedAhead = 16
 
     private var rows: [Row] = []
@@ -171,7 +171,8 @@ extension HostDirectoryShard {
 // MARK: - Taking note
 
 extension HostDirectoryShard {
-    /// Makes room for about so many rows in all, and an eighth more: shards differ, and so does what partitions say of them.
+    /// Makes room for about so many rows in all, and an eighth more: shards differ, and so do the partitions' words
+    /// about them.
     mutating func reserve(_ count: Int) {
         guard self.rows.capacity < count else { return }
         let count = count + count / 8

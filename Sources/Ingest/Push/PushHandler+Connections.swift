@@ -3,7 +3,7 @@ import HTTP2
 package import HTTPTransport
 import Serving
 
-/// Connections of the push listener: their certificates, what their requests lead to, and their end.
+/// Connections of the push listener: their certificates, the consequences of their requests, and their end.
 extension PushHandler {
     package func admit(_ connection: HTTPConnection) -> HTTPAdmission {
         guard self.role != .targetedPushes else { return self.others.admit(connection) }
@@ -65,7 +65,7 @@ extension PushHandler {
 
 // MARK: - How many streams
 
-/// How many streams a connection may have open, where apps ask for what APNs does.
+/// How many streams a connection may have open, where apps ask for the manner of APNs.
 ///
 /// Sources: Apple, "Sending notification requests to APNs" (one stream before the first good token) and "Handling
 /// notification responses from APNs" (answers of 400 to 499 slow a connection down, 410 does not); how far is not
@@ -80,7 +80,7 @@ extension PushHandler {
         if let sender = state.sender, sender.isSlowedByRefusals { state.isSlowed = true }
     }
 
-    /// Announces what the requests of a batch have led to.
+    /// Announces the stream limit that follows from the requests of a batch.
     private func announceStreamLimit(of connection: HTTPConnection, _ state: PushConnection) {
         if state.isSlowed {
             connection.lowerStreamLimit(to: Self.slowStreamsMax)

@@ -8,14 +8,14 @@ import WidgetModel
 extension PushHandler {
     /// The purpose of a listener.
     package enum Role: Hashable, Sendable {
-        /// Pushes and channels, and beside them what hosts ask.
+        /// Pushes and channels, and hosts' requests beside them.
         case pushes
         /// The same where web pages are hosts, too: none of them is a sender.
         case everything
         /// Managing channels, and nothing else: APNs has hosts and ports of their own for that.
         case channelManagement
-        /// Targeted pushes beside what hosts ask, for senders that speak HTTP/1.1 only. All else is for others, and what a
-        /// connection may do is for them to say.
+        /// Targeted pushes beside hosts' requests, for senders that speak HTTP/1.1 only. All else is for other
+        /// handlers, which also set the limits of a connection.
         case targetedPushes
     }
 

@@ -37,7 +37,7 @@ package struct PushJudge: ~Copyable {
     package private(set) var verifications = 0
 
     /// - Parameters:
-    ///   - apps: The apps that are served, and within what bounds, while that changes.
+    ///   - apps: The served apps and their bounds, which may change.
     ///   - seed: A secret random number, for the cache of tokens.
     package init(
         apps: LiveApps,
@@ -128,7 +128,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Refuses credentials for what they are themselves. Remembers nothing of the connection.
+    /// Refuses credentials that are bad by themselves. Remembers nothing of the connection.
     mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenFault) {
         guard try self.certifiedSender(of: push) == nil else { return }
         try self.senders.check(try self.verified(push), now: push.now)
@@ -253,7 +253,7 @@ package struct PushJudge: ~Copyable {
         throw RejectionAnswer(ProviderTokenFault(rejection, sentence), about: push)
     }
 
-    /// Refuses what a sender is not for: `Forbidden`.
+    /// Refuses an action outside a sender's rights: `Forbidden`.
     func check(_ action: SenderActions, of sender: Sender) throws(ProviderTokenFault) {
         guard sender.actions.contains(action) else {
             throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")

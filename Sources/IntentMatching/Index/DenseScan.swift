@@ -65,8 +65,8 @@ struct DenseProgram: Sendable {
     }
 }
 
-/// Finds rows as bitmaps, 65,536 rows at a time: they stay in the processor's first cache, and what few rows pass costs
-/// no more than what most pass.
+/// Finds rows as bitmaps, 65,536 rows at a time: they stay in the processor's first cache, and a check that few rows
+/// pass costs no more than one that most pass.
 struct DenseScan {
     static let words = 1024
     /// The work that one call of ``evaluate(_:_:block:_:)`` may do, about: a condition on arrays, or some hundred on

@@ -11,7 +11,7 @@ extension KindSegment {
     ///   - pattern: The pattern.
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
-    ///   - values: Takes in what values have to be judged for.
+    ///   - values: Takes in the conditions that values have to be judged for.
     ///   - hosts: The hosts behind the numbers.
     func check(
         _ pattern: MatchPattern,

@@ -2,7 +2,7 @@ import BasicContainers
 import Storage
 import WidgetModel
 
-/// Filling a segment with many instances field by field, not one by one: what values are looked up in stays in the
+/// Filling a segment with many instances field by field, not one by one: the tables for look-ups of values stay in the
 /// processor's cache, and columns are written in one go.
 extension KindSegment {
     /// So many instances at once: their values fit into the processor's first cache.

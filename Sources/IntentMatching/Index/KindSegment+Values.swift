@@ -104,7 +104,7 @@ extension KindSegment {
     ///   - field: The field.
     ///   - atoms: Of which one must hold.
     ///   - isComplete: Whether all rows in question have a value of the field.
-    ///   - values: Takes in what values have to be judged for.
+    ///   - values: Takes in the conditions that values have to be judged for.
     ///   - hosts: The hosts behind the numbers.
     func check(
         _ field: Int,

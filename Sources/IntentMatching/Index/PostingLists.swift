@@ -93,7 +93,8 @@ struct PostingLists: ~Copyable {
         self.entries[index] = Self.entry(head, stored - 1)
     }
 
-    /// Fetches what a change of a row needs, in ``prefetchSteps`` of which each needs what the one before has fetched.
+    /// Fetches the memory that a change of a row needs, in ``prefetchSteps``, each of which needs the memory of the one
+    /// before.
     ///
     /// - Parameters:
     ///   - row: The row.

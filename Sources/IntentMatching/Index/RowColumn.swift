@@ -257,7 +257,7 @@ struct RowColumn: ~Copyable {
         value.isArray ? ElementWord.make(value.elements.span, &self.store) : value.single
     }
 
-    /// A schema can turn a value into an array of values; what rows there are have one element each.
+    /// A schema can turn a value into an array of values; the present rows have one element each.
     private mutating func becomeArray() {
         self.words.reserve(self.codes.count + 1)
         for row in 0..<self.codes.count {

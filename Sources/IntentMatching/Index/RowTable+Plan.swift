@@ -18,7 +18,7 @@ private enum Cost {
     static let elements = 8
 }
 
-/// Chooses a path by what it would cost.
+/// Chooses a path by its cost.
 extension RowTable {
     /// How the rows are found that pass a check.
     ///

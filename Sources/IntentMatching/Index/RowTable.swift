@@ -67,7 +67,7 @@ struct RowTable: ~Copyable {
         self.rowCount += 1
     }
 
-    /// Appends to one column what rows have in it that are about to be; ``finishBatch(_:)`` when each column has them.
+    /// Appends the codes of coming rows to one column; ``finishBatch(_:)`` when each column has them.
     mutating func append(_ batch: ValueBatch, to column: Int) { self.columns[column].append(batch) }
 
     mutating func finishBatch(_ rows: Int) { self.rowCount += rows }

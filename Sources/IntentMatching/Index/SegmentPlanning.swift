@@ -14,7 +14,7 @@ struct SegmentPlanning: Sendable {
     /// pass, as checks on the rows.
     let classChecks: [RowCheck]
     fileprivate var found: [RowCheck] = []
-    /// Whether there is a walk that looks for the next one's, and what it has found.
+    /// Whether a walk looks for the classes of the next one, and the codes that it has found.
     fileprivate var isWalking = false
     fileprivate var codes: [UInt32] = []
 

@@ -125,7 +125,7 @@ struct ConditionAtoms: ~Copyable {
         return (number, false)
     }
 
-    /// Notes what a new atom asks for. The equalities that it excludes are atoms, too, so that it needs no values.
+    /// Notes the question of a new atom. The equalities that it excludes are atoms, too, so that it needs no values.
     private mutating func ask(_ number: UInt32, _ attribute: UInt32, _ atom: MatchAtom) {
         var question = Question(name: attribute)
         if case .numeric(let range) = atom, let (first, last) = range.integers {

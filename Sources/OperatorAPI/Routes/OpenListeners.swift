@@ -1,7 +1,7 @@
 package import HTTPTransport
 import Synchronization
 
-/// The listeners that are open, for those who ask what they have counted.
+/// The listeners that are open, for those who ask for their counts.
 package final class OpenListeners: Sendable {
     private let servers = Mutex<[(name: String, server: HTTPServer)]>([])
 

@@ -17,7 +17,8 @@ extension OperatorRoutes {
         }
     }
 
-    /// `GET /v1/config/amendments`: the entries that are not what the configuration file says, or were changed to be so.
+    /// `GET /v1/config/amendments`: the entries that differ from the configuration file, or were changed to be as it
+    /// says.
     func amendmentList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let (reloading, file) = (try self.reloading, try self.reloading.file)
         let amendments = try await reloading.amendments()
@@ -120,7 +121,7 @@ extension OperatorCall {
     fileprivate var team: AmendedEntry { .team(TeamID(self["team"])) }
     fileprivate var app: AmendedEntry { .app(BundleID(self["app"])) }
 
-    /// The body: an entry. A private key is refused before it is logged who has sent what.
+    /// The body: an entry. A private key is refused before the request and its caller are logged.
     fileprivate func entry() throws(Problem) -> JSONValue {
         let value = try self.json()
         _ = try RequestObject(value)

@@ -7,7 +7,7 @@ import Serving
 import Settings
 import WidgetModel
 
-/// The nodes that share the log, and what operators want of them.
+/// The nodes that share the log, and the operators' wishes for them.
 extension OperatorRoutes {
     /// The answer where no other gateway has the log.
     private static let alone = Problem(

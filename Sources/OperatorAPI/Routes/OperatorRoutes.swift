@@ -169,7 +169,7 @@ extension OperatorRoutes {
         ])
     }
 
-    /// `GET /v1/senders`: what each sender's pushes have cost and brought.
+    /// `GET /v1/senders`: the costs and outcomes of each sender's pushes.
     func senders(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
         for view in try await self.log.askEach(SendersQuestion()).flatMap(\.answer) where self.reach.includes(view.team)

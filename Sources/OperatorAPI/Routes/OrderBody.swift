@@ -3,7 +3,7 @@ package import Partitions
 import Serving
 package import WidgetModel
 
-/// The body of `POST /v1/orders`: an action and what it is about.
+/// The body of `POST /v1/orders`: an action and its scope.
 package enum OrderBody {
     /// The order that a body states.
     package static func order(_ value: JSONValue) throws(Problem) -> OperatorOrder {

@@ -4,7 +4,7 @@ import Partitions
 import Settings
 import Synchronization
 
-/// Where several gateways share the log: what its partitions decide by may be another gateway's configuration.
+/// Where several gateways share the log, its partitions may decide by another gateway's configuration.
 extension ConfigurationReload {
     /// Puts the changes by requests to other gateways in force, and looks whether partitions decide by this one's settings.
     ///

@@ -6,7 +6,8 @@ import Settings
 import Synchronization
 package import WidgetModel
 
-/// The last minutes by the second, the last day by the minute and the last month by the hour: what charts are made of.
+/// The last minutes by the second, the last day by the minute and the last month by the hour: the numbers of the
+/// charts.
 ///
 /// Minutes and hours are archived, so that they outlive the process.
 package final class GatewayHistory: Sendable {

@@ -430,7 +430,7 @@ extension OwnerMachine {
 // MARK: - A replay
 
 extension OwnerMachine {
-    /// Whether the engine came to what the outputs of another owner say, as far as it came.
+    /// Compares the engine with the outputs of another owner, as far as it came.
     private mutating func compareWithGoal() throws(OwnerError) {
         guard case .standingBy(var goal) = self.phase, let reached = goal.reach(self.applied) else { return }
         guard reached.runningHash == self.appliedHash else {
@@ -440,7 +440,7 @@ extension OwnerMachine {
         self.phase = .standingBy(goal)
     }
 
-    /// Whether the engine came to what the newest output says, and that as a checkpoint.
+    /// Compares the engine with the newest output, and keeps that as a checkpoint.
     private mutating func compare(_ newest: OutputEntry) throws(OwnerError) {
         guard newest.record.runningHash == self.engine.runningHash else {
             throw .engineDisagrees(partition: self.partition, position: newest.record.through)
@@ -460,7 +460,7 @@ extension OwnerMachine {
         self.phase = .following
     }
 
-    /// Leaves out what the chunks of an unfinished output hold already: a replay gives the same effects in the same order.
+    /// Leaves out effects that the chunks of an unfinished output hold already: a replay gives the same effects in the same order.
     private mutating func dropKnownEffects(_ newest: OutputEntry) throws(OwnerError) {
         guard newest.record.ahead > 0 else { return }
         let effects = self.uncommitted.all

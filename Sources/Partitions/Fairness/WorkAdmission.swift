@@ -76,7 +76,7 @@ package final class WorkAdmission: Sendable {
         return Self.units(max, at: self.partitions[Int(partition.rawValue)].pace)
     }
 
-    /// Where so many units, by partition, are most above what one request may be; nil if nowhere.
+    /// The partition in which so many units are most above the size of one request; nil if in none.
     ///
     /// - Parameter pushMax: The app's own setting.
     package func excess(of units: [Int], _ pushMax: Interval?) -> WorkExcess? {

@@ -80,7 +80,8 @@ extension CommandLog {
         throw Problem(self.owners[Int(away.rawValue)].absence)
     }
 
-    /// Asks any partition that is this node's, for what all of them have; where it has none, another node's.
+    /// Asks any partition of this node's a question that all partitions answer alike; where it has none, another
+    /// node's.
     package func askAnyPresent<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer
     {
         try await self.ask(self.partitionIDs.first(where: self.isPresent) ?? PartitionID(0), question)

@@ -12,7 +12,7 @@ package struct CommandLog: Sendable {
     let nodes: OtherNodes?
     /// How long other nodes are waited for; nil where there are none.
     package var patience: Interval? { self.nodes?.limits.question }
-    /// Notes the partitions that did not answer, where what all answer is merged without them; nil where all have to.
+    /// Notes the partitions that did not answer, where answers are merged without them; nil where all have to answer.
     private(set) var coverage: Coverage?
     private let submissionBytesMax: Int
     /// Asked before anything is logged; nil where whatever comes is logged.
@@ -36,7 +36,8 @@ package struct CommandLog: Sendable {
     ///   - owners: The owner of every partition, in the partitions' order.
     ///   - nodes: The nodes with which this one shares the log; nil for none.
     ///   - submissionBytesMax: The most bytes that are appended at once over all partitions; not more than the journal takes
-    ///     for one. Default 900,000, a ninth of what it lets wait, so that a large import leaves room for pushes.
+    ///     for one. Default 900,000, a ninth of the bytes that it lets wait, so that a large import leaves room for
+    ///     pushes.
     package init(
         journal: any Journal,
         owners: [PartitionOwner],
@@ -61,7 +62,7 @@ package struct CommandLog: Sendable {
         return log
     }
 
-    /// The same log, whose merged answers lack what partitions say that do not answer: ``askEach(_:)`` and lists.
+    /// The same log, whose merged answers lack the partitions that do not answer: ``askEach(_:)`` and lists.
     package func noting(_ coverage: Coverage) -> CommandLog {
         var log = self
         log.coverage = coverage

@@ -90,7 +90,7 @@ package struct LogRepetition: Sendable {
         return Verdict(isWritten: true, summaries: summaries)
     }
 
-    /// Ends the windows that are over; what repeated itself in them, the oldest first.
+    /// Ends the windows that are over; the summaries of the messages that were repeated in them, the oldest first.
     package mutating func end(at now: Instant) -> [Summary] {
         var summaries: [Summary] = []
         while self.head < self.windows.count, self.windows[self.head].end <= now {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import WidgetModel
 
-/// Reads from the kernel what memory there is, and what the process takes of it.
+/// Reads from the kernel how much memory there is, and how much of it the process takes.
 package enum MemoryReading {
     /// Why there is nothing to read.
     package struct Fault: Error, CustomStringConvertible {
@@ -11,7 +11,7 @@ package enum MemoryReading {
     /// Reads all of it. Blocks, some ten microseconds.
     ///
     /// - Parameter root: The folder in which `proc` and `sys` are, without a slash at its end.
-    /// - Throws: If the kernel does not tell what the process takes.
+    /// - Throws: If the kernel does not tell the process's memory.
     package static func sizes(under root: String = "") throws(Fault) -> MemorySizes {
         // proc(5): what `statm` says in pages.
         guard let resident = Self.size("VmRSS:", in: "\(root)/proc/self/status") else {

@@ -182,7 +182,7 @@ package final class RegistryWatch: Sendable {
         )
     }
 
-    /// How many registrations were refused, by what.
+    /// How many registrations were refused, by the limit that they met.
     package var refused: (hosts: Int, instances: Int, memory: Int) {
         (
             self.hosts.load(ordering: .relaxed), self.instances.load(ordering: .relaxed),

@@ -76,7 +76,7 @@ extension PartitionOwner {
     }
 
     /// An output that goes as far as the owner is now, or a later one: written without effects if there is none yet, so
-    /// that a snapshot can be compared with what the owner came to.
+    /// that a snapshot can be compared with the owner's state.
     func checkpoint() async throws -> OwnerCheckpoint {
         let promise = self.loop.makePromise(of: OwnerCheckpoint.self)
         self.loop.execute {

@@ -13,7 +13,7 @@ extension Record {
             if case .delete = command { .report } else { .traffic }
         case .delivery, .timeline, .unregister: .report
         case .order(let order):
-            // A sender takes a push back; what operators order is not asked about at all.
+            // A sender takes a push back; orders of operators are not asked about at all.
             if case .cancel = order.action { .report } else { .upkeep }
         case .settings, .tick, .audit, .amend: .upkeep
         }

@@ -30,7 +30,7 @@ package struct CrossOrigin: Sendable {
         return response
     }
 
-    /// The answer to a browser that asks before it sends what a page wants; nil if the request is none of that.
+    /// The answer to a browser's preflight, which it sends before a page's request; nil if the request is none.
     package func preflight(_ request: HTTPRequest) -> HTTPResponse? {
         guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil,
             let origin = request.headers["origin"]

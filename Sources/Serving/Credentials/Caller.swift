@@ -10,7 +10,7 @@ package enum Caller: Sendable {
     /// Acts for every host of its apps.
     case sender(Sender, SenderProof)
 
-    /// By what a sender has shown who it is.
+    /// The proof of a sender's identity.
     package enum SenderProof: Sendable {
         case token(VerifiedSender)
         case certificate(PeerCertificate)
@@ -61,7 +61,7 @@ package enum Caller: Sendable {
 }
 
 extension Sender {
-    /// Whether a sender may do something to an app: by what its key is for, and by its topics.
+    /// Whether a sender may do something to an app, by its rights and its topics.
     package func may(_ action: SenderActions, _ app: BundleID) -> Bool {
         self.actions.contains(action) && self.topics.app(bundle: app) != nil
     }

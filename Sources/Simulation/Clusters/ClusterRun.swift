@@ -228,7 +228,7 @@ package struct ClusterRun {
         self.queue.put(.boot(node: node.number), at: self.now + 10 + Int64(self.dice.below(60_000)))
     }
 
-    /// A node starts: what it knows is what the streams have.
+    /// A node starts: it knows the streams' contents, and nothing else.
     mutating func boot(_ node: SimulatedNode) {
         let ids = self.writerIDs
         node.isUp = true
@@ -311,7 +311,7 @@ package struct ClusterRun {
         for partition in Self.partitions { self.checkStart(of: partition) }
     }
 
-    /// One more start: what snapshots and the rest of the log give is what the whole log gives.
+    /// One more start: snapshots and the rest of the log give the same as the whole log.
     private mutating func checkStart(of partition: PartitionID) {
         do {
             let newest = self.log.newestOutput(partition)

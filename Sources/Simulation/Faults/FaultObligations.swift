@@ -138,7 +138,7 @@ struct FaultObligations: Sendable {
         if view.position == owner.applied, push.notBefore == nil { self.note(.heldByPause, view.counts[.deferred]) }
     }
 
-    /// Whether what pushes say of themselves, or others said of them, holds in an engine's books.
+    /// Checks an engine's books against the pushes' own conditions, and against others' orders about them.
     mutating func checkPushes(_ owner: LogWitness) {
         for (id, taken) in self.cancelled.sorted(by: { $0.value.at < $1.value.at }) {
             guard let view = owner.engine.push(id, team: FaultWorld.team).first else { continue }

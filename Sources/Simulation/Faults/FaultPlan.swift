@@ -119,7 +119,7 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
 
 /// Something that has to happen in some runs, since a check of something that never happens shows nothing.
 package enum Occurrence: String, Hashable, Sendable, CaseIterable {
-    /// A push went to a host's token, and what it cost the widgets that it was not for.
+    /// A push went to a host's token, with its cost for the widgets that it was not for.
     case tokenPush
     case collateral
     case collateralOver
