@@ -138,7 +138,8 @@ extension Engine {
     }
 
     /// The reloads of a host that one push to its token brought, by the position at which it went out: whichever of them an
-    /// id names, also if that one's instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
+    /// id names, also if that one's instance is gone. None if the host is no longer reached through a token: each of them is offered to it
+    /// by itself.
     func reloadsSharing(_ position: LogPosition, of host: HostNumber) -> [(
         instance: InstanceNumber, reload: ReloadNumber
     )] {

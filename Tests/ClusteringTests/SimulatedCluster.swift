@@ -26,7 +26,7 @@ struct SimulatedCluster {
         var waiting: [Event] = []
         /// Owners by partition: their epoch, and whether they have started.
         var owners: [PartitionID: (epoch: Epoch, isRunning: Bool)] = [:]
-        /// What it follows by partition: its number, and whether the state is read.
+        /// Its standbys by partition: the number, and whether the state is read.
         var standbys: [PartitionID: (number: Int, isFollowing: Bool)] = [:]
 
         init(_ machine: PlacementMachine) { self.machine = machine }
@@ -76,7 +76,7 @@ struct SimulatedCluster {
     private var standbyCount = 0
     /// How often a partition passed to other rules.
     private(set) var gates = 0
-    /// What no node may do.
+    /// Acts that no node may do.
     private(set) var faultsFound: [String] = []
 
     init(seed: UInt64) { self.random = SplitMix64(seed: seed) }

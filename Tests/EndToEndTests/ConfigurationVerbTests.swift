@@ -43,7 +43,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// What the systemd unit says for a reload, for the program beside the tests and a gateway of theirs.
+    /// The systemd unit's command for a reload, for the program beside the tests and a gateway of theirs.
     private static func execReload(_ gateway: TestGateway) throws -> [String] {
         let unit = try String(contentsOfFile: "\(TestGateway.root)/deploy/freshet.service", encoding: .utf8)
         let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecReload=") })

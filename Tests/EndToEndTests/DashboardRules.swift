@@ -3,7 +3,7 @@ import Testing
 
 /// The dashboard's rules, run by Node.js: what it says of a gateway's numbers, without a browser.
 enum DashboardRules {
-    /// What an expression of the rules comes to.
+    /// The value of an expression of the rules.
     static func run<Value: Decodable>(_ expression: String, as type: Value.Type) async throws -> Value {
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -31,7 +31,7 @@ import Testing
         try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     }
 
-    /// What the browser reports, once it has ended well.
+    /// The browser's reports, once it has ended well.
     static func reports(
         _ gateway: TestGateway,
         _ job: [String],
@@ -50,9 +50,9 @@ import Testing
             .filter { text in status.map { !text.contains("status of \($0)") } ?? true }
     }
 
-    /// What each view of a tour has to be, whatever it shows.
+    /// Checks the rules that each view of a tour has to keep, whatever it shows.
     ///
-    /// - Parameter status: What routes of other views may answer.
+    /// - Parameter status: The status that routes of other views may answer.
     static func check(_ reports: [[String: Any]], of views: [String], besides status: Int? = nil) throws {
         let tours = reports.filter { $0["view"] != nil }
         #expect(tours.count == views.count * 4)

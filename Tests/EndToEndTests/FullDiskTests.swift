@@ -9,7 +9,7 @@ import Testing
 struct FullDiskTests {
     private static let mebibyte = 1_048_576
 
-    /// What the gateway says of the disk.
+    /// The gateway's figures of the disk.
     private static func storage(_ gateway: TestGateway) async throws -> [String: Any] {
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         return try #require(stats.json["storage"] as? [String: Any])

@@ -6,7 +6,7 @@ struct Incident: Sendable {
     let title: String
     /// The words that stand in code in each row, by the row's name.
     private let rows: [String: [String]]
-    /// What the row of the alerts says, whole.
+    /// The row of the alerts, whole.
     let alertRow: String
 
     /// The rows of each section, in their order.
@@ -40,17 +40,17 @@ struct Incident: Sendable {
         try #require(try Self.book().first { $0.title == title }, "the book has no section \(title)")
     }
 
-    /// What the dashboard says.
+    /// The dashboard's advice.
     var advice: [String] { self.rows["To do"] ?? [] }
     var log: [String] { self.rows["Log"] ?? [] }
     var alerts: [String] { self.rows["Alert"] ?? [] }
-    /// What to run first, without the program's name.
+    /// The command to run first, without the program's name.
     var command: [String] {
         (self.rows["First"]?.first ?? "").split(separator: " ").dropFirst().map(String.init)
     }
-    /// What that says.
+    /// The answer of that command.
     var answer: [String] { Array(self.rows["First"]?.dropFirst() ?? []) }
-    /// What the log says when it is over.
+    /// The log's lines when it is over.
     var end: [String] { self.rows["Over"] ?? [] }
 
     /// Whether a text has a phrase of the book, in which … stands for anything.

@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// What drills have in common.
+/// The common parts of drills.
 enum Drilling {
     /// Lines of the configuration with which the log says each thing each time, and soon.
     static let settings = "log: {repeatWindow: 0s}\nstreams: {heartbeat: 1s}\n"

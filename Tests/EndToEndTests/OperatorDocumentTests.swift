@@ -114,7 +114,7 @@ import Testing
     @Test func `rules and dashboard ask for metrics that there are`() async throws {
         let gateway = try await TestGateway.start()
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
-        // What a gateway without widgets, upstreams, webhooks and timeline providers has nothing to say of.
+        // For the metrics that a gateway without widgets, upstreams, webhooks and timeline providers does not have.
         let source = try ["Metrics", "Health", "Behind", "Storage", "Memory", "Shares", "Cluster"].map { name in
             let file = "\(TestGateway.root)/Sources/OperatorAPI/Routes/OperatorRoutes+\(name).swift"
             return try String(contentsOfFile: file, encoding: .utf8)

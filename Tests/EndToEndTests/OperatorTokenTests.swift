@@ -3,7 +3,7 @@ import Testing
 
 /// The token that a gateway makes for its operators, and the gate that keeps web pages away, on the wire.
 @Suite struct OperatorTokenTests {
-    /// What a verb says, and how it ended; with variables, in a folder.
+    /// A verb's output, and how it ended; with variables, in a folder.
     private static func run(
         _ arguments: [String],
         in folder: String,

@@ -62,7 +62,7 @@ import Testing
             let none = try await Self.run(gateway, verb)
             #expect(none.status == 0 && none.output.hasSuffix(".\n"), "\(none.output)\(none.errors)")
         }
-        // What the list takes, the gateway judges.
+        // The gateway judges the list's filters.
         let wrong = try await Self.run(gateway, ["pushes", "--state", "done"])
         #expect(
             wrong.status == 2 && wrong.errors.contains("state: expected one of complete, waiting"),

@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// What a gallery is told by the provider.
+    /// The provider's answers to a gallery.
     private static func gallery(_ gateway: TestGateway, _ bearer: String) async throws {
         let host = try gateway.host(1, bearer)
         let placeholder = try await host.placeholder(of: "scores", family: .systemMedium)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What answers look like on the wire, and what a connection remembers.
+/// Answers on the wire, and the memory of a connection.
 @Suite struct PushWireTests {
     private static let plain = #"{"aps":{"content-changed":true}}"#
     private static let id = "123E4567-E89B-12d3-A456-4266554400A0"

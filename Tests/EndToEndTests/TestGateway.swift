@@ -36,13 +36,13 @@ final class TestGateway: Sendable {
     var opsURL: String { "https://localhost:\(self.opsPort)" }
     var pid: Int32 { self.command.pid }
 
-    /// What a verb is told to find this gateway's listener for operators, or another one by its address.
+    /// The options by which a verb finds this gateway's listener for operators, or another one by its address.
     func access(_ url: String? = nil) -> [String] {
         let server = ["--server", url ?? self.opsURL, "--ca", self.ca]
         return url == nil ? server + ["--data", "\(self.folder)/data"] : server
     }
 
-    /// What a verb of senders is told to prove that it is one.
+    /// The options by which a verb of senders proves its identity.
     var sender: [String] { ["--key", self.key, "--kid", Self.kid, "--team", Self.team] }
 
     /// The program that was built beside the tests.
@@ -270,7 +270,7 @@ extension TestGateway {
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What curl says.
+    /// An answer, as curl tells it.
     struct Answer: Sendable {
         let status: Int
         let headers: [String: String]
@@ -448,7 +448,7 @@ extension TestGateway {
         )
     }
 
-    /// What a push to a host of an app gets: the status, or APNs' reason.
+    /// The answer to a push to a host of an app: the status, or APNs' reason.
     func push(_ number: Int, of app: String = app, bearer: String) async throws -> String {
         let answer = try await self.push(to: number, of: app, bearer: bearer)
         return answer.reason ?? "\(answer.status)"

@@ -81,7 +81,7 @@ import Testing
         return ids
     }
 
-    /// What the gateway knows of pushes, once each is decided.
+    /// The outcomes of pushes, once each is decided.
     private static func outcomes(_ ids: [String], _ gateway: TestGateway) async throws -> [String] {
         var outcomes: [String] = []
         for id in ids {

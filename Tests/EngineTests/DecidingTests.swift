@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What a decision is, as a function of values.
+/// A decision, as a function of values.
 @Suite struct DecidingTests {
     private static let now = Instant(seconds: 1_700_000_000)
     private static let next = Self.now + .milliseconds(1)

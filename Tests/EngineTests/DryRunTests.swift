@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What dry runs decide, and that they and other questions change nothing.
+/// The decisions of dry runs. Neither they nor other questions change anything.
 @Suite struct DryRunTests {
     private static func scene(hosts: Int) -> Scene {
         var scene = Scene()
@@ -130,7 +130,7 @@ import WidgetModel
 }
 
 extension DryRunView.Decision {
-    /// What the push begins as.
+    /// The outcome that the push begins with.
     fileprivate var outcome: PushOutcome {
         switch self {
         case .reload, .exempt: .issued

@@ -5,7 +5,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What hosts seldom have lies apart from their rows, and what many say alike is kept once.
+/// Fields that hosts seldom have lie apart from their rows, and contexts that many hosts share are kept once.
 @Suite struct HostTableTests {
     private static func row(_ id: String) -> HostTable.Row {
         HostTable.Row(

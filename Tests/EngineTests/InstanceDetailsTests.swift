@@ -7,7 +7,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What few instances have takes memory only where it is had.
+/// Fields that few instances have take memory for those alone.
 @Suite struct InstanceDetailsTests {
     private static let digest = ContentDigest(team: 3, bytes: [1, 2, 3])
     private static let bears = Configuration([Configuration.Parameter(name: "team", value: .string("bears"))])

@@ -39,7 +39,7 @@ struct ObligationCheck: ~Copyable {
         let expiring: [(address: InstanceAddress, push: PushID)]
     }
 
-    /// What an instance's books said before a record.
+    /// An instance's books before a record.
     private struct Books {
         let generation: UInt32
         let confirmedBy: LogPosition
@@ -48,7 +48,7 @@ struct ObligationCheck: ~Copyable {
         let rolling: Int
         /// The outstanding reloads that count in the last 24 hours.
         let counted: [LogPosition]
-        /// What the host did by itself.
+        /// Reloads that the host did by itself.
         let observed: Int
         /// Why it waits, if it does.
         let reason: DecisionReason?
@@ -297,7 +297,7 @@ struct ObligationCheck: ~Copyable {
             switch entry.record {
             case .register, .signal, .timeline, .settings: break
             default:
-                // What a host does by itself is booked, too; with the instance it is forgotten.
+                // A host's own reloads are booked, too; with the instance they are forgotten.
                 let others = max(0, new.observed - old.observed)
                 if new.windowMinute == old.windowMinute, new.count - old.count > reloads + others {
                     self.fault(entry, "\(name): \(reloads) reloads are counted as \(new.count - old.count)")
@@ -332,7 +332,7 @@ struct ObligationCheck: ~Copyable {
         }
     }
 
-    /// What an order cancels waits no more.
+    /// A cancelled push waits no more.
     private mutating func check(_ order: OperatorOrder, _ entry: Entry) {
         guard order.action == .cancel else { return }
         for host in RandomSchedule.hosts {

@@ -126,7 +126,8 @@ import WidgetModel
             schedule.scene.apply(
                 .appReload(AppReloadRequest(app: Scene.sports, host: reload.host.id, isForControls: isControl))
             )
-            // What a phone drives by itself and cannot be reached, and what the system has just reloaded, is not asked.
+            // Not asked of instances that a phone drives by itself and that cannot be reached, nor of those that the
+            // system has just reloaded.
             guard asked.pushEnabled || host.delivery != .apns else { continue }
             // Its lease may have ended by then.
             guard schedule.scene.engine.instance(reload.address) != nil else { continue }
@@ -186,7 +187,7 @@ import WidgetModel
         }
     }
 
-    /// What a replay comes to.
+    /// The result of a replay.
     private struct Replayed: ~Copyable {
         let engine: Engine
         let effects: [Effect]

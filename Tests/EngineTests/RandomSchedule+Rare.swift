@@ -140,7 +140,7 @@ extension RandomSchedule {
         return .create(channel, app: Scene.sports, channelsMax: 3)
     }
 
-    /// What decides nothing.
+    /// A record that decides nothing.
     private static func note(_ number: UInt64) -> Record {
         let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-\(number)")
         let entry = AmendedEntry.app(BundleID("com.example.\(number % 3)"))

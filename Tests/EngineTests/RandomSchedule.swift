@@ -22,9 +22,9 @@ struct RandomSchedule {
     static let teams = ["seahawks", "mariners", "kraken"]
 
     private let hasGrants: Bool
-    /// What registrations ask for; with more than one, controls are among the instances.
+    /// The deliveries that registrations ask for; with more than one, controls are among the instances.
     let deliveries: [HostDelivery]
-    /// What the sports app's budget changes to now and then.
+    /// The policies that the sports app changes to now and then.
     private let policies: [BudgetPolicy]
     /// The same for the sports app's second kind, of which the third widgets are; none leaves it with one kind.
     private let standings: [BudgetPolicy]
@@ -88,7 +88,7 @@ struct RandomSchedule {
         }
     }
 
-    /// What changes under a schedule's feet: nothing unless it was asked for.
+    /// Changes under a schedule's feet: none unless they were asked for.
     private mutating func interfere() {
         if self.hasRare, self.random.chance(1, in: 100) { self.scene.pass(.days(Int64(self.below(9)))) }
         if !self.policies.isEmpty, self.random.chance(1, in: self.stepsPerChange) { self.changePolicies() }
@@ -174,7 +174,7 @@ struct RandomSchedule {
         if case .delivery(let report) = record, case .refused = report.result { true } else { false }
     }
 
-    /// What hosts have been told and have not answered.
+    /// The reloads that hosts have been told and have not answered.
     private func outstanding() -> Set<ReloadID> {
         Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostKey($0)) }.map(\.id))
     }

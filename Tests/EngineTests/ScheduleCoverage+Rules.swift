@@ -2,12 +2,13 @@ import WidgetModel
 
 @testable import Engine
 
-/// What schedules can meet by the rules of the engine, and what they can but seldom do.
+/// The cells that schedules can meet by the engine's rules, and those that they meet but seldom.
 extension ScheduleCoverage {
     private static let phases: [Phase] = [.atRest, .waiting, .outstanding, .waitingAndOutstanding]
 
-    /// What a kind of record can come to. Whatever decides an instance anew may find that its timeline's own reload has to wait. Channels, traces, notes on operators and invalidations decide nothing. What timers that
-    /// were due come to is counted with the ticks.
+    /// The outcomes of each kind of record. A record that decides an instance anew may find that its timeline's own reload has to wait.
+    /// Channels, traces, notes on operators and invalidations decide nothing. The outcomes of timers that were due are counted with the
+    /// ticks.
     private static let outcomes: [Record.Tag: [PushOutcome]] = [
         .settings: [.deferred, .issued],
         .push: [.deferred, .issued, .coalesced, .superseded, .expired, .unchanged, .failed],

@@ -36,7 +36,7 @@ import WidgetModel
         return scene
     }
 
-    /// What a report is answered: the codes of its findings, or that it is refused.
+    /// The answer to a report: the codes of its findings, or its refusal.
     private static func answer(_ scene: inout Scene, _ record: Record) -> [String] {
         switch scene.apply(record) {
         case .timeline(let findings): findings.map(\.code)

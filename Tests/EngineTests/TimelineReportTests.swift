@@ -82,7 +82,7 @@ import WidgetModel
         #expect(findings() == [.unnamedReload(outstanding: 1)])
         scene.apply(.timeline(Self.report(reload: id)))
         #expect(findings() == [])
-        // What it does by itself then is its own.
+        // The reloads that it does by itself then are its own.
         scene.apply(.timeline(Self.report()))
         #expect(findings() == [])
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What operators see of the nodes that share a log, and how they order them about.
+/// The operators' view of the nodes that share a log, and their orders to them.
 @Suite struct ClusterRouteTests {
     private static func node(_ name: String) -> ClusterNode { FakeCluster.node(name) }
 

@@ -21,7 +21,7 @@ import WidgetModel
             kinds: [{kind: scores, parameters: [{name: team, type: string}]}]
         """
 
-    /// What the configuration file says.
+    /// The text of the configuration file.
     private final class File: Sendable {
         let text: Mutex<String>
 

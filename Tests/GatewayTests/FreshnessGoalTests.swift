@@ -2,7 +2,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What freshness is judged by: how it is written, and what it allows.
+/// The goal of freshness: its text, and its burn rate.
 @Suite struct FreshnessGoalTests {
     private static func configured(_ text: String) throws -> GatewayConfiguration {
         let listener = "listeners: {push: {enabled: false}, host: {enabled: false}}"

@@ -18,7 +18,7 @@ final class OwnerScene: Sendable {
     let journal: MemoryJournal
     let snapshots: MemorySnapshots?
     let time: FakeTime
-    /// What it reads in the place of ``time``; nil for that.
+    /// The clock that it reads in the place of ``time``; nil for that.
     private let clock: LogClock?
     private let news: @Sendable (OwnerNews, PartitionID) -> Void
     let owners: [PartitionOwner]
@@ -33,7 +33,7 @@ final class OwnerScene: Sendable {
     let registry: RegistryWatch?
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>
-    /// What stopped a partition; for one reader.
+    /// The errors that stopped partitions; for one reader.
     let failures: AsyncStream<String>
     private let handed: Handed
 

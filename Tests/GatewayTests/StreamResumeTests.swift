@@ -54,7 +54,7 @@ import WidgetModel
         }
     }
 
-    /// What one node reads of the log, when the test says so.
+    /// One node's reading of the log, when the test says so.
     private final class Reading: OutputFollowing {
         private struct Session {
             var next: OutputPosition?

@@ -181,7 +181,7 @@ import Testing
         #expect(resets.map { $0.number(at: 0) } == [HTTP2ErrorCode.protocolError.rawValue])
     }
 
-    /// What a shell makes of `authorization: bearer $(…)` where the command failed.
+    /// A shell makes these of `authorization: bearer $(…)` where the command failed.
     @Test(arguments: ["bearer ", "Bearer \t ", " ", "", "bearer"])
     func `an authorization without a credential reaches the owner`(value: String) throws {
         let peer = try ServerPeer()

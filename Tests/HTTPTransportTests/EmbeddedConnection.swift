@@ -59,7 +59,7 @@ final class EmbeddedConnection {
     }
 
     deinit {
-        // What a test leaves open goes with it; it may have been closed before.
+        // A channel that a test leaves open ends with it; it may have been closed before.
         _ = try? self.channel.finish(acceptAlreadyClosed: true)
         self.loop.stop()
     }

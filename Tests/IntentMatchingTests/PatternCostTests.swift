@@ -2,7 +2,7 @@ import IntentMatching
 import Testing
 import WidgetModel
 
-/// What patterns cost, and that what costs too much is refused before it is asked.
+/// The costs of patterns. A pattern that costs too much is refused before it is asked.
 @Suite struct PatternCostTests {
     private static func cost(_ json: JSONValue) throws -> Int {
         try MatchPattern.parse(json, limits: PatternLimits(costMax: .max)).cost

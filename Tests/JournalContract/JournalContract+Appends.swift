@@ -202,7 +202,7 @@ extension JournalContract {
         }
     }
 
-    /// What one thread appended once.
+    /// One append of one thread.
     private struct Item {
         let name: String
         /// How many records, all with that name.

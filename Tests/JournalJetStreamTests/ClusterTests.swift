@@ -296,7 +296,7 @@ private final class TestNode: Sendable {
         self.journal.close()
     }
 
-    /// What the node's clock waits at while it is stopped.
+    /// The gate at which the node's clock waits while it is stopped.
     private final class Gate: Sendable {
         let isOpen = Mutex(true)
 

@@ -8,7 +8,7 @@ import WidgetModel
 
 @testable import JournalSQLite
 
-/// What the write-ahead log takes of the disk.
+/// The size of the write-ahead log on the disk.
 @Suite struct WriteAheadLogSizeTests {
     private static let walBytesMax = 1_048_576
     private let temporary: TemporaryDirectory

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct MessageWriterTests {
-    /// What a step is, for comparing.
+    /// A step as text, for comparing.
     private static func text(_ step: MessageWriter.Step) -> String {
         switch step {
         case .look: "look"

@@ -22,7 +22,8 @@ check() { # name, how to run it, compiler
 
 check native-clang "" clang
 check native-gcc "" gcc
-# What picks a variant must not call the sanitiser, which is not there yet. It wants libdispatch, which comes with Swift.
+# The function that picks a variant must not call the sanitiser, which is not there yet. It wants libdispatch, which
+# comes with Swift.
 libraries=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")/lib/swift/linux
 check address-sanitiser "" clang -fsanitize=address,undefined -fno-sanitize-recover=all -fuse-ld=lld
 check thread-sanitiser "" clang -fsanitize=thread -L "$libraries" -Wl,-rpath,"$libraries" -ldispatch -lBlocksRuntime

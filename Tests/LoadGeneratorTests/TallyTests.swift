@@ -3,7 +3,7 @@ import LoadGenerator
 import TestSupport
 import Testing
 
-/// What a run counts, and how histograms are written.
+/// The counts of a run, and the form of histograms.
 @Suite struct TallyTests {
     private static let second: Int64 = 1_000_000_000
 

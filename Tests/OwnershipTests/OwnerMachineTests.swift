@@ -4,7 +4,7 @@ import Ownership
 import Testing
 import WidgetModel
 
-/// What an owner does, step by step: the journal is the test.
+/// An owner's work, step by step: the journal is the test.
 @Suite struct OwnerMachineTests {
     private static let refused = JournalError(.unavailable, "busy")
     private static let unknown = JournalError(.unknownOutcome, "the power went")

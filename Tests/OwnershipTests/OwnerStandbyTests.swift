@@ -4,7 +4,7 @@ import Ownership
 import Testing
 import WidgetModel
 
-/// What an owner does that follows another one, and goes on in its place.
+/// The work of an owner that follows another one, and goes on in its place.
 @Suite struct OwnerStandbyTests {
     /// The outputs of an owner that wrote one for each host.
     private static func outputs(hosts: Int) throws -> [OutputRecord] {

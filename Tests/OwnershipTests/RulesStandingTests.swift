@@ -4,7 +4,7 @@ import Ownership
 import Testing
 import WidgetModel
 
-/// What a start does with a log that was decided by these rules or others.
+/// A start's steps with a log that was decided by these rules or others.
 @Suite struct RulesStandingTests {
     /// - Parameters:
     ///   - snapshot: The place of the newest snapshot.

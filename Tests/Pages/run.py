@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CURL = "silent\nfail-with-body\nshow-error\nretry = 600\nretry-delay = 1\nretry-connrefused\nmax-time = 3600\n"
 
 
-# What a page's script begins with: `mark` says that a command begins, `expect` waits until what it prints has come.
+# The beginning of a page's script: `mark` says that a command begins, `expect` waits until the expected lines have
+# come.
 PROLOGUE = r"""
 set -eo pipefail
 trap 'echo "$PAGE:$LINENO: this failed: $BASH_COMMAND" >&2' ERR

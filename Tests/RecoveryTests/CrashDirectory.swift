@@ -77,7 +77,7 @@ final class CrashDirectory {
                     self.take(line)
                 }
             }
-            // What it says between this and its death is read as well.
+            // Its lines between this and its death are read as well.
             let isEnough = lines >= (isReached ? linesMax : Self.linesBeforeFaultMax)
             if isEnough { kill(process.processIdentifier, SIGKILL) }
         }

@@ -97,7 +97,7 @@ struct LogMoveTests {
         _ = try await settling.run { _, _, _ in }
     }
 
-    /// What every partition has come to: its newest entry, and its state's digest.
+    /// The state of every partition: its newest entry, and its state's digest.
     private static func states(_ log: any EndedLog) throws -> [String] {
         try all.map { partition in
             let id = try #require(try log.snapshots(partition).first)

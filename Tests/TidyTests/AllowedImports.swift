@@ -1,4 +1,4 @@
-/// What each target may import, the table of `docs/architecture.md`: arrows only point down.
+/// The allowed imports of each target, the table of `docs/architecture.md`: arrows only point down.
 ///
 /// The compiler lets a target import whatever its dependencies import, so that only this test keeps the arrows.
 enum AllowedImports {

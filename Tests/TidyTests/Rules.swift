@@ -92,8 +92,8 @@ enum Rules {
         return tables
     }
 
-    /// What a part stores for its own folder: the variables of its type that are not worked out, unless others may read them
-    /// since nothing but its file can write them.
+    /// The members that a part stores for its own folder: the variables of its type that are not computed. Left out are
+    /// those that others may read since only its file can write them.
     static func members(of part: String, _ files: [(path: String, source: SwiftText)]) -> Set<String> {
         let own = files.first { $0.path == "Sources/Engine/\(part)/\(part).swift" }
         let lines = own?.source.lines ?? []

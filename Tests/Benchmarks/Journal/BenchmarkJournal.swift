@@ -30,7 +30,7 @@ import WidgetModel
         journal.close()
     }
 
-    /// What the callers have come to.
+    /// The callers' results.
     private struct Tally {
         var records = 0
         /// The entries that hold them: each commit makes one.

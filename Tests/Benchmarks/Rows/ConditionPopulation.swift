@@ -21,7 +21,7 @@ struct ConditionPopulation {
         var otherRegions: [Int]
     }
 
-    /// What one push brings.
+    /// The attributes of one push.
     struct Event {
         var kind: Int
         var team: Int

@@ -20,7 +20,7 @@ from browser import Browser
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 
-# What the keyboard should come to, in this order.
+# The elements that the keyboard should come to, in this order.
 TABBABLE = """[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
   .filter((one) => !one.disabled && one.checkVisibility({visibilityProperty: true}) && one.tabIndex >= 0)"""
 

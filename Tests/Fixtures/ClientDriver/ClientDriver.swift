@@ -22,7 +22,7 @@ import Synchronization
     }
 }
 
-/// What the driver ends with.
+/// The driver's final report.
 struct DriveReport: Encodable {
     /// `GET /v1/hosts/ff/state` and the like.
     var requests: [String] = []

@@ -34,7 +34,7 @@ enum OwnerCrasher {
     private static let pushesInFlightMax = 32
     /// A file of the log holds some dozens of pushes, so that it begins new ones and lets old ones go all the time.
     private static let fileBytesMax = 24_000
-    /// What a push to all comes to is some pieces, so that it dies between two of them as well.
+    /// The effects of a push to all are some pieces, so that it dies between two of them as well.
     private static let outputBytesPerCommit = 600
 
     static func main() async throws {

@@ -74,11 +74,11 @@ class Grammar:
     def __init__(self, luck: random.Random, target: world.Target) -> None:
         self.luck, self.target = luck, target
         self.operations = operations()
-        # What answers have named: cursors, ids of pushes and reloads, ids of channels.
+        # Names from answers: cursors, ids of pushes and reloads, ids of channels.
         self.seen: dict[str, list[str]] = {}
         self.tokens = [f"{number:064x}" for number in range(1, 40)]
 
-    # MARK: What answers teach
+    # MARK: Lessons from answers
 
     def learn(self, request: Request, answer) -> None:
         for name in ("apns-id", "freshet-next", "apns-channel-id"):

@@ -28,7 +28,7 @@ struct PushRequestCase: Sendable, CustomTestStringConvertible {
     /// Whether the request got as far as its credentials: one signature is checked, and the connection is bound.
     var reachesCredentials = true
 
-    /// What a client certificate may push to.
+    /// A client certificate, by its topics.
     enum Certificate: Sendable {
         case scores
         /// The same, for pushes of any type.

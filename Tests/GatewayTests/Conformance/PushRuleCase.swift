@@ -49,7 +49,7 @@ struct PushRuleCase: Sendable, CustomTestStringConvertible {
 
     let rule: PushRule
     let reason: Rejection
-    /// What the answer tells people, nil where the reason alone shows which rule it was.
+    /// The answer's detail for people, nil where the reason alone shows which rule it was.
     let detail: String?
     let broken: Push
     let kept: Push

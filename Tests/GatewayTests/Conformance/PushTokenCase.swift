@@ -6,7 +6,7 @@ import WidgetModel
 
 /// One provider token and the verdict on a push with it: a row of the tables in this folder.
 struct PushTokenCase: Sendable, CustomTestStringConvertible {
-    /// What the token leaves behind.
+    /// The trace that the token leaves.
     enum Trace: Sendable {
         /// Nothing: it was not even looked up.
         case none
@@ -23,7 +23,7 @@ struct PushTokenCase: Sendable, CustomTestStringConvertible {
     let authorization: String?
     /// Status and reason; `200` if the push is taken.
     let answer: String
-    /// What the answer tells people.
+    /// The answer's detail for people.
     let detail: String?
     let trace: Trace
 

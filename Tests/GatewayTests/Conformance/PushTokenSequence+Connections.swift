@@ -1,4 +1,4 @@
-// What a connection remembers of its tokens.
+// A connection's memory of its tokens.
 
 import Settings
 import WidgetModel

@@ -12,7 +12,7 @@ import Testing
 import TransportSupport
 import WidgetModel
 
-/// What a deliverer knows and tells of an upstream and a webhook.
+/// A deliverer's knowledge of the health of an upstream and a webhook.
 @Suite struct DeliveryHealthTests {
     private static func reason(_ text: String) -> String { #"{"reason":"\#(text)"}"# }
 
@@ -245,7 +245,7 @@ import WidgetModel
             let target = DeliveryTarget(kind: .webhook, app: Sports.app)
             try await scene.until("it has failed") { await scene.deliverer.targets()[target]?.health.isFailing == true }
             scene.scene.time.pass(.seconds(31))
-            // What wakes it up in service is a timer.
+            // In service a timer wakes it up.
             await scene.deliverer.use(scene.configuration.deliveries)
             let health = try #require(await scene.deliverer.targets()[target]?.health)
             #expect(health.isInTrouble && health.lastAnswer?.status == nil)

@@ -8,7 +8,7 @@ import Serving
 import Testing
 import WidgetModel
 
-/// What senders are told when their team has its share of undecided work, and what their pushes are charged with.
+/// Answers to senders whose team has its share of undecided work, and the charges of their pushes.
 @Suite(.timeLimit(.minutes(60))) struct PushShareTests {
     private static let narrow = #""match":{"team":["rams"]}"#
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What hosts and back ends are told when their team has its share in the log, and that only its own requests are refused.
+/// Answers to hosts and back ends whose team has its share in the log. Only that team's own requests are refused.
 @Suite struct ShareRouteTests {
     private static func scene(pushMax: Interval? = nil) async throws -> RouteScene {
         let scene = try await OwnerScene.started(partitions: 2)

@@ -22,7 +22,7 @@ final class FakeMemory: Sendable {
 
     func failMeasuring(_ isFailing: Bool) { self.state.withLock { $0.isFailing = isFailing } }
 
-    /// What apps and teams may have: those of the sports apps, as a configuration says it.
+    /// The limits of apps and teams: those of the sports apps, by a configuration.
     static func limits(_ body: (inout GatewayConfiguration) -> Void = { _ in }) -> RegistryLimits {
         var configuration = GatewayConfiguration()
         configuration.teams = [.init(id: Sports.team), .init(id: Sports.otherTeam)]

@@ -50,7 +50,7 @@ struct DeliveryDesk: ~Copyable {
         )
     }
 
-    /// What an engine says of a reload that is out.
+    /// The push that an engine gives for a reload that is out.
     func push(to token: String = "token", mayWait: Bool = true) -> OutgoingPush {
         OutgoingPush(
             token: DeviceToken(bytes: Array(token.utf8)),
