@@ -11,7 +11,7 @@ folder=.build-$what
 log=$folder/log
 mkdir -p "$folder"
 
-# The sanitiser has to be silent about what a Mutex guards, and to find what none does.
+# The sanitiser has to be silent about data that a Mutex guards, and to find races on other data.
 prove_thread_sanitiser() {
     clang -O1 -shared -fPIC -Wall -Wextra -Werror -o "$folder/mutex.so" Tests/ThreadSanitiser/mutex.c
     swiftc -sanitize=thread -g -parse-as-library -o "$folder/threads" Tests/ThreadSanitiser/Threads.swift

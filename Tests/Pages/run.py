@@ -150,7 +150,7 @@ def main() -> None:
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     namespaces = ["unshare", *user, "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = [*namespaces, sys.executable, __file__, "--inside", *sys.argv[1:]]
-    # In this process's place, so that who ends it ends all that the page has started.
+    # In this process's place, so that its end is the end of all that the page has started.
     os.execvp(command[0], command)
 
 

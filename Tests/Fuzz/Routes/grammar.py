@@ -25,7 +25,7 @@ SIGNALS = {
     "widgetHidden": ["instance"], "appIntent": ["instance"], "localeChanged": [], "dynamicTypeChanged": [], "standBy": ["state"],
     "significantLocationChange": [], "animation": ["instance"], "lowPower": ["state"],
 }
-# How often what matters most is asked for, beside once for each other route.
+# How often the most important routes are asked for; each other route once.
 WEIGHTS = {
     "pushToApp": 8, "pushBulkToApp": 2, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 6, "importHosts": 2, "reload": 3,
     "moveClock": 2, "order": 3, "instances": 2, "hosts": 2, "hostEvents": 2, "acknowledge": 2, "callBack": 2, "why": 2, "dryRun": 2,
@@ -38,7 +38,7 @@ SELDOM = {"eraseHosts", "eraseHost", "unregister"}
 ENTRIES = {"/v1/teams/{team}", "/v1/teams/{team}/keys/{key}", "/v1/apps/{app}", "/v1/apps/{app}/kinds/{kind}",
            "/v1/config/amendments/teams/{team}", "/v1/config/amendments/apps/{app}"}
 ENTRY_TEAM, ENTRY_APP = "FUZZFUZZ01", "com.example.fuzz"
-# Letters of a text that is long, within what a parameter may have.
+# Letters of a long text, within the limit of a parameter.
 LONG = 900
 
 
