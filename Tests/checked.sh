@@ -11,7 +11,7 @@ folder=.build-$what
 log=$folder/log
 mkdir -p "$folder"
 
-# The sanitiser has to be silent about what a Mutex guards, and to find what none does.
+# The sanitiser has to be silent about data that a Mutex guards, and to find races on other data.
 prove_thread_sanitiser() {
     clang -O1 -shared -fPIC -Wall -Wextra -Werror -o "$folder/mutex.so" Tests/ThreadSanitiser/mutex.c
     swiftc -sanitize=thread -g -parse-as-library -o "$folder/threads" Tests/ThreadSanitiser/Threads.swift
@@ -53,7 +53,7 @@ esac
 
 swift build --build-tests --scratch-path "$folder" "${options[@]}"
 tests=$folder/debug/freshetPackageTests.xctest
-# What is slow by itself is ten times as slow here: one seed of each finds the same kinds of fault.
+# Slow tests are ten times as slow here: one seed of each finds the same kinds of fault.
 export FRESHET_SEEDS=${FRESHET_SEEDS:-1} LLVM_PROFILE_FILE=$folder/%p.profraw
 status=0
 # The end-to-end tests run the program of .build, which is another one.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test, all groups even where one fails, and says at the end what failed and why: by then that stands
-# thousands of lines further up, and who has only the end of a log would never know.
+# Runs every test, all groups even where one fails. The end lists the failures and their reasons, since they stand
+# thousands of lines further up by then: the end of a log is enough.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=.build/test-logs

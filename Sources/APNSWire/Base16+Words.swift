@@ -24,7 +24,7 @@ extension Base16 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let letters = characters >> 6 & ones
         let values = (characters & (ones &* 0x0F)) &+ letters &* 9
-        // What they would be spelled, in lower case, against what they are.
+        // The values' spelling in lower case, against the characters.
         let spelling = values &+ ones &* 0x30 &+ ((values &+ ones &* 6) >> 4 & ones) &* 39
         return (values, (characters | letters << 5) ^ spelling | values & (ones &* 0x10))
     }

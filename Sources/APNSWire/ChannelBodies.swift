@@ -89,7 +89,7 @@ package struct BroadcastBody: Hashable, Sendable {
     }
 }
 
-/// What both bodies have in common.
+/// The members of both bodies.
 private enum ChannelBody {
     static func members(
         of body: Span<UInt8>,

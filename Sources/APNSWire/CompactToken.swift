@@ -113,8 +113,8 @@ package struct CompactToken: Hashable, Sendable {
     /// The end of the year 9999.
     private static let latest = Instant(milliseconds: 253_402_300_799_999)
 
-    /// A time in seconds, rounded towards the past to milliseconds; nil for what lies outside of the years 0 to 10,000 or
-    /// so, as infinity does.
+    /// A time in seconds, rounded towards the past to milliseconds; nil for a time outside of about the years 0 to
+    /// 10,000, as infinity is.
     private static func instant(_ seconds: Double) -> Instant? {
         guard seconds > -1e11, seconds < 1e12 else { return nil }
         return Instant(milliseconds: Int64(seconds * 1000))

@@ -156,7 +156,7 @@ package final class JSONReader {
 }
 
 extension JSONFault {
-    /// What simdjson says of a text that it refuses.
+    /// The fault behind simdjson's refusal of a text.
     fileprivate init(_ status: freshet_json_status, at offset: Int?, depthMax: Int) {
         let (code, sentence): (Code, String) =
             switch status {

@@ -13,8 +13,8 @@ package struct ProviderToken: Hashable, Sendable {
     /// The signed bytes.
     package let signingInput: [UInt8]
 
-    /// Claims of other tokens, which a team's key may sign as well: what has one of them was not made to speak for the
-    /// team. Above all a host's credential, also one with a slip in its `aud`.
+    /// Claims of other tokens, which a team's key may sign as well. A token with one of them was not made to speak for
+    /// the team: above all a host's credential, also one with a slip in its `aud`.
     private static let foreignClaims = ["aud", "sub", "app", "host", "pushToken"]
 
     /// Reads an `authorization` value. Allocates; cache the result (``ProviderTokenCache``).

@@ -2,9 +2,9 @@ import WidgetModel
 
 /// The place of a push in a sender's topics: looked up once, used by several checks.
 package struct PushPlace: Hashable, Sendable {
-    /// What is known of `apns-topic`, or of the sender's only one in its place; nil if the sender has no such topic.
+    /// The entry of `apns-topic`, or of the sender's only topic in its place; nil if the sender has no such topic.
     private let topic: TopicTable.Entry?
-    /// What is known of the bundle id in the path of a targeted push.
+    /// The entry of the bundle id in the path of a targeted push.
     private let app: TopicTable.Entry?
     /// The types that a push of the sender may have.
     private let types: PushTypeSet

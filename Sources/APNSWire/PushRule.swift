@@ -42,7 +42,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// `iat`, and `exp` and `nbf` if present, lie between 1970 and the year 9999.
     case issuedAtRange
 
-    // The provider token, against what the gateway knows.
+    // The provider token, against the gateway's keys and clock.
 
     /// The key belongs to the team that the token names: `InvalidProviderToken`.
     case keyOfTeam
@@ -63,7 +63,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The sender does not renew its token more often than allowed: `TooManyProviderTokenUpdates`.
     case tokenUpdates
 
-    // What the sender may do.
+    // The sender's rights.
 
     /// The key is for this kind of push: `Forbidden`.
     case actionOfKey
@@ -107,7 +107,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// A location push comes with a provider token: `Forbidden`.
     case typeOfCredential
 
-    // What the body says: `BadPayload`, a reason of ours.
+    // The body: `BadPayload`, a reason of ours.
 
     /// `aps` says `content-changed`.
     case contentChanged
@@ -116,7 +116,7 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The pattern asks for parameters that the kind has.
     case pattern
 
-    // What is known of the device token.
+    // Rules about the device token.
 
     /// A host registered it, unless the app takes any: `BadDeviceToken`.
     case deviceTokenKnown

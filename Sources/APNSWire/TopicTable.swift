@@ -36,7 +36,7 @@ package final class TopicTable: Sendable {
         }
     }
 
-    /// What is known of one topic, or of one bundle id.
+    /// The facts about one topic, or one bundle id.
     struct Entry: Hashable, Sendable {
         let app: UInt32
         /// The types that go with the topic: one where it has a suffix, else each without one or, for an extra topic, any.
@@ -48,7 +48,7 @@ package final class TopicTable: Sendable {
 
     private let topics: ByteTable<Entry>
     private let bundles: ByteTable<Entry>
-    /// What is known of the topic that a push without `apns-topic` is for; nil if it has to name one.
+    /// The entry of the topic for a push without `apns-topic`; nil if a push has to name one.
     let defaultEntry: Entry?
     /// The types that a push to any of the apps may have.
     let types: PushTypeSet
@@ -128,7 +128,7 @@ package final class TopicTable: Sendable {
 
     func entry(topic: Span<UInt8>) -> Entry? { self.topics.value(for: topic) }
 
-    /// What is known of the app that a path segment names, percent-encoded or not.
+    /// The entry of the app that a path segment names, percent-encoded or not.
     func entry(bundle segment: ByteRange, in bytes: Span<UInt8>) -> Entry? {
         if let entry = self.bundles.value(for: bytes.extracting(segment.bounds)) { return entry }
         return PushRoute.bundle(decoding: segment, in: bytes).flatMap { self.entry(bundle: $0) }

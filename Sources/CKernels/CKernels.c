@@ -16,7 +16,8 @@
 #define CLONES
 #endif
 
-// What picks a variant runs while the program is loaded, before the thread sanitiser that the compiler has it call.
+// The function that picks a variant runs while the program is loaded, before the thread sanitiser that the compiler has
+// it call.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #undef CLONES

@@ -1,13 +1,13 @@
 // The system's libnats (pkg-config name: libnats; Debian: libnats-dev).
 //
-// What stands below fills in structs that hold borrowed strings, which in Swift is a closure for each of them.
+// The functions below fill in structs that hold borrowed strings. In Swift, each string would take a closure.
 #ifndef FRESHET_CNATS_SHIM_H
 #define FRESHET_CNATS_SHIM_H
 
 #include <nats/nats.h>
 #include <string.h>
 
-// What has to be so for a message to be stored.
+// The condition for a message to be stored.
 enum {
     freshet_expect_nothing = 0,
     // The newest message with its subject has this sequence, 0 for none.
@@ -16,13 +16,13 @@ enum {
     freshet_expect_last_of_stream = 2,
 };
 
-// What every connection has in common.
+// The options of every connection.
 static inline natsStatus freshet_nats_options(natsOptions **made) {
     natsOptions *options = NULL;
     natsStatus status = natsOptions_Create(&options);
     if (status == NATS_OK) status = natsOptions_SetName(options, "freshet");
     if (status == NATS_OK) status = natsOptions_SetTimeout(options, 2000);
-    // For ever: who gives up is the caller.
+    // For ever: giving up is left to the caller.
     if (status == NATS_OK) status = natsOptions_SetMaxReconnect(options, -1);
     if (status == NATS_OK) status = natsOptions_SetReconnectWait(options, 100);
     if (status == NATS_OK) status = natsOptions_SetReconnectJitter(options, 50, 50);

@@ -1,6 +1,6 @@
 // The system's libnghttp2 (pkg-config name: libnghttp2; Debian: libnghttp2-dev).
 //
-// Everything else in nghttp2's header imports into Swift as it is. What stands below is what Swift cannot say.
+// The rest of nghttp2's header imports into Swift as it is. The declarations below are those that Swift cannot express.
 #ifndef FRESHET_CNGHTTP2_SHIM_H
 #define FRESHET_CNGHTTP2_SHIM_H
 

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a node tells all others, twice a second or when something has changed.
+/// A node's message to all others, twice a second or when something has changed.
 package struct Beat: Hashable, Sendable {
     /// How far a node is.
     package enum Phase: UInt8, Hashable, Sendable, CaseIterable {
@@ -11,7 +11,7 @@ package struct Beat: Hashable, Sendable {
         case leaving = 3
     }
 
-    /// What a node has to do with a partition that it claimed.
+    /// A node's part in a partition that it claimed.
     package enum Standing: UInt8, Hashable, Sendable, CaseIterable {
         /// The owner reads its state and the log.
         case starting = 1
@@ -29,9 +29,9 @@ package struct Beat: Hashable, Sendable {
         package let standing: Standing
         /// The last entry that its owner has applied.
         package let applied: LogPosition
-        /// Whom it is, or was, let go of for.
+        /// The node that it is, or was, released for.
         package let successor: NodeName?
-        /// The rules by which the log goes on, where the partition was let go of for others than the node's.
+        /// The rules by which the log goes on, where the partition was released for others than the node's.
         package let rules: UInt32?
 
         package init(

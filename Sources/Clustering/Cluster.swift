@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What placement wants of a node.
+/// An order of placement to a node.
 package enum NodeOrder: Hashable, Sendable {
     /// Start the owner of a partition, and tell ``NodeNews/started(_:)`` or ``NodeNews/stopped(_:_:)``.
     case start(PartitionID, Epoch)
@@ -16,7 +16,7 @@ package enum NodeOrder: Hashable, Sendable {
     case left
 }
 
-/// What a node tells placement.
+/// A node's news for placement.
 package enum NodeNews: Hashable, Sendable {
     case started(PartitionID)
     case stopped(PartitionID, OwnerEnd)
@@ -30,14 +30,14 @@ package enum NodeNews: Hashable, Sendable {
     case leaving
 }
 
-/// The nodes that share a log, and what brings them together. One node joins once.
+/// The cluster of nodes that share a log, as one node sees it. One node joins once.
 package protocol Cluster: Sendable {
-    /// Becomes one of the nodes: from now on it is told what to do, and tells what happens.
+    /// Becomes one of the nodes: from now on it gets orders, and tells news.
     ///
     /// - Parameters:
-    ///   - node: What others know it as.
+    ///   - node: The node's identity among the others.
     ///   - limits: How often it beats, and when others are dead.
-    ///   - follow: Told what to do, in order; it hands that on and returns, and tells nothing before it has.
+    ///   - follow: Gets the orders, one after the other; it hands each on and returns, and tells nothing before it has.
     /// - Throws: If there is no thread to be had for it.
     func join(
         _ node: ClusterNode,

@@ -68,16 +68,16 @@ package struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static func < (left: Epoch, right: Epoch) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What the brokers have of a partition: who decides it, until another claim is stored behind this one.
+/// The brokers' word on a partition: the node that decides it, until another claim is stored behind this one.
 ///
 /// It has no end of its own. So nothing has to be renewed, and brokers that elect a leader for some seconds move nothing.
 package struct Claim: Hashable, Sendable {
     package let epoch: Epoch
-    /// Who made it.
+    /// The node that made it.
     package let node: ClusterNode
     /// Whether that node has let go of the partition.
     package let isReleased: Bool
-    /// Who is to have it next, where it was let go of for somebody.
+    /// The node that is to have it next, if it was released for one.
     package let successor: NodeName?
     /// The decision rules by which the partition's log goes on, as far as its node knew.
     package let rules: UInt32

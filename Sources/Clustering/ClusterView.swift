@@ -33,12 +33,12 @@ package struct ClusterView: Hashable, Sendable {
         /// Nil if no node has claimed it yet, or its node released it.
         package let owner: ClusterNode?
         package let epoch: Epoch?
-        /// What its owner last said of it; nil while that is not known.
+        /// Its owner's last word of it; nil while that is not known.
         package let standing: Beat.Standing?
         package let applied: LogPosition
         /// The node that it is handed over to; nil if it is not, or to no one node.
         package let successor: NodeName?
-        /// Who has it when its owner dies.
+        /// The node that has it when its owner dies.
         package let next: NodeName?
         /// The living node that follows the owner, to go on from where that is; nil if none does.
         package let standby: Standby?
@@ -49,7 +49,7 @@ package struct ClusterView: Hashable, Sendable {
         package let state: State
     }
 
-    /// What follows the owner of a partition.
+    /// The standby that follows the owner of a partition.
     package struct Standby: Hashable, Sendable {
         package let node: NodeName
         /// How many entries the owner has committed and it has not applied, as it told last.
@@ -84,7 +84,7 @@ extension ClusterView {
     }
 }
 
-/// What a node has counted since its start.
+/// A node's counts since its start.
 package struct ClusterCounts: Hashable, Sendable {
     /// Partitions that it has let go of, for another node or because it ends.
     package internal(set) var moves = 0

@@ -1,11 +1,12 @@
 package import WidgetModel
 
-/// Asks other nodes about partitions that are theirs, and answers what they ask: bytes, whatever they are about.
+/// Asks other nodes about partitions that are theirs, and answers their questions. Questions and answers are bytes.
 ///
-/// Only questions go from node to node, never what changes something: that goes through the log, whichever node appends it. So
-/// whatever happens to a question, it may be asked again.
+/// Only questions go from node to node, never changes: those go through the log, whichever node appends them. So a question may always be
+/// asked again.
 package protocol NodeExchange: Sendable {
-    /// Asks a node, and comes back with what it says, or when it is known that it says nothing, or when the time is over.
+    /// Asks a node, and comes back with its answer, or when it is known that there will be none, or when the time is
+    /// over.
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer
 
     /// Answers what other nodes ask this one, from now on. Called once.
@@ -20,7 +21,7 @@ package protocol NodeExchange: Sendable {
     func close()
 }
 
-/// What a node is asked.
+/// A question to a node.
 package struct NodeQuestion: Hashable, Sendable {
     package let partition: PartitionID
     package let bytes: [UInt8]
@@ -34,7 +35,7 @@ package struct NodeQuestion: Hashable, Sendable {
     }
 }
 
-/// What a node says.
+/// A node's answer.
 package enum NodeAnswer: Hashable, Sendable {
     case answer([UInt8])
     /// The partition is not the node's.

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What ``PlacementMachine`` wants done.
+/// An action that ``PlacementMachine`` wants done.
 package enum PlacementAction: Hashable, Sendable {
     /// Tell all nodes, this one too.
     case beat(Beat)
@@ -17,7 +17,7 @@ package enum PlacementAction: Hashable, Sendable {
     /// End an owner, also one that is starting; then ``PlacementMachine/ownerStopped(_:_:)``.
     case stopOwner(PartitionID, StopManner)
     /// Follow the owner that another node has; then ``PlacementMachine/standbyFollows(_:lag:)``, or
-    /// ``PlacementMachine/standbyEnded(_:_:)``. What follows it when an owner is started becomes that one.
+    /// ``PlacementMachine/standbyEnded(_:_:)``. When an owner is started here, the standby becomes that owner.
     case startStandby(PartitionID)
     case stopStandby(PartitionID)
     /// The node cannot be one of this cluster: end it, and say why.
@@ -26,11 +26,11 @@ package enum PlacementAction: Hashable, Sendable {
     case left
 }
 
-/// For whom a partition is let go of.
+/// The terms on which a partition is released.
 package struct Release: Hashable, Sendable {
     /// The node that is to have it next; nil for the first by hashing.
     package let successor: NodeName?
-    /// By which rules its log goes on.
+    /// The rules by which its log goes on.
     package let rules: UInt32
 
     package init(to successor: NodeName?, rules: UInt32) {
@@ -41,7 +41,7 @@ package struct Release: Hashable, Sendable {
 
 /// How an owner ends.
 package enum StopManner: Hashable, Sendable {
-    /// Another node has the partition: what is decided and not committed is that one's to decide.
+    /// Another node has the partition, and decides anew all that is decided here and not committed.
     case atOnce
     /// At the end of an entry, once all that it decided is committed.
     case committed
@@ -88,7 +88,7 @@ package enum NodeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 package enum ClaimOutcome: Hashable, Sendable {
     case stored(Epoch)
     /// Another claim is the newest; nil if there is none.

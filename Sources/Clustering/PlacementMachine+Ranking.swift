@@ -1,8 +1,8 @@
 import WidgetModel
 
-/// Who is there, and whose each partition is.
+/// The nodes that are there, and the order of owners for each partition.
 extension PlacementMachine {
-    /// Whether a node is dead, as far as one can tell that hears itself.
+    /// Whether a node is dead, as far as a node can tell that hears itself.
     func isSilent(_ peer: Peer) -> Bool { self.lastHeardOwn - peer.heardAt >= self.limits.silence }
 
     private func member(_ name: NodeName) -> Peer? {
@@ -39,7 +39,7 @@ extension PlacementMachine {
     func isOwnToClaim(_ slot: Slot) -> Bool {
         guard let claim = slot.claim else { return self.first(for: slot) == self.own.name }
         if claim.isReleased {
-            // Who is named goes first, for a while.
+            // The named successor goes first, for a while.
             if let successor = claim.successor, self.now - slot.learnedAt < self.limits.silence {
                 if successor == self.own.name { return self.own.rules == self.rules(of: slot) }
                 if self.member(successor) != nil { return false }

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a node follows, to have it next.
+/// The partitions that a node follows, to have them next.
 extension PlacementMachine {
     /// Whether this node follows the owner of a partition that another one has.
     enum Standby: Hashable {
@@ -43,13 +43,13 @@ extension PlacementMachine {
         self.decide()
     }
 
-    /// Who has a partition when its owner dies.
+    /// The node that has a partition when its owner dies.
     func next(for slot: Slot) -> NodeName? {
         let owner = slot.claim.flatMap { $0.isReleased ? nil : $0.node.name }
         return self.ranking(for: slot).first { $0 != owner }
     }
 
-    /// Begins to follow what this node is to have next, and ends what it is not.
+    /// Begins to follow the partitions that this node is to have next, and ends the other standbys.
     mutating func decideStandbys() {
         var isBusy = self.slots.contains { slot in
             switch slot.holding {
@@ -107,7 +107,8 @@ extension PlacementMachine {
         }
     }
 
-    /// Whether a node that is to have a partition follows it, or would not: what it follows, it goes on with at once.
+    /// Whether a node that is to have a partition follows it, or would not: it goes on at once with a partition that it
+    /// follows.
     static func isReady(_ peer: Peer, _ partition: PartitionID) -> Bool {
         guard let own = peer.followings.first(where: { $0.partition == partition }) else {
             // One partition after the other.

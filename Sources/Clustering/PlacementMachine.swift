@@ -1,13 +1,14 @@
 package import WidgetModel
 
-/// Which partitions a node owns, as a value: whom it hears, what it claims, starts, hands over and gives up, and in which order.
+/// Which partitions a node owns, as a value: which nodes it hears, and which partitions it claims, starts, hands over and gives up, in
+/// which order.
 ///
 /// Its driver reports what happened and what time it is, by a clock that only goes forward, and does what ``takeActions()`` says.
 /// It has no clock, no brokers and no threads.
 ///
 /// Its rules:
-/// - A partition is the one's that rendezvous hashing over the living members names. Who has not been heard for a while is dead,
-///   but only while a node hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
+/// - A partition is the one's that rendezvous hashing over the living members names. A node not heard for a while is dead, but only while
+///   its judge hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
 /// - A partition is started behind a claim that the brokers have stored, each behind the one before it. A claim holds until the
 ///   next: nothing is renewed, so an election of the brokers' moves nothing.
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
@@ -21,9 +22,9 @@ package struct PlacementMachine: Sendable {
     package struct Limits: Hashable, Sendable {
         /// How often a node tells that it is there. Default 500 ms.
         package var beat = Interval.milliseconds(500)
-        /// Who is not heard for so long is dead. Default 2 s, four beats.
+        /// A node that is not heard for so long is dead. Default 2 s, four beats.
         package var silence = Interval.seconds(2)
-        /// Who is not heard for so long is forgotten. Default 1 h.
+        /// A node that is not heard for so long is forgotten. Default 1 h.
         package var memory = Interval.seconds(3600)
         /// Whether the node follows owners that others have. Default true.
         package var standsBy = true
@@ -49,7 +50,7 @@ package struct PlacementMachine: Sendable {
         var followings: [Beat.Following]
     }
 
-    /// What this node does with a partition.
+    /// The part of this node in a partition.
     enum Holding: Hashable {
         case none
         case claiming
@@ -110,7 +111,7 @@ package struct PlacementMachine: Sendable {
     /// A node that has just started.
     ///
     /// - Parameters:
-    ///   - own: What others know it as.
+    ///   - own: The identity by which others know it.
     ///   - partitions: How many the log has.
     ///   - now: By a clock that only goes forward.
     package init(_ own: ClusterNode, partitions: Int, limits: Limits = Limits(), now: Instant) {
@@ -124,14 +125,14 @@ package struct PlacementMachine: Sendable {
         }
     }
 
-    /// What is to be done, in this order, since this was asked last.
+    /// The actions to take since the last call, in this order.
     package mutating func takeActions() -> [PlacementAction] {
         let actions = self.actions
         self.actions = []
         return actions
     }
 
-    // MARK: What happened
+    // MARK: Events
 
     /// Time has passed. To be told at least once a beat.
     package mutating func pass(to now: Instant) {
@@ -170,7 +171,7 @@ package struct PlacementMachine: Sendable {
         }
         self.follow(wishes)
         self.areClaimsKnown = true
-        // Who claims and dies before it has told of it is known to the brokers alone.
+        // If a node claims and dies before it tells, only the brokers know the claim.
         self.readDue = self.now + self.limits.beat * Self.beatsPerRead
         for (slot, claim) in zip(self.slots, claims) { if let claim { self.learn(claim, of: slot.partition) } }
         self.decide()
@@ -191,7 +192,7 @@ package struct PlacementMachine: Sendable {
     /// Whether another node knows newer ones.
     var areWishesOld: Bool { self.newestWishes > self.wishes.version }
 
-    /// What became of a claim.
+    /// Takes the outcome of a claim.
     package mutating func claimed(_ partition: PartitionID, _ outcome: ClaimOutcome) {
         let index = Int(partition.rawValue)
         guard self.slots[index].holding == .claiming else { return }
@@ -205,7 +206,7 @@ package struct PlacementMachine: Sendable {
             self.slots[index].applied = .start
             self.slots[index].released = nil
             self.slots[index].holding = .starting(epoch)
-            // What followed the owner becomes it.
+            // The standby becomes the owner.
             self.slots[index].standby = .none
             self.actions.append(.startOwner(partition, epoch))
             self.beat()
@@ -216,7 +217,7 @@ package struct PlacementMachine: Sendable {
         self.decide()
     }
 
-    /// What became of a release.
+    /// Takes the outcome of a release.
     package mutating func released(_ partition: PartitionID, _ outcome: ClaimOutcome) {
         let index = Int(partition.rawValue)
         guard case .releasing(_, let release) = self.slots[index].holding else { return }
@@ -290,7 +291,7 @@ package struct PlacementMachine: Sendable {
     private mutating func note(_ now: Instant) {
         self.now = max(self.now, now)
         guard self.phase == .member, self.now - (self.ownHeardAt ?? self.now) >= self.limits.silence else { return }
-        // It was stopped, or cut off: what it knows may be long ago.
+        // It was stopped, or cut off: its knowledge may be old.
         self.phase = .joining(until: nil)
         self.rivalBeats = 0
         self.readAnew()
@@ -335,7 +336,7 @@ package struct PlacementMachine: Sendable {
             let beats = (self.now - known.heardAt).milliseconds / max(1, self.limits.beat.milliseconds)
             self.counts.beatsMissed += max(0, Int(beats) - 1)
         }
-        // Who was silent for long has to be steady anew before it is given anything.
+        // A node that was silent for long has to be steady anew before it is given anything.
         let isSteady = isSame && known.map { self.now - $0.heardAt < self.limits.silence } ?? false
         let memberSince = isSteady ? known?.memberSince : nil
         self.peers[beat.node.name] = Peer(
@@ -406,7 +407,7 @@ package struct PlacementMachine: Sendable {
 
     // MARK: Claims
 
-    /// A claim is known now; what is held by an older one is given up.
+    /// Learns a claim, and gives up the partition if this node held it by an older claim.
     private mutating func learn(_ claim: Claim, of partition: PartitionID) {
         let index = Int(partition.rawValue)
         guard claim.epoch > self.slots[index].claim?.epoch ?? Epoch(0) else { return }
@@ -470,7 +471,7 @@ package struct PlacementMachine: Sendable {
         }
     }
 
-    /// Hands a partition over to whoever is there.
+    /// Hands a partition over to the first node that is there, if any.
     private mutating func letGo(_ index: Int) {
         let slot = self.slots[index]
         let successor = self.first(for: slot)

@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// What operators want of placement. The brokers have it as one note, which every node reads.
+/// The operators' wishes for placement. The brokers have them as one note, which every node reads.
 package struct PlacementWishes: Hashable, Sendable {
-    /// One change of it.
+    /// One change of them.
     package enum Change: Hashable, Sendable {
         /// The node is to have nothing while another one is there.
         case drain(NodeName)

@@ -31,7 +31,7 @@ package struct PageFile: Sendable {
         PageFile("index.html", "text/html; charset=utf-8", EmbeddedText.index_html)
     }
 
-    /// What the page loads, but for the chart library, which is not ours.
+    /// The files that the page loads, but for the chart library, which is not ours.
     package static var all: [PageFile] {
         [
             PageFile("style.css", "text/css; charset=utf-8", EmbeddedText.style_css),

@@ -1,7 +1,7 @@
 package import Logging
 package import Partitions
 
-/// Where what goes out by HTTP is told of: the log, traces, and how long answers took.
+/// The telemetry of outgoing HTTP: the log, traces, and how long answers took.
 package struct DeliveryTelemetry: Sendable {
     package let logger: Logger
     /// Nil where pushes are not traced.

@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Makes Swift constants of text files, so that the installed program can serve them without a file beside it: for a
-/// target with a folder `Page` of what is in it, for the others of the one file that is theirs.
+/// Makes Swift constants of text files, so that the installed program can serve them without a file beside it: of the
+/// files in its `Page` folder for a target that has one, else of the target's one file.
 ///
 /// As string literals: arrays of bytes, which SwiftPM's own embedding makes, take the compiler a second for 5 KB. The
 /// constant of `main.js` is `EmbeddedText.main_js`.
@@ -20,7 +20,7 @@ import PackagePlugin
         } > "$out"
         """
 
-    /// What a target without a page embeds, by its name.
+    /// The file that a target without a page embeds, by its name.
     private static let files = ["OperatorAPI": "docs/openapi.yaml", "Settings": "deploy/freshet.example.yaml"]
 
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

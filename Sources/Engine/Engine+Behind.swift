@@ -5,7 +5,8 @@ package import WidgetModel
 extension Engine {
     /// Why an instance is behind; nil if it is not.
     ///
-    /// A reload that is out says more than what waits behind it: that goes out at the earliest when its time has come.
+    /// An outstanding reload gives the reason. Causes that wait behind it do not count: they go out when their own time
+    /// has come.
     @inline(__always)
     func behindReason(of instance: InstanceNumber) -> BehindReason? {
         let row = self.schedule[active: instance]
@@ -67,7 +68,7 @@ extension Engine {
         }
     }
 
-    /// What does not hold of the counts, see ``Schedule/checkBehind(_:now:)``.
+    /// The faults of the counts, see ``Schedule/checkBehind(_:now:)``.
     func checkBehind() -> [String] {
         let all = self.registry.usedInstances().map { instance in
             Schedule.Counted(

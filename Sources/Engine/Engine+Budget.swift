@@ -1,7 +1,7 @@
 import Timelines
 import WidgetModel
 
-/// What an instance's reloads are charged to, and under which terms.
+/// The budget that an instance's reloads are charged to, and its terms.
 struct BudgetFunds {
     let terms: BudgetTerms
     /// The instance's own, or its host's.
@@ -41,7 +41,7 @@ extension Engine {
         return row.granted == 0 ? terms : terms.granting(Int(row.granted))
     }
 
-    /// What a kind's policy means in a window: for most instances the same numbers, which are made once.
+    /// The terms of a kind's policy in a window: for most instances the same numbers, which are made once.
     @inline(__always)
     private func terms(of kind: KindNumber, _ window: BudgetWindow, _ allowance: Int) -> BudgetTerms {
         if self.catalogue[kind].usual.isAlso(for: allowance, in: window) {
@@ -118,8 +118,8 @@ extension Engine {
         return (row, windows.window)
     }
 
-    /// What an instance's reloads are charged to and under which terms, with its windows open up to now, whether or not
-    /// they are in the tables: for questions, which change nothing.
+    /// The budget that an instance's reloads are charged to, and its terms, with its windows open up to now, whether or
+    /// not they are in the tables: for questions, which change nothing.
     func funds(of instance: InstanceNumber) -> BudgetFunds {
         let (row, tuned) = self.opened(instance)
         return BudgetFunds(
@@ -160,10 +160,10 @@ extension Engine {
         row.windowMinute = UInt32(clamping: last.start.milliseconds / 60_000)
     }
 
-    /// Opens a window of a row: takes in what was seen in the one before, and fixes the allowance.
+    /// Opens a window of a row: learns from the views in the one before, and fixes the allowance.
     ///
-    /// What was seen while a replaced policy still binds is not learned from: that policy's allowance was fixed when its
-    /// window opened, and it follows from the rate.
+    /// Views that came while a replaced policy still binds are not learned from: that policy's allowance was fixed when its window opened,
+    /// and it follows from the rate.
     private func open(
         _ window: BudgetWindow,
         after old: BudgetWindow,
@@ -175,7 +175,7 @@ extension Engine {
         let isBound = self.catalogue[kind].replaced.contains {
             self.binding($0, instance, tuned: tuned, at: window.start) != nil
         }
-        // A host that never tells what is seen is not one where nothing is.
+        // A host that never tells of views may still have them: no views there does not mean an unseen widget.
         if !isBound, self.registry[self.registry[instance].host].tellsVisibility {
             row.rate.take(views: row.views, in: self.catalogue[kind].bare.windowLength)
         }
@@ -189,7 +189,7 @@ extension Engine {
         // A shared budget knows the pace in which it is measured.
         guard !self.catalogue[kind].isShared else { return }
         let after = BudgetTerms(policy: bare, window: window, allowance: allowance)
-        // What binds has the same numbers before and after, as nothing was learned from.
+        // The stricter terms have the same numbers before and after, as nothing was learned from.
         row.budget.carryOver(
             from: self.stricter(before, instance, row, tuned: tuned, at: window.start),
             to: self.stricter(after, instance, row, tuned: tuned, at: window.start),
@@ -203,7 +203,7 @@ extension Engine {
         if self.registry[host].windows.end <= self.time { self.openTunedWindows(of: host) }
     }
 
-    /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
+    /// Gives an instance the window and allowance of its kind's policy as it is now. The rate of its views stays.
     mutating func adoptWindow(of instance: InstanceNumber) {
         let kind = self.registry[instance].kind
         let host = self.registry[instance].host
@@ -218,8 +218,8 @@ extension Engine {
         self.schedule[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
     }
 
-    /// Carries what an instance has used over to the policy that it has come to: in its own budget or in its host's, in
-    /// which it comes to share or which it shares no longer.
+    /// Carries an instance's used reloads over to its new policy. They move to its host's budget if it shares that from
+    /// now on, and to its own if it no longer does.
     ///
     /// - Parameters:
     ///   - old: The terms that it had until now.
@@ -304,7 +304,7 @@ extension Engine {
         return last + Interval(milliseconds: Int64(factor.roundedUp(of: interval)))
     }
 
-    /// What an instance's reloads are charged to: its own budget, or its host's.
+    /// The budget that an instance's reloads are charged to: its own, or its host's.
     @inline(__always)
     func budget(of instance: InstanceNumber) -> ReloadBudget {
         self.budget(of: instance, self.schedule[instance])
@@ -352,7 +352,8 @@ extension Engine {
         self.schedule[instance].budget.noteExempt(at: self.time)
     }
 
-    /// Gives a charge back to its window's count; what waits for a shared one is decided anew.
+    /// Gives a charge back to its window's count. With a shared budget, the host's other waiting instances are decided
+    /// anew.
     mutating func refund(_ instance: InstanceNumber, in window: BudgetWindow, chargedAt instant: Instant, isPush: Bool)
     {
         self.schedule.refundRollingDay(of: instance, chargedAt: instant)

@@ -36,7 +36,7 @@ extension Engine {
         )
     }
 
-    /// What was left after each reload of the present window: counted back from what is left now.
+    /// The rest of the allowance after each reload of the present window, counted back from the rest now.
     private func leftAfter(_ issued: [Ledger.Decision], _ instance: InstanceNumber) -> [DayLedger.Entry] {
         let use = self.use(of: instance)
         var charged = use.charged

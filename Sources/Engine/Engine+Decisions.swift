@@ -2,9 +2,10 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// Decides an instance anew: ends what has expired, reloads if that conforms now, else waits for when it does.
+    /// Decides an instance anew: ends the pushes that have expired, reloads if that conforms now, else waits until it
+    /// does.
     ///
-    /// Called on every event of the instance and by its timer. The reload takes everything along that waits.
+    /// Called on every event of the instance and by its timer. The reload serves every waiting cause.
     ///
     /// - Parameters:
     ///   - instance: A live instance.
@@ -65,7 +66,7 @@ extension Engine {
         if until > self.time { self.schedule[active: instance].heldUntil = until }
     }
 
-    /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before or a sender is paused.
+    /// The waiting causes of an instance. O(1), or O(waiting) if some have a not-before or a sender is paused.
     @inline(__always)
     func demand(of instance: InstanceNumber) -> Demand {
         let active = self.schedule[active: instance]
@@ -120,17 +121,16 @@ extension Engine {
         return waiting.contains(.added) ? .added : .configured
     }
 
-    /// What is to be done about a demand.
+    /// The plan for a demand.
     ///
-    /// - Parameter funds: What a question reads the budget from, whose windows need not be open in the tables; nil where
-    ///   they are.
+    /// - Parameter funds: The budget as a question reads it, whose windows need not be open in the tables; nil where they are open.
     func plan(_ instance: InstanceNumber, _ demand: Demand, _ funds: BudgetFunds? = nil) -> Plan {
         guard !demand.isEmpty else { return demand.rest }
         return self.grounds(of: instance, waiting: demand.waiting, funds)
             .plan(demand, spreadHash: self.addressHash(of: instance))
     }
 
-    /// What a decision about an instance follows from, beside what wants it to reload.
+    /// The facts that a decision about an instance follows from, beside its demand.
     @inline(__always)
     private func grounds(
         of instance: InstanceNumber,
@@ -187,10 +187,10 @@ extension Engine {
 }
 
 extension ReloadCauses {
-    /// What is not charged by itself: `added` and `configured`.
+    /// The causes of a setup, which may have a free reload: `added` and `configured`.
     static let setup = ReloadCauses(rawValue: 1 << ReloadCause.added.rawValue | 1 << ReloadCause.configured.rawValue)
-    /// Those that are not lost when a reload fails: the timeline's own, and what the user or the system did. Whoever pushes,
-    /// and the app that wishes, is answered instead.
+    /// The causes that are not lost when a reload fails: the timeline's own, and those of the user or the system. A sender, or an app that
+    /// asks, is answered instead.
     static let lasting = ReloadCause.allCases.reduce(into: ReloadCauses(rawValue: 0)) { causes, cause in
         if cause != .push, cause != .appRequest { causes.insert(ReloadCauses(cause)) }
     }

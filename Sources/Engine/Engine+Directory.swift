@@ -1,7 +1,8 @@
 import Storage
 package import WidgetModel
 
-/// What tokens stand for now, as the changes that led there would have said it. For a process that begins with a snapshot.
+/// The hosts and controls behind tokens now, in the form of the changes that led there. For a process that begins with
+/// a snapshot.
 extension Engine {
     /// How many changes are given at once.
     private static let directoryBatch = 4096
@@ -35,7 +36,7 @@ extension Engine {
         if !changes.isEmpty { body(changes) }
     }
 
-    /// What a token stands for, as the last change that said it; nil for one that is unknown.
+    /// The host or control behind a token, in the form of the last change of it; nil for an unknown token.
     func standing(of token: DeviceToken) -> DirectoryChange? {
         if let binding = self.registry.binding(of: token) {
             let instance = binding.instance.isNone ? nil : self.registry.id(of: binding.instance)

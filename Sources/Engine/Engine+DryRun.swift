@@ -75,7 +75,7 @@ extension Engine {
         )
     }
 
-    /// What a push would come to for an instance, if it were the only one of its host.
+    /// The decision on a push for an instance, if it were the only one of its host.
     fileprivate func decision(of push: IncomingPush, _ instance: InstanceNumber) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
         if !push.isOnce,
@@ -98,13 +98,13 @@ extension Engine {
     }
 }
 
-/// What a push that is asked about would come to, for as many instances as may be decided.
+/// The decisions on a push that is asked about, for as many instances as may be decided.
 private struct DryRunDecisions {
     private(set) var rows: [DryRunView.Row] = []
     private let asked: AskedPush
     private let push: IncomingPush
     private let max: Int
-    /// What each instance that was decided comes to by itself.
+    /// The decision for each decided instance by itself.
     private var alone: [InstanceNumber: DryRunView.Decision] = [:]
     /// Whether the push would go to a host's token at once, since it conforms for one of the widgets that it matches there.
     private var goes: [HostNumber: Bool] = [:]
@@ -115,7 +115,7 @@ private struct DryRunDecisions {
         self.max = max
     }
 
-    /// Counts what the push comes to for an instance that it matches.
+    /// Counts the decision on the push for an instance that it matches.
     ///
     /// - Returns: false if that would take more decisions than may be made; then it is not counted.
     mutating func decide(_ instance: InstanceNumber, in engine: borrowing Engine) -> Bool {

@@ -12,11 +12,11 @@ extension Engine {
         let first = max(number, self.ledger.oldestDecision)
         let count = self.ledger.decisionCount
         var filed = FiledDecisions(first: first, count: count)
-        // A small ring is asked sooner, before it drops what is wanted.
+        // A small ring is read sooner, before it drops the wanted decisions.
         let enough = max(1, min(least, self.ledger.decisions.capacity / 4))
         guard first < count, count - first >= UInt64(enough) else { return filed }
         let numbers = Int(min(UInt64(limit), count - first))
-        // Whom each decision is about, as far as a newer one of the same instance has told.
+        // The instance of each decision, where a newer decision of the same instance has named it.
         var known: [Int?] = Array(repeating: nil, count: numbers)
         var entries: [Ledger.Decision] = []
         var host: (number: HostNumber, key: HostKey)?
@@ -44,8 +44,8 @@ extension Engine {
         return filed
     }
 
-    /// Whether the instance of a decision is still the one with that number. Who is removed is to be nowhere but in the state
-    /// and the log.
+    /// Whether the instance of a decision is still the one with that number. A removed instance is to be nowhere but in the state and the
+    /// log.
     private func isStillAbout(_ number: UInt64, _ entry: Ledger.Decision) -> Bool {
         self.registry[entry.instance].isLive && self.isAbout(number, entry, lookedMax: Self.filedLookedMax)
     }

@@ -56,7 +56,7 @@ extension Engine {
             }
     }
 
-    /// What was found while walking hosts and instances.
+    /// The counts from the walk over hosts and instances.
     private struct Held {
         var deferred: [UInt32]
         var issued: [UInt32]
@@ -170,7 +170,7 @@ extension Engine {
     private func check(budgetOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {
         let funds = self.funds(of: instance)
         let (terms, budget) = (funds.terms, funds.budget)
-        // A policy that became stricter in the window keeps what was charged before.
+        // A policy that became stricter in the window keeps the earlier charges.
         let isSettled = self.catalogue[self.registry[instance].kind].replaced.isEmpty
         let limit = max(terms.allowance, terms.limit, self.grantedLimit(besides: instance))
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > limit {
@@ -194,7 +194,7 @@ extension Engine {
         if (at == .distantFuture) != (armed == nil) {
             faults.append("\(name): due \(at), armed \(String(describing: armed))")
         }
-        // What is due after all time is armed for its end.
+        // A date after the latest possible time is armed for that time.
         let due = min(at, Self.latest + .seconds(1))
         if let armed, armed < due || armed - due >= .seconds(1) {
             faults.append("\(name): due \(at), armed for \(armed)")

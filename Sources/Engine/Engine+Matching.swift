@@ -2,7 +2,7 @@ import IntentMatching
 import Timelines
 import WidgetModel
 
-/// Whom a push to an app is decided for.
+/// The instances that a push is decided for.
 extension Engine {
     /// The instances of a host that a push to it is for. O(its instances).
     func matching(host: HostNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> [InstanceNumber] {

@@ -3,9 +3,9 @@ import WidgetModel
 
 /// Reloads that a host does by itself: booked on the budget, but neither decisions nor outcomes.
 ///
-/// Where hosts are reached through a push token, the phone runs the timelines, and the gateway issues nothing but what
-/// pushes and the app ask for. All other reloads are observed: when they are reported or, where nobody reports, at the
-/// date at which the host is taken to do them.
+/// Where hosts are reached through a push token, the phone runs the timelines, and the gateway issues only the reloads
+/// that pushes and the app ask for. All other reloads are observed: when the host reports them or, where it does not
+/// report, at the date at which it is assumed to do them.
 extension Engine {
     /// How long the report of a reload that is booked already may take.
     static let reportMax = Interval.hours(1)
@@ -46,14 +46,14 @@ extension Engine {
         if exemption == .added || exemption == .configured { self.schedule[cold: instance].freeSetupAt = self.time }
     }
 
-    /// What the instance shows now is not known to any sender.
+    /// Notes that no sender knows the content that the instance shows now.
     private mutating func forgetContent(of instance: InstanceNumber) {
         self.registry[content: instance].confirmedDigest = nil
         self.registry.setConfirmedBy(of: instance, self.position)
     }
 
-    /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the
-    /// host now does; what pushes and the app asked for goes on waiting.
+    /// Lets a host's instances be driven as its delivery says. A host that drives itself takes over its waiting causes,
+    /// except for those of pushes and the app, which go on waiting.
     mutating func adoptDelivery(of host: HostNumber) {
         let isHostDriven = self.registry[host].delivery == .apns
         let live = self.registry.liveInstances(of: host)
@@ -62,7 +62,7 @@ extension Engine {
             self.registry[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }
             let last = self.schedule[active: instance].outstanding.last
-            // What the same entry issued, by the delivery before, counts as the one push of an instant.
+            // A push that the same entry issued, by the delivery before, counts as the one push of an instant.
             if !last.isNone, self.reloads[stored: last].position == self.position {
                 self.registry[host].pushedAt = self.time
             }

@@ -62,9 +62,9 @@ extension Engine {
 
     // MARK: Cancelling
 
-    /// Ends what waits for an instance, as far as an order is about it.
+    /// Ends those waiting pushes of an instance that an order is about.
     ///
-    /// - Returns: How many pushes.
+    /// - Returns: How many pushes were cancelled.
     mutating func cancel(_ scope: OrderScope, _ instance: InstanceNumber) -> Int {
         var cancelled = 0
         var slot = self.schedule[active: instance].pending.head
@@ -130,7 +130,7 @@ extension Engine {
 }
 
 extension OperatorOrder.Action {
-    /// Whether it is about what may reload at all: an app, a kind or a sender.
+    /// Whether it pauses or resumes the reloads of an app, a kind or a sender.
     fileprivate var isPause: Bool {
         switch self {
         case .pause, .resume: true

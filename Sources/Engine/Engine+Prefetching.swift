@@ -2,7 +2,8 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// What ``Engine/prefetch(_:in:)`` has come upon and ``Engine/finishPrefetch()`` follows. No part of the state.
+/// The hashes and rows that ``Engine/prefetch(_:in:)`` has come upon and ``Engine/finishPrefetch()`` follows. No part
+/// of the state.
 struct PrefetchedRows: Sendable {
     /// The hashes of the hosts that the records seem to be about.
     var hashes: [UInt64] = []

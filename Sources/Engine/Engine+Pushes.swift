@@ -55,7 +55,8 @@ extension Engine {
         return .push(matched: matched, isRepeat: false)
     }
 
-    /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
+    /// The key by which a push is the same as an earlier one, beside its id. Part of the decision rules: the seed is
+    /// fixed.
     @inline(__always)
     func repeatKey(_ head: PushHead, team: TeamNumber, _ bytes: [UInt8]) -> UInt64 {
         var key = ReplayHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team.raw))
@@ -63,7 +64,7 @@ extension Engine {
         return head.instance.isEmpty ? key : ReplayHash.mix(key ^ ReplayHash.of(bytes, in: head.instance, seed: 2))
     }
 
-    /// Whom a push is for, in the engine's numbers.
+    /// The audience of a push, in the engine's numbers.
     func audience(
         _ head: PushHead,
         _ pattern: MatchPattern?,
@@ -128,7 +129,7 @@ extension Engine {
         return push
     }
 
-    /// What a push's headers mean at the log's time.
+    /// A push with its headers resolved at the log's time.
     @inline(__always)
     func resolve(_ head: PushHead, team: TeamNumber, app: AppNumber?, _ bytes: [UInt8]) -> IncomingPush {
         let notBefore = head.flags.contains(.notBefore) && head.notBefore > self.time ? head.notBefore : nil
@@ -188,11 +189,11 @@ extension Engine {
         let hasExpired = self.schedule[active: instance].minExpiry <= self.time
         if hasExpired { self.expirePending(of: instance) }
         self.match(push, instance, mayJoin: !hasExpired)
-        // What expired between two seconds, before its timer came, had a part in when the rest is due.
+        // A push that expired between two seconds, before its timer came, had a part in when the rest is due.
         if hasExpired { self.decide(instance) }
     }
 
-    /// - Parameter mayJoin: Whether the instance's dates are those of what waits for it now.
+    /// - Parameter mayJoin: Whether the instance's dates are still those of its waiting causes.
     @inline(__always)
     private mutating func match(_ push: IncomingPush, _ instance: InstanceNumber, mayJoin: Bool) {
         if let digest = push.digest, self.shows(instance, digest) {
@@ -208,7 +209,7 @@ extension Engine {
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
-            // What waited already is decided first, and this with it: nothing else changes.
+            // The pushes that waited already are decided first, and this one with them: nothing else changes.
             return self.note(
                 instance,
                 .deferred,

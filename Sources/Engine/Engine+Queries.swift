@@ -88,7 +88,7 @@ extension Engine {
         self.liveInstance(of: reload).map { self.hostKey(of: self.registry[$0].host) }
     }
 
-    /// What a host shows. O(its instances).
+    /// The instances that a host shows. O(its instances).
     func registeredInstances(of host: HostNumber) -> [InstanceRegistration] {
         self.registry.liveInstances(of: host).map { self.registration(of: $0) }
     }
@@ -108,7 +108,7 @@ extension Engine {
         return stats
     }
 
-    /// Hosts and instances, counted one by one: what the running counts have to be. O(instances).
+    /// Hosts and instances, counted one by one: the running counts have to be equal. O(instances).
     func counted() -> EngineStats {
         var stats = EngineStats()
         stats.hosts = self.registry.usedHosts().count { self.registry[$0].isRegistered }

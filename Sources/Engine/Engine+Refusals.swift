@@ -24,7 +24,7 @@ extension Engine {
         let kind: KindNumber
     }
 
-    /// What a registration must fulfil before anything changes; its instances in the order of their ids.
+    /// Checks all conditions of a registration before anything changes. Gives its instances in the order of their ids.
     func check(
         _ registration: HostRegistration,
         existing: HostNumber?
@@ -66,8 +66,7 @@ extension Engine {
         return (app, planned)
     }
 
-    /// Refuses what would leave the host with more tombstones than it may have: each instance that is not named is one
-    /// afterwards.
+    /// Refuses a registration that would leave the host with more tombstones than it may have: each instance that is not named becomes one.
     ///
     /// After a removal, or under a smaller limit, a host may have more of them already. Then it may still name what it has: a
     /// registration that neither adds an instance nor leaves more tombstones than there were needs none. Nor is one refused

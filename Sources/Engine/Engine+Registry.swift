@@ -26,22 +26,23 @@ extension Engine {
         if delivery == .apns || registration.delivery == .apns {
             self.adoptDelivery(of: host)
         } else if delivery != registration.delivery {
-            // What is out goes elsewhere from now on.
+            // Reloads that are out go elsewhere from now on.
             for instance in self.registry.liveInstances(of: host) { self.settle(instance) }
         }
         for instance in touched { self.decide(instance) }
         return .registered(counts)
     }
 
-    /// Whether a newer registration was applied. What a host counts by itself does not keep its back end out.
+    /// Whether a newer registration was applied. A revision that a host counts by itself does not keep its back end
+    /// out.
     func isStale(_ registration: HostRegistration, _ host: HostNumber) -> Bool {
         let row = self.registry[host]
         guard row.isRegistered, registration.revision < row.revision else { return false }
         return registration.registrant.isHost || !row.isRegisteredByItself
     }
 
-    /// Takes a host from the tokens that a registration does not name: they are answered as removed, and what waits or is
-    /// out for its instances ends `removed`. Budgets stay.
+    /// Takes a host from the tokens that a registration does not name: they are answered as removed, and the waiting pushes and outstanding
+    /// reloads of its instances end `removed`. Budgets stay.
     ///
     /// - Returns: How many instances were removed.
     private mutating func dropOtherTokens(of host: HostNumber, than registration: HostRegistration) -> Int {
@@ -94,7 +95,7 @@ extension Engine {
 
     /// Merges the instances of a registration into those of the host, both in the order of ids.
     ///
-    /// - Returns: What changed, and the live instances that are to be decided anew.
+    /// - Returns: The counts of changes, and the live instances that are to be decided anew.
     private mutating func replaceInstances(
         of host: HostNumber,
         with planned: [PlannedInstance]

@@ -9,13 +9,13 @@ enum ReloadEnd {
 }
 
 extension Engine {
-    /// Issues a reload of an instance with everything that waits, but for pushes whose not-before is still to come.
+    /// Issues a reload of an instance for every waiting cause, but for pushes whose not-before is still to come.
     ///
     /// - Parameters:
     ///   - instance: A live instance with something to reload for.
     ///   - exemption: Why the reload is not charged; nil charges it, and then it must conform.
     ///   - isPush: Whether it is charged to the pushes' share.
-    ///   - isOnce: Whether a push that is now or never is among what waits.
+    ///   - isOnce: Whether a push that is now or never is among the waiting ones.
     mutating func issue(_ instance: InstanceNumber, _ exemption: Exemption?, isPush: Bool, isOnce: Bool = false) {
         let payment = exemption.map { ReloadPayment.exempt($0) } ?? .charged(isPush: isPush)
         if self.registry[instance].isHostDriven {
@@ -27,11 +27,11 @@ extension Engine {
         self.reloads.append(row, to: &self.schedule[active: instance].outstanding)
     }
 
-    /// Pays for a reload, takes along what waits and books it; gives its row, which is not in the table yet.
+    /// Pays for a reload, takes the waiting causes into it and books it; gives its row, which is not in the table yet.
     ///
     /// - Parameters:
     ///   - instance: A live instance.
-    ///   - payment: What it costs.
+    ///   - payment: Its cost.
     ///   - trigger: The push that made another instance with the same token reload, if that is the cause.
     @inline(__always)
     mutating func open(_ instance: InstanceNumber, _ payment: ReloadPayment, for trigger: PushID? = nil)
@@ -118,7 +118,7 @@ extension Engine {
             } else {
                 self.reloads.move(slot, from: &self.schedule[active: instance].pending, to: &taken)
                 self.schedule[active: instance].count(node.priority, -1)
-                // What the scheduled push said of its content may be older than what others said since.
+                // The scheduled push's digest may be older than later pushes' digests.
                 if node.isScheduled { self.schedule[instance].hasPendingDigest = false }
             }
             slot = node.next
@@ -190,8 +190,8 @@ extension Engine {
 }
 
 extension Engine {
-    /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
-    /// all that the push brings, unless the host has been given another delivery since.
+    /// A host, or its deliverer, reports the end of a reload. A report about a reload that a push to a token brings is
+    /// about all reloads of that push, unless the host has been given another delivery since.
     mutating func acceptDelivery(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition, let host = self.registry.findHost(report.host) else {
             return .delivery(known: false)
@@ -236,7 +236,7 @@ extension Engine {
         self.end(reload, of: instance, .acknowledged)
     }
 
-    /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
+    /// Gives up the reloads that were not acknowledged in time. Their charge is kept.
     mutating func expireReloads(of instance: InstanceNumber) {
         var slot = self.schedule[active: instance].outstanding.first
         while !slot.isNone {
@@ -275,7 +275,7 @@ extension Engine {
         var shown = Instant.distantPast
         switch end {
         case .acknowledged:
-            // What goes on waiting, or is out besides, has come since.
+            // Causes that still wait, and other reloads that are out, came after this one was issued.
             shown = row.issuedAt
             if row.generation == self.registry[instance].generation,
                 row.position >= self.registry.confirmedBy(of: instance)

@@ -46,7 +46,7 @@ extension Engine {
         if self.registry[host].firstInstance.isNone { self.registry.releaseHost(host) }
     }
 
-    /// What a host signalled of itself ends.
+    /// Ends the states that a host signalled of itself.
     mutating func forgetSignals(of host: HostNumber) {
         self.registry[host].exemptUntil = .distantPast
         self.registry[host].foregroundUntil = .distantPast
@@ -90,8 +90,8 @@ extension Engine {
         self.schedule.arm(instance, at: self.tombstoneEnd(of: instance))
     }
 
-    /// Until when a removed instance's budget must be remembered, so that nobody gains by adding it again: the end of
-    /// its window, and until pace and distances no longer hold anything back.
+    /// Until when a removed instance's budget must be remembered, so that adding the instance again gains no reloads:
+    /// until its window ends, and until pace and distances no longer hold anything back.
     private mutating func tombstoneEnd(of instance: InstanceNumber) -> Instant {
         let end = self.heldBack(instance)
         return max(self.terms(of: instance).window.end, end)
@@ -119,7 +119,7 @@ extension Engine {
         let isLast = first == instance && self.registry[instance].nextOfHost.isNone
         // A shared budget is remembered with the host, which is there as long as any of its instances.
         if !isShared || isLast {
-            // Another policy may hold back more since, or others may have used what is shared.
+            // Another policy may hold back more since, or other instances may have used the shared budget.
             let end = self.heldBack(instance)
             if end > self.time { return self.schedule.arm(instance, at: end) }
         }

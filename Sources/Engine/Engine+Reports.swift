@@ -51,7 +51,7 @@ extension Engine {
         context.isReloadedOtherwise = self.registry[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         context.contentBytes = report.contentBytes
-        // Who is reached through a token is not told which reload it is.
+        // A host that is reached through a token is not told which reload it is.
         if report.reload == nil, !self.registry[instance].isHostDriven {
             context.unnamedReloads = self.reloads.count(of: self.schedule[active: instance].outstanding)
         }
@@ -85,7 +85,7 @@ extension Engine {
         return findings
     }
 
-    /// The app asks for reloads of what matches, whether it is push-enabled or not.
+    /// The app asks for reloads of the matching instances, push-enabled or not.
     ///
     /// - Returns: Nil if the work is queued, see ``AppReloadWork``.
     mutating func acceptAppReload(_ request: AppReloadRequest) -> RecordAnswer.Result? {
@@ -116,15 +116,15 @@ extension Engine {
         return nil
     }
 
-    /// Whether a request is for this instance: an app asks for controls and widgets apart, and what is reached through
-    /// pushes alone cannot be asked if it is not push-enabled.
+    /// Whether a request is for this instance: an app asks for controls and widgets apart, and an instance that only
+    /// pushes reach cannot be asked if it is not push-enabled.
     func isMeant(_ instance: InstanceNumber, by asker: AppReloadWork.Asker) -> Bool {
         let row = self.registry[instance]
         if case .app(let request, _, _) = asker, row.isControl != request.isForControls { return false }
         return row.pushEnabled || !row.isHostDriven
     }
 
-    /// Adds the app's wish, or an operator's in its place, to what waits for an instance.
+    /// Adds the request of the app, or of an operator, to the waiting causes of an instance.
     ///
     /// - Returns: False if the system has just reloaded it by itself.
     mutating func addRequest(_ instance: InstanceNumber, _ digest: ContentDigest?) -> Bool {

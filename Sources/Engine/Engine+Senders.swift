@@ -24,8 +24,8 @@ extension Engine {
         .sorted { $0.team.rawValue < $1.team.rawValue }
     }
 
-    /// Books an issued reload on the account of the sender whose push made it happen; the system's own causes cost
-    /// nobody anything.
+    /// Books an issued reload on the account of the sender whose push caused it. Reloads for the system's own causes
+    /// are on no account.
     mutating func book(_ row: Reloads.Reload) {
         guard !row.primary.isNone else { return }
         self.ledger.chargeSender(of: self.reloads[row.primary].push, isExempt: row.exemption != nil)

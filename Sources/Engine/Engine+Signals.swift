@@ -7,7 +7,7 @@ extension Engine {
     /// How long after a change that the system reloads for by itself the app's own wish is met by that reload.
     static let systemChangeCovers = Interval.minutes(5)
 
-    /// Something happened on a host; what waits there is decided anew where that may matter.
+    /// Applies a host's signal, and decides waiting instances anew where the signal may matter.
     mutating func signal(_ signal: HostSignal) -> RecordAnswer.Result {
         guard let host = self.registry.findHost(signal.host), self.registry[host].isRegistered else {
             return .unknownHost
@@ -83,14 +83,14 @@ extension Engine {
         self.decide(instance)
     }
 
-    /// From now on the host is one that tells what is seen: before, nothing was known of views.
+    /// Notes that the host tells of views from now on. Before, nothing was known of them.
     private mutating func tellVisibility(of host: HostNumber) {
         guard !self.registry[host].tellsVisibility else { return }
         for instance in self.registry.instances(of: host) { self.openWindow(of: instance) }
         self.registry[host].tellsVisibility = true
     }
 
-    /// The user looks at an instance: what was held for that is decided.
+    /// The user looks at an instance: its causes that were held until then are decided.
     private mutating func see(_ instance: InstanceNumber) {
         let host = self.registry[instance].host
         self.tellVisibility(of: host)
@@ -123,7 +123,7 @@ extension Engine {
         self.decideIfWaiting(instance)
     }
 
-    /// What low power alone held of a host is decided; what is hidden is held on.
+    /// Ends the hold of instances that only low power held; hidden ones stay held.
     private mutating func endLowPower(of host: HostNumber) {
         for instance in self.registry.instances(of: host) where self.schedule[active: instance].heldUntil > self.time {
             self.openWindow(of: instance)
@@ -139,7 +139,7 @@ extension Engine {
         }
     }
 
-    /// Widgets that use the location reload when the user next looks at them, now if that is what the user does.
+    /// Widgets that use the location reload when the user next looks at them, now if the user does so already.
     private mutating func move(_ host: HostNumber) {
         for instance in self.registry.instances(of: host) where self.registry[instance].isLive {
             guard self.catalogue[self.registry[instance].kind].usesLocation else { continue }
@@ -162,7 +162,7 @@ extension Engine {
         if reload != nil { self.decide(instance) }
     }
 
-    /// Whether a reload that the system did by itself lately is what an app asks for.
+    /// Whether the system has lately made the reload by itself that an app asks for.
     func isCovered(_ instance: InstanceNumber) -> Bool {
         let changedAt = self.registry[observed: instance].systemChangeAt
         return changedAt != .distantPast && changedAt + Self.systemChangeCovers >= self.time
@@ -173,7 +173,7 @@ extension Engine {
 extension ReloadCauses {
     /// Changes after which the system reloads by itself.
     static let systemChanges = SystemChange.allCases.reduce(into: ReloadCauses()) { $0.insert(ReloadCauses($1.cause)) }
-    /// What is never charged by itself.
+    /// The causes that are never charged by themselves.
     static let free = ReloadCauses.systemChanges.union([
         ReloadCauses(.appIntent), ReloadCauses(.significantLocationChange),
     ])

@@ -2,7 +2,7 @@ import Storage
 import Timelines
 package import WidgetModel
 
-/// What an instance has used of its window, read without opening it.
+/// The used part of an instance's window, read without opening it.
 struct BudgetUse {
     let allowance: Int
     let charged: Int
@@ -13,8 +13,8 @@ struct BudgetUse {
 }
 
 extension Engine {
-    /// What an instance has used. Where its window is over and nothing has opened the next, nothing is used, and the
-    /// allowance is taken to be the old one.
+    /// The part of its allowance that an instance has used. Where its window is over and nothing has opened the next,
+    /// nothing is used, and the allowance is taken to be the old one.
     func use(of instance: InstanceNumber) -> BudgetUse {
         let terms = self.terms(of: instance)
         let isOver = terms.window.end <= self.time
@@ -85,7 +85,7 @@ extension Engine {
         let due = self.schedule[instance].timelineDue
         guard due != .distantFuture, !row.isHostDriven else { return }
         let planned = (due - survey.from).milliseconds / 1000
-        // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
+        // A smoothed date is never before the asked one, nor more than a slot after it, even with the slot of an earlier policy.
         let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
         guard due >= survey.from, planned < Int64(BudgetSurvey.reloadForecastSeconds) + slot else { return }
         if planned < Int64(BudgetSurvey.reloadForecastSeconds) { survey.planned[Int(planned)] += 1 }

@@ -12,8 +12,8 @@ extension Engine {
 
     mutating func fireInstance(_ instance: InstanceNumber) {
         if let armed = self.schedule.armed(instance) {
-            // Something that fired before has armed it again: a lease that ran out makes a tombstone of a widget. What is due
-            // all the same is done now.
+            // A timer that fired before has armed it again: a lease that ran out makes a tombstone of a widget. If it is still due, it
+            // fires now.
             guard armed <= self.time else { return }
             self.schedule.cancel(instance)
         }

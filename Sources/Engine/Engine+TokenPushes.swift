@@ -6,12 +6,12 @@ import WidgetModel
 ///
 /// Source: "Updating widgets with WidgetKit push notifications" and "Updating controls locally and remotely".
 extension Engine {
-    /// What keeps a push from going to an instance's token now, whatever its budget says; nil if nothing does.
+    /// The reason that keeps a push from an instance's token now, whatever its budget says; nil if there is none.
     func heldByToken(_ instance: InstanceNumber) -> Plan? {
         guard self.registry[instance].pushEnabled else { return .wait(until: .distantFuture, .notPushEnabled) }
         guard self.token(of: instance) != nil else { return .wait(until: .distantFuture, .otherEnvironment) }
         let pushedAt = self.registry[self.registry[instance].host].pushedAt
-        // One push at an instant, so that the ids of what it reloads are unique.
+        // One push at an instant, so that the ids of its reloads are unique.
         guard pushedAt == self.time, !self.registry[instance].isControl else { return nil }
         return .wait(until: pushedAt + .milliseconds(1), .minimumInterval)
     }
@@ -55,7 +55,7 @@ extension Engine {
         for sibling in siblings { self.decide(sibling, isOnce: isOnce) }
     }
 
-    /// What the push of another instance costs one that shares its token.
+    /// The payment of an instance for another's push to the token that they share.
     private mutating func payment(of instance: InstanceNumber, besides trigger: InstanceNumber) -> ReloadPayment {
         if let exemption = self.exemption(of: instance, waiting: []) { return .exempt(exemption) }
         let kinds = (self.registry[instance].kind, self.registry[trigger].kind)
@@ -138,7 +138,8 @@ extension Engine {
     }
 
     /// The reloads of a host that one push to its token brought, by the position at which it went out: whichever of them an
-    /// id names, also if that one's instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
+    /// id names, also if that one's instance is gone. None if the host is no longer reached through a token: each of them is offered to it
+    /// by itself.
     func reloadsSharing(_ position: LogPosition, of host: HostNumber) -> [(
         instance: InstanceNumber, reload: ReloadNumber
     )] {
@@ -155,8 +156,8 @@ extension Engine {
 // MARK: - Pushes for hosts that are reached through a token
 
 extension Engine {
-    /// Decides a push for the instances of one host that it matches, all at once: what goes to the token for one of
-    /// them is for all of them.
+    /// Decides a push for the instances of one host that it matches, all at once: a push to the token for one of them
+    /// is for all of them.
     ///
     /// - Parameter matched: Widgets, or one control.
     mutating func decidePush(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
@@ -164,7 +165,7 @@ extension Engine {
         let expired = matched.filter { self.schedule[active: $0].minExpiry <= self.time }
         for instance in expired { self.expirePending(of: instance) }
         self.match(push, throughToken: matched)
-        // As for a push to a stream: what has just expired had a part in when the rest is due.
+        // As for a push to a stream: the expired pushes had a part in when the rest is due.
         for instance in expired { self.decide(instance) }
     }
 

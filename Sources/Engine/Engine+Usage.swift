@@ -1,7 +1,7 @@
 import IntentMatching
 import WidgetModel
 
-/// Who has how much of the registry.
+/// Each app's part of the registry.
 extension Engine {
     /// Each app's part of the registry, in the order of the apps' numbers. O(apps).
     package var appUsages: [AppUsage] {
@@ -17,7 +17,8 @@ extension Engine {
     /// Changes whenever ``appUsages`` does.
     package var usageVersion: UInt64 { self.registry.usageVersion }
 
-    /// What a registration would add to this partition's registry if it were applied now; nil if it would be refused.
+    /// The hosts and instances that a registration would add to this partition's registry now; nil if it would be
+    /// refused.
     ///
     /// A host that loses its last token to it does not count.
     package func additions(of registration: HostRegistration) -> RegistryAdditions? {
@@ -49,7 +50,7 @@ extension Engine {
     /// The app whose an instance is.
     func app(of instance: InstanceNumber) -> AppNumber { self.catalogue[self.registry[instance].kind].app }
 
-    /// What apps have, counted one by one: what the running counts have to be. O(instances).
+    /// Each app's usage, counted one by one: the running counts have to be equal. O(instances).
     func countedUsages() -> UsageTable {
         var usages = UsageTable()
         for host in self.registry.usedHosts() where self.registry[host].isRegistered {

@@ -53,13 +53,13 @@ extension Engine {
         return true
     }
 
-    /// Does with a push for which there is no room what one reload for all that wait allows. O(1), unless it is the first of
-    /// its urgency.
+    /// Treats a push for which there is no room as one reload for all waiting pushes allows. O(1), unless it is the
+    /// first of its urgency.
     private mutating func enqueueWithoutRoom(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         if self.isServed(push, instance) {
             self.ledger.countMatch(of: push.row, as: .coalesced)
             self.note(instance, .coalesced, .pendingLimit, push: push.id)
-            // What the reload brings is as new as this push.
+            // The reload's content is as new as this push.
             self.schedule[instance].hasPendingDigest = push.digest != nil
             if let digest = push.digest { self.registry[content: instance].pendingDigest = digest }
             return false
@@ -113,7 +113,7 @@ extension Engine {
         return false
     }
 
-    /// What would be done about an instance if this push waited for it, too.
+    /// The plan for an instance if this push waited for it, too.
     ///
     /// - Parameter funds: As for a demand.
     func plan(_ instance: InstanceNumber, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {

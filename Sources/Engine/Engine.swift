@@ -52,12 +52,12 @@ package struct Engine: ~Copyable, Sendable {
     var channels = ChannelTable()
     /// The pauses in force, in the order in which they were given; the catalogue and the ledger have their ends from here.
     var standing: [StandingOrder] = []
-    /// What operators have changed of the configuration, in the order in which that began.
+    /// The operators' changes of the configuration, in the order in which they began.
     package internal(set) var amendments: [StandingAmendment] = []
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     var prefetched = PrefetchedRows()
-    /// What is left to do of the record that was begun: nothing, but between two slices of it.
+    /// The work that is left of the record that was begun: none, except between two slices of it.
     var work = RecordWork()
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()

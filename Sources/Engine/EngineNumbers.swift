@@ -5,7 +5,7 @@ extension NumberTag {
     enum Cause {}
     /// A push token.
     enum Token {}
-    /// An id of an instance, and what it is configured with.
+    /// The id or the configuration of an instance.
     enum Text {}
     /// A context that hosts say of themselves.
     enum HostContext {}

@@ -20,7 +20,7 @@ struct IncomingPush: Sendable {
     let digest: ContentDigest?
 }
 
-/// Whom a push is for.
+/// The audience of a push.
 struct PushAudience {
     enum Reach {
         case nobody
@@ -33,6 +33,6 @@ struct PushAudience {
     var reach: Reach
     var kind: KindNumber?
     let pattern: MatchPattern?
-    /// What the conditions of instances ask for.
+    /// The attributes that instances' conditions are about.
     let attributes: Configuration
 }

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What a reload that is issued costs its instance.
+/// The cost of an issued reload for its instance.
 enum ReloadPayment {
     case exempt(Exemption)
     /// A decision of its own, which conforms; `isPush` charges it to the pushes' share.

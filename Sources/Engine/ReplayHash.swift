@@ -1,8 +1,8 @@
 import Storage
 import WidgetModel
 
-/// The hash of what the engine decides by and writes down: it is the same in every process, so that a replay agrees. Tables in
-/// memory have Storage's `SeededHash`, whose seed peers do not know.
+/// The hash for the engine's decisions and records: it is the same in every process, so that a replay agrees. Tables in memory have
+/// Storage's `SeededHash`, whose seed peers do not know.
 enum ReplayHash {
     /// The hash of bytes, eight at a time.
     ///

@@ -50,7 +50,7 @@ struct Certs: ParsableCommand {
         )
     }
 
-    /// Makes what is not there yet.
+    /// Makes the files that are not there yet.
     func make() throws {
         try FileManager.default.createDirectory(
             atPath: self.out,

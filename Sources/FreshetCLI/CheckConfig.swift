@@ -115,7 +115,7 @@ struct CheckConfig: AsyncParsableCommand {
     }
 }
 
-/// What only this machine can tell of a configuration.
+/// The checks of a configuration that only this machine can make.
 private enum LiveCheck {
     static func faults(of parsed: ConfigurationFile.Parsed) async -> [SettingFault] {
         let configuration = parsed.configuration

@@ -119,7 +119,7 @@ extension ChosenJournal {
         return try JetStreamHistory(.init(place, configuration))
     }
 
-    /// What is wrong with the brokers that a configuration names; nil if it names none, or nothing is.
+    /// The fault of the brokers that a configuration names; nil if it names none, or they have no fault.
     static func fault(of configuration: GatewayConfiguration) -> JournalError? {
         guard let place = configuration.journal.jetStream else { return nil }
         do throws(JournalError) {
@@ -204,7 +204,7 @@ extension ChosenJournal {
         return try LogDirectory(path: configuration.dataDirectory)
     }
 
-    /// What is wrong with the brokers that a configuration names; nil if it names none.
+    /// The fault of the brokers that a configuration names; nil if it names none.
     static func fault(of configuration: GatewayConfiguration) -> JournalError? {
         configuration.journal.jetStream == nil ? nil : Self.absence
     }

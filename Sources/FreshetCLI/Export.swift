@@ -54,7 +54,7 @@ struct Export: AsyncParsableCommand {
             Output.standardError("\(self.file) exists already; give another name")
             throw ExitCode(1)
         }
-        // Nobody else is to read push tokens.
+        // No other user may read push tokens.
         let isMade = FileManager.default.createFile(
             atPath: self.file,
             contents: nil,

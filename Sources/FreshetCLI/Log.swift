@@ -27,7 +27,7 @@ struct DataOptions: ParsableArguments {
     var directory = "data"
     @Flag(help: "Do not show progress.") var quiet = false
 
-    /// The log, or what keeps it from being read on standard error and exit code 1.
+    /// The log; if it cannot be read, the fault goes to standard error, with exit code 1.
     func open() throws -> LogDirectory {
         do {
             return try LogDirectory(path: self.directory)

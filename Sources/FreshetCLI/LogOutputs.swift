@@ -23,7 +23,7 @@ struct LogOptions: ParsableArguments {
 
     private var name: String { self.config ?? self.directory ?? "data" }
 
-    /// Reads every partition, or one; what keeps it from being read goes to standard error, with exit code 1.
+    /// Reads every partition, or one; a fault goes to standard error, with exit code 1.
     func read(_ partition: UInt16?, _ body: (PartitionID, any LogHistory) throws -> Void) throws {
         do {
             let log = try self.open()

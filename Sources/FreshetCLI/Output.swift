@@ -3,7 +3,7 @@ import Foundation
 
 /// Writing beside the answer, answers that come bit by bit, and files, with faults in words for people.
 enum Output {
-    /// A line of the answer, written at once: `print` gathers what goes to a pipe.
+    /// A line of the answer, written at once: `print` buffers its output to a pipe.
     static func line(_ text: String) {
         // Where the reader has gone, as head does, there is nothing more to say.
         do { try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8)) } catch { exit(1) }

@@ -3,7 +3,7 @@ import ArgumentParser
 import HTTPTransport
 import WidgetModel
 
-/// What became of a push, asked with a sender's credential.
+/// The question for the outcomes of a push, with a sender's credential.
 struct SenderQuestion {
     /// The push's `apns-id`.
     let id: String
@@ -36,7 +36,7 @@ struct SenderQuestion {
     }
 }
 
-/// Asks what became of a push again and again, and prints each change, until nothing can change any more.
+/// Asks for the outcomes of a push again and again, and prints each change, until nothing can change any more.
 struct PushFollowing {
     /// Whether the gateway's answers are printed as they are, one a line, instead of in words.
     let isJSON: Bool

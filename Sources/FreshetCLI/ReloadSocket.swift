@@ -7,11 +7,11 @@ import NIOPosix
 import ServiceLifecycle
 import WidgetModel
 
-/// A SIGHUP that answers: who connects to the socket in the data directory has the configuration read again, and is told what
-/// came of it. The file's rights say who may: the gateway's user and root. It needs neither TLS nor a token, so that it works
-/// also where certificates and tokens are what is to be put right.
+/// A SIGHUP that answers: a connection to the socket in the data directory has the configuration read again, and gets the result. The
+/// file's rights let the gateway's user and root connect. The socket needs neither TLS nor a token, so that it works also where
+/// certificates or tokens are at fault.
 struct ReloadSocket: Service {
-    /// What it is called in a data directory.
+    /// Its name in a data directory.
     static let name = "reload"
     /// The longest answer: faults of a configuration, each a few lines.
     private static let answerBytesMax = 1_048_576
@@ -22,7 +22,7 @@ struct ReloadSocket: Service {
     private let path: String
     private let server: NIOAsyncChannel<Connection, Never>
 
-    /// Listens. What an earlier process has left under that name is replaced: the data directory is this one's.
+    /// Listens. It replaces a socket that an earlier process has left: the data directory is this one's.
     ///
     /// - Returns: Nil if it cannot, which the log says: SIGHUP works all the same.
     init?(_ gateway: Gateway, inDirectory directory: String, _ logger: Logger) async {
@@ -46,9 +46,10 @@ struct ReloadSocket: Service {
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
             try await self.server.executeThenClose { connections in
-                // One after the other: who comes while it is read has it read once more, as it is then.
+                // One after the other: a caller that comes during a reading has the configuration read once more, as it
+                // is then.
                 for try await connection in connections {
-                    // Who has gone meanwhile needs no answer.
+                    // A caller that has gone meanwhile needs no answer.
                     try? await connection.executeThenClose { _, answer in
                         try await answer.write(ByteBuffer(bytes: await self.gateway.reload().jsonText))
                     }

@@ -23,13 +23,13 @@ struct Schema: ParsableCommand {
         case config
         /// A load for `freshet bench`.
         case bench
-        /// What `freshet bench --json` writes.
+        /// The output of `freshet bench --json`.
         case benchReport = "bench-report"
-        /// What `freshet bench compare --json` writes.
+        /// The output of `freshet bench compare --json`.
         case benchComparison = "bench-comparison"
-        /// What `freshet simulate --json` writes.
+        /// The output of `freshet simulate --json`.
         case simulationReport = "simulation-report"
-        /// What `freshet what-if --json` writes.
+        /// The output of `freshet what-if --json`.
         case whatIfReport = "what-if-report"
     }
 

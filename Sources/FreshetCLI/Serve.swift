@@ -138,7 +138,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// What is kept beside the log: the content of timelines, who changed what, samples for charts.
+    /// An archive beside the log: for the content of timelines, the audit of changes, or samples for charts.
     private func archive(_ name: String, _ configuration: GatewayConfiguration, _ logger: Logger) throws
         -> any RecordArchive
     {
@@ -151,8 +151,8 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Where the token for operators is: in the data directory, or, for a gateway that leaves nothing behind, in a folder that
-    /// is gone with the process, of a name that nobody can have used before.
+    /// The file of the token for operators: in the data directory or, for a gateway that leaves nothing behind, in a folder that is gone
+    /// with the process and has a new random name.
     private func operatorToken(_ configuration: GatewayConfiguration) -> OperatorTokenFile {
         guard self.inMemory else { return OperatorTokenFile(inDirectory: configuration.dataDirectory) }
         let folder =

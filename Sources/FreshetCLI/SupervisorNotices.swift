@@ -5,9 +5,9 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Tells the service manager that started the gateway how it does (sd_notify(3)): with `Type=notify` a start is over when the
-/// listeners are open, and `systemctl status` has a line that says what is missing. With `WatchdogSec` it hears that every
-/// thread still answers, and ends a gateway of which it does not.
+/// Tells the service manager that started the gateway about its state (sd_notify(3)). With `Type=notify` a start is over when the listeners
+/// are open, and a line of `systemctl status` names the missing parts. With `WatchdogSec` the service manager hears that every thread still
+/// answers, and ends a gateway if it no longer hears that.
 struct SupervisorNotices: Service {
     /// Where a service manager that wants to know waits for it.
     private static let variable = "NOTIFY_SOCKET"
@@ -77,7 +77,7 @@ struct SupervisorNotices: Service {
         }
     }
 
-    /// What is not heard is not said again: the gateway does its work all the same.
+    /// A notice that gets lost is not sent again: the gateway does its work all the same.
     private func tell(_ text: String) async {
         try? await self.channel.writeAndFlush(ByteBuffer(string: text))
     }

@@ -1,9 +1,9 @@
 import Foundation
 import Logging
 
-/// What systemd's journal reads of the lines that a service writes (sd-daemon(3)).
+/// The prefixes that systemd's journal reads of a service's lines (sd-daemon(3)).
 enum SystemJournal {
-    /// What a line begins with to have its level, so that `journalctl -p err` finds errors.
+    /// The beginning of a line of that level, so that `journalctl -p err` finds errors.
     static func prefix(of level: Logger.Level) -> String {
         switch level {
         case .trace, .debug: "<7>"

@@ -16,7 +16,7 @@ struct Token: ParsableCommand {
         subcommands: [Mint.self, MintHost.self, Inspect.self]
     )
 
-    /// What every minted token needs.
+    /// The options that every minted token needs.
     struct Signer: ParsableArguments {
         @Option(help: "The provider key, a .p8 file.") var key: String
         @Option(help: "The key's id, the kid of the configuration.") var kid: String

@@ -63,9 +63,9 @@ extension Token {
     }
 }
 
-/// What a token says, and whether it counts now by this machine's clock and the rules that gateways have by default.
+/// A token's claims, and whether it counts now by this machine's clock and the gateways' default rules.
 struct TokenReading {
-    /// R || S, and what the signature is over.
+    /// R || S, and the bytes that are signed.
     let signature: [UInt8]
     let signingInput: [UInt8]
     /// Why it does not count; nil if it does.

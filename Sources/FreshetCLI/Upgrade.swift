@@ -69,7 +69,7 @@ struct Upgrade: AsyncParsableCommand {
         return "would be made ready: \(self.previous) settle would apply the log to its end; then \(adopting)"
     }
 
-    /// Has the program before this one decide what is its to decide.
+    /// Has the previous program decide the entries that are its to decide.
     private func settle() throws {
         guard FileManager.default.isExecutableFile(atPath: self.previous) else {
             Output.standardError(

@@ -3,7 +3,7 @@ import JournalSQLite
 import Journaling
 import WidgetModel
 
-/// What `freshet log verify` found.
+/// The findings of `freshet log verify`.
 struct VerifyReport {
     /// How far one partition was replayed, and to what state.
     struct Replay {
@@ -36,7 +36,7 @@ struct VerifyReport {
                 )
             )
         } catch let error as JournalError where !self.faults.isEmpty {
-            // The survey has told already what cannot be read; this is the first place of it.
+            // The survey has told the unreadable rows already; this is the first of them.
             self.faults.append(LogFault(.file, partition: partition, "replay: \(error.message)"))
         }
     }

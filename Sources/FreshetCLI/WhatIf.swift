@@ -90,7 +90,7 @@ struct WhatIf: AsyncParsableCommand {
         }
     }
 
-    /// What is to be different, or every fault of the policy on standard error and exit code 78 (EX_CONFIG).
+    /// The changed policy, or every fault of it on standard error and exit code 78 (EX_CONFIG).
     private func rewrite() throws -> PolicyRewrite {
         guard let text = try? String(contentsOf: URL(filePath: self.policy), encoding: .utf8) else {
             Output.standardError("\(self.policy): cannot be read")

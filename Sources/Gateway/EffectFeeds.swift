@@ -56,7 +56,7 @@ package final class EffectFeeds: Sendable {
     }
 
     private func update(_ partition: PartitionID, _ body: (inout OutputMerge) -> Void) {
-        // What comes of it is told under the lock, so that all is told in its order.
+        // The actions are performed under the lock, so that the sinks are told everything in its order.
         self.feeds[Int(partition.rawValue)].merge.withLock { merge in
             body(&merge)
             for action in merge.takeActions() { self.perform(action, partition) }

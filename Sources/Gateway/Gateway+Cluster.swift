@@ -10,7 +10,7 @@ import WidgetModel
 
 /// Where several nodes share a log.
 extension Gateway {
-    /// What starts and ends the owners where nodes share them; nil where this gateway has all of them.
+    /// The placement, which starts and ends the owners where nodes share them; nil where this gateway has all of them.
     static func placement(
         _ stores: GatewayStores,
         _ owners: [PartitionOwner],
@@ -33,7 +33,7 @@ extension Gateway {
         }
     }
 
-    /// Joins the cluster, and waits until this node has what is its own. From here on it answers what other nodes ask of that.
+    /// Joins the cluster, and waits until this node has its partitions. From here on it answers other nodes' questions about them.
     func settle(_ placed: PlacedOwners) async throws {
         try placed.answerOthers()
         Task { await placed.run() }

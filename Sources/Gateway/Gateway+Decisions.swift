@@ -3,7 +3,7 @@ import Partitions
 import Settings
 
 extension Gateway {
-    /// What writes decisions down, if there is a place for them.
+    /// The filer that writes decisions down, if there is a place for them.
     func makeDecisionFiler() -> DecisionFiler? {
         guard let archive = self.stores.decisions else { return nil }
         let logger = self.logs.logger(.partitions)
@@ -19,7 +19,7 @@ extension Gateway {
             log: self.log,
             history: self.history,
             clock: self.clock,
-            // What is left of the disk then is for what cannot be made again.
+            // On a nearly full disk, the rest is for data that cannot be made again.
             hasRoom: { [storage = self.storage] in storage.map { $0.budget.level < .tight } ?? true },
             logger: logger
         )

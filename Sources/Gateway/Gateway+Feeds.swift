@@ -9,9 +9,9 @@ import Serving
 import Settings
 import WidgetModel
 
-/// What is told of what is decided, wherever that is.
+/// The feeds of committed effects, on whichever node they are decided.
 extension Gateway {
-    /// Has what is committed handed on, wherever it is decided.
+    /// Has committed effects handed on, on whichever node they are decided.
     func startFeeds(_ providers: TimelineProviders, _ deliverer: ReloadDeliverer) async throws {
         let (streams, operators, logger) = (self.streams, self.feed, self.logs.logger(.partitions))
         let feeds = EffectFeeds(
@@ -36,7 +36,7 @@ extension Gateway {
                 read: { [owners = self.owners] in owners[Int($0.rawValue)].noteOutput($1) }
             )
         )
-        // First, so that hosts that come from another node resume among what was decided just before.
+        // First, so that hosts that come from another node resume among the effects that were committed just before.
         feeds.follow()
         if self.stores.outputs != nil { try await self.unlessToldToEnd { try await feeds.settle() } }
         for owner in self.owners {
@@ -56,12 +56,12 @@ extension Gateway {
         }
     }
 
-    /// What shows placeholders and entries to the hosts that are to draw them, whichever node has their streams.
+    /// A function that shows placeholders and entries to the hosts that are to draw them, whichever node has their streams.
     func makeDrawing() throws -> @Sendable ([HostEvent]) -> Void {
         let streams = self.streams
         guard let cluster = self.stores.membership?.cluster else { return { streams.draw($0) } }
         try cluster.watch { bytes in
-            // A newer program's is none of this one's.
+            // A newer program's drawing may not be readable here.
             if let drawing = try? HostEvent(drawing: bytes) { streams.draw([drawing]) }
         }
         return { drawings in
@@ -70,7 +70,7 @@ extension Gateway {
         }
     }
 
-    /// Wakes those who follow what is applied when it was elsewhere, until the task is cancelled.
+    /// Wakes the followers of applied entries when another node has applied some, until the task is cancelled.
     func watchElsewhere() async {
         guard let membership = self.stores.membership else { return }
         var applied: [LogPosition] = []

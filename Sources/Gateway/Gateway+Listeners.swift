@@ -148,7 +148,7 @@ extension Gateway {
         )
     }
 
-    /// What is written in metrics behind the gateway's own.
+    /// The metrics that are written behind the gateway's own.
     private func telemetry(_ exporter: SpanExporter?) -> TelemetrySources {
         guard let tracing = self.tracing, let exporter else {
             return TelemetrySources(metrics: self.process.metrics)

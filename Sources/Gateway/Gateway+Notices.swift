@@ -5,7 +5,7 @@ import Settings
 import WidgetModel
 
 extension Gateway {
-    /// Tells the log what has changed of how it does, at every heartbeat, until the task is cancelled.
+    /// Tells the log the changes of the gateway's state, at every heartbeat, until the task is cancelled.
     func tellStates(_ apps: LiveApps, _ behind: @Sendable () async throws(Problem) -> BehindBoard) async {
         var notices = StateNotices(self.logger)
         while true {

@@ -8,7 +8,7 @@ import Settings
 import TLS
 
 extension Gateway {
-    /// What is read of files before the log is touched.
+    /// The parts that are read from files before the log is touched.
     struct Files {
         let apps: LiveApps
         let senders: SenderDirectory
@@ -19,7 +19,7 @@ extension Gateway {
         let exporter: SpanExporter?
     }
 
-    /// What a start has made by the time that the listeners open.
+    /// The parts that a start has made by the time that the listeners open.
     struct Parts {
         let files: Files
         let access: OperatorAccess
@@ -33,7 +33,7 @@ extension Gateway {
         let filer: DecisionFiler?
     }
 
-    /// - Throws: What is wrong with a file: everything that may be is found here.
+    /// - Throws: The fault of a file: every such fault is found here.
     func readFiles() throws -> Files {
         let apps = LiveApps(self.configuration, seed: self.seed, work: self.work)
         let senders = try SenderDirectory(self.configuration)
@@ -87,7 +87,7 @@ extension Gateway {
         )
     }
 
-    /// What reads files again while the gateway runs.
+    /// The part that reads files again while the gateway runs.
     func makeReload(_ parts: Parts) -> GatewayReload {
         let files = parts.files
         let (outgoing, providers) = (parts.delivering.outgoing, parts.delivering.providers)

@@ -9,15 +9,15 @@ import Serving
 import Settings
 import WidgetModel
 
-/// What goes out by HTTP, and comes in that way.
+/// The parts that send by HTTP, and those that take in its answers.
 extension Gateway {
-    /// What brings reloads to upstreams and webhooks, and what asks timeline providers.
+    /// The parts that bring reloads to upstreams and webhooks, and those that ask timeline providers.
     struct Delivering {
         let outgoing: Outgoing
         let providers: TimelineProviders
     }
 
-    /// Has the owners' effects handed on, and takes up what was out before the start: what was issued until now is found then.
+    /// Has the owners' effects handed on, and then takes up the outstanding reloads. So it finds all that were issued before.
     func startDelivering(_ files: Files) async throws -> Delivering {
         let providers = try await self.makeProviders(files.connections)
         self.followSettings(providers, files.connections)
@@ -91,7 +91,7 @@ extension Gateway {
         )
     }
 
-    /// Lets what asks timeline providers follow its settings: whom it asks, and how much of their timelines is kept.
+    /// Lets the timeline providers follow their settings: the connections, and how much of their timelines is kept.
     private func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
         let logger = self.logs.logger(.providers)
         self.settings.follow(\.timelines) { timelines in

@@ -5,7 +5,7 @@ import Settings
 import WidgetModel
 
 extension Gateway {
-    /// What tells senders what became of their pushes.
+    /// The part that tells senders the outcomes of their pushes.
     func makeReceipts(_ plans: LiveDeliveryPlans, _ client: HTTPClient) -> ReceiptSender {
         ReceiptSender(
             plans: plans,

@@ -9,7 +9,7 @@ import Settings
 import WidgetModel
 
 extension Gateway {
-    /// Lets what there is before the start follow its settings.
+    /// Lets the parts that exist before the start follow their settings.
     func followSettings() {
         let (settings, journal, storage, registry) = (self.settings, self.journal, self.storage, self.registry)
         let (streams, followers, feed, work) = (self.streams, self.followers, self.feed, self.work)

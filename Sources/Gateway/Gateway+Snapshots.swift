@@ -9,7 +9,7 @@ import Synchronization
 import WidgetModel
 
 extension Gateway {
-    /// What writes the partitions' states down, if there is a place for them.
+    /// The snapshotter that writes the partitions' states down, if there is a place for them.
     func makeSnapshotter() -> Snapshotter? {
         guard let store = self.stores.snapshots else { return nil }
         let snapshotter = Snapshotter(
@@ -48,7 +48,7 @@ extension Gateway {
         let isDone = await Task { await ends.first { _ in true } ?? false }.value
         waiting.cancel()
         guard !isDone else { return }
-        // What they wait for may never come.
+        // Their answers may never come.
         for owner in self.owners { owner.stopNow() }
         self.logger.warning(
             "the last snapshots were not ready in time; the next start replays the log",
@@ -76,7 +76,7 @@ extension Gateway {
         )
     }
 
-    /// Tells readiness what there is to say of the clock. Nothing else asks for the time in an idle gateway.
+    /// Tells readiness the state of the clock. Nothing else asks for the time in an idle gateway.
     func watchClock() {
         let now = self.clock.now()
         self.readiness.set(.clock, met: !self.clock.isStepped)

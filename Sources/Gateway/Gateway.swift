@@ -40,9 +40,9 @@ package final class Gateway: Service {
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
-    /// Wakes those who tell senders what became of their pushes.
+    /// Wakes the sender of receipts.
     let receiptWakes: PushFollowers
-    /// What is in force of the configuration.
+    /// The settings that are in force.
     let settings: LiveSettings
     let audit: OperatorAudit
     let operatorToken: OperatorTokenFile?
@@ -61,11 +61,11 @@ package final class Gateway: Service {
     let delivers: Bool
     private let onReady: @Sendable (BoundPorts) -> Void
     let history: HistoryQuestions
-    /// What teams have in the log that is not decided.
+    /// The undecided work of teams in the log.
     let work: WorkAdmission
-    /// What the data directory has room for; nil where nothing is written to it.
+    /// The watch over the data directory's room; nil where nothing is written to it.
     let storage: StorageWatch?
-    /// Who has how much of the registry, and whether the memory has room for more.
+    /// Each app's part of the registry, and whether the memory has room for more.
     let registry: RegistryWatch
     let owners: [PartitionOwner]
     /// Starts and ends the owners as nodes that share the log have agreed; nil where this gateway has it alone.
@@ -86,8 +86,8 @@ package final class Gateway: Service {
 
     /// - Parameters:
     ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
-    ///   - stores: Where it keeps what outlasts it.
-    ///   - process: The clock, the logs and what else it takes of its process.
+    ///   - stores: Where it keeps the data that outlasts it.
+    ///   - process: The clock, the logs and the other parts of its process.
     ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - source: Reads the configuration anew; nil where that cannot be.
     ///   - delivers: False for a drill: nothing goes to upstreams, webhooks and timeline providers.
@@ -262,7 +262,7 @@ package final class Gateway: Service {
 
     /// Runs until graceful shutdown or cancellation.
     ///
-    /// - Throws: What kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
+    /// - Throws: The error that kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
     package func run() async throws {
         do {
             // A start writes, too; and no request may be let in before it is known whether there is room.
@@ -306,12 +306,12 @@ package final class Gateway: Service {
         let delivering = try await self.startDelivering(files)
         let parts = try self.makeParts(files, delivering, watch)
         let credentials = self.makeReload(parts)
-        // Before the listeners open: who was let in by a request is not to be refused after a restart.
+        // Before the listeners open: a sender or operator that a request has let in must not be refused after a restart.
         if amended != self.configuration { credentials.reload(amended) }
         let operators = self.operatorRoutes(parts)
         let servers = try await self.listen(health, parts, operators)
         self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
-        // Last: what was mended is tried again, and by then everything else is told.
+        // Last: it tries mended targets again, and by then all other parts know the new settings.
         self.settings.followReadings { credentials.reload($0) }
         let background = self.startBackground(parts, credentials) { () async throws(Problem) in
             try await operators.behind(isPresentOnly: true)
@@ -333,9 +333,9 @@ package final class Gateway: Service {
         if let refusal { throw refusal }
     }
 
-    /// What runs beside requests, until the gateway drains.
+    /// The tasks that run beside requests, until the gateway drains.
     private struct Background {
-        /// What ends at once when it drains.
+        /// Those that end at once when it drains.
         let looking: [Task<Void, Never>]
         /// Writes snapshots, until the owners have stopped.
         let writing: Task<Void, Never>
@@ -387,19 +387,19 @@ package final class Gateway: Service {
             await self.makeLastSnapshots(snapshotter, after: background.writing)
         }
         await self.leaveCluster()
-        // No request waits for an answer any more, and what is asked of the owners from here on must not wait either.
+        // No request waits for an answer any more, and questions to the owners must not wait from here on either.
         for owner in self.owners { owner.stop() }
         self.history.close()
         await parts.snapshotter?.stop()
         background.exporting.cancel()
         await parts.files.exporter?.close()
         await self.audit.reach(self.log)
-        // Whoever still asks the owners would ask loops that are gone.
+        // A task that still asks the owners would ask loops that are gone.
         for task in background.looking { await task.value }
         parts.filer?.store.close()
     }
 
-    /// How it does, in a line: that it is ready, or what is missing; and whether its listeners are open.
+    /// The gateway's state in a line: ready, or the missing parts; and whether its listeners are open.
     package var status: (text: String, isListening: Bool) {
         let missing = self.readiness.missing
         let text = (missing.map(\.description) + [self.readiness.progress].compactMap { $0 }).joined(separator: "; ")
@@ -419,7 +419,7 @@ package final class Gateway: Service {
 
     /// Reads the configuration and the files that it names again; does nothing before the gateway is ready.
     ///
-    /// - Returns: What came of it, as `POST /v1/config/reload` answers; where it was not read, `detail` with the reason.
+    /// - Returns: The result, as `POST /v1/config/reload` answers; if the configuration was not read, `detail` with the reason.
     @discardableResult package func reload() async -> JSONValue {
         guard !self.readiness.missing.contains(.listeners) else {
             return .object(of: [("detail", .string("the gateway is not ready yet"))])

@@ -1,7 +1,7 @@
 import NIOCore
 package import NIOPosix
 
-/// The threads that a gateway's parts run on, so that nothing waits for what has nothing to do with it.
+/// The threads that a gateway's parts run on. Parts that have nothing to do with each other do not wait for each other.
 package struct GatewayLoops: Sendable {
     /// Partitions; one may be held for as long as its engine needs.
     package let owners: MultiThreadedEventLoopGroup

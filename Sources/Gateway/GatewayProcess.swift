@@ -1,17 +1,18 @@
 package import Partitions
 package import Telemetry
 
-/// What a gateway takes of the process that it runs in.
+/// A gateway's surroundings in its process.
 package struct GatewayProcess: Sendable {
     /// Stamps the log's entries.
     package let clock: LogClock
-    /// What that clock is over, for a gateway whose time operators may move; nil for one in service.
+    /// The clock below it, for a gateway whose time operators may move; nil for one in service.
     package var movableClock: MovableClock?
     /// Where to write.
     package let logs: GatewayLogs
-    /// What libraries and the gateway report through swift-metrics: it is written behind the gateway's own metrics.
+    /// The metrics that libraries and the gateway report through swift-metrics: they are written behind the gateway's
+    /// own.
     package var metrics = MetricsRegistry()
-    /// What it runs on; it ends with the gateway. Nil for threads of its own.
+    /// Its event loops; they end with the gateway. Nil for threads of its own.
     package var loops: GatewayLoops?
 
     package init(clock: LogClock, logs: GatewayLogs) {

@@ -3,7 +3,7 @@ import Engine
 package import Journaling
 package import Partitions
 
-/// Where a gateway keeps what outlasts it.
+/// Where a gateway keeps the data that outlasts it.
 package struct GatewayStores: Sendable {
     /// The log; created with as many partitions as the configuration says.
     package let journal: any Journal
@@ -13,13 +13,13 @@ package struct GatewayStores: Sendable {
     package var measure: StorageWatch.Measure?
     /// Where the content of timelines is kept; by default nowhere but in memory.
     package var timelines: any RecordArchive = MemoryArchive()
-    /// Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
+    /// Where the index of the audit is kept, beside the log; by default only in memory.
     package var audit: any RecordArchive = MemoryArchive()
-    /// Where minutes and hours for charts are kept; by default nowhere but in memory.
+    /// Where minutes and hours for charts are kept; by default only in memory.
     package var samples: any RecordArchive = MemoryArchive()
-    /// Where it is kept how far senders were told what became of their pushes; by default nowhere but in memory.
+    /// Where the places up to which senders have their receipts are kept; by default only in memory.
     package var receipts: any RecordArchive = MemoryArchive()
-    /// Where decisions are kept that engines have no room for any more; nil for nowhere.
+    /// Where older decisions are kept, for which engines have no room any more; nil for nowhere.
     package var decisions: (any RecordArchive)?
     /// The nodes that share the log; nil where this gateway has it alone.
     package var membership: Membership?

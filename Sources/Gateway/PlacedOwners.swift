@@ -6,7 +6,8 @@ import Ownership
 import Partitions
 import WidgetModel
 
-/// Starts and ends owners as placement says, and tells it what came of it. Of one partition one thing after the other.
+/// Starts and ends owners as placement orders, and tells placement the results. It does one thing after the other for
+/// each partition.
 actor PlacedOwners {
     private let membership: Membership
     private let owners: [PartitionOwner]
@@ -14,21 +15,21 @@ actor PlacedOwners {
     private let logger: Logger
     /// Where an owner writes its last state; nil for nowhere, and then no other rules can go on.
     private let snapshots: (any SnapshotStore)?
-    /// What comes before an owner starts.
+    /// The work before an owner starts.
     private let prepare: @Sendable (PartitionID) async throws -> Void
-    /// What an owner that has started brings with it, once the gateway serves.
+    /// The work after an owner has started, once the gateway serves.
     private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
     private var work: [PartitionID: Task<Void, Never>] = [:]
     /// Partitions whose owners are on their way through a gate, and which placement has not given up meanwhile.
     private var gating: Set<PartitionID> = []
     private let orders: AsyncStream<NodeOrder>
     private let continuation: AsyncStream<NodeOrder>.Continuation
-    /// Why an owner could not start that this gateway was started with.
+    /// Why one of this gateway's first owners could not start.
     private var startFault: (any Error)?
     private var refusal: NodeRefusal?
     private var hasLeft = false
     private var telling: Task<Void, Never>?
-    /// Who waits until there is one.
+    /// Called when there is a refusal.
     private var onRefusal: (@Sendable () -> Void)?
 
     init(
@@ -71,7 +72,7 @@ actor PlacedOwners {
             self.follow(order)
             if order == .left { break }
         }
-        // No one else may ask owners whose threads are about to end.
+        // No other task may ask owners whose threads are about to end.
         telling.cancel()
     }
 
@@ -205,7 +206,7 @@ actor PlacedOwners {
             await self.arrive(partition)
         } catch {
             await owner.giveUpStart()
-            // What a standby came to is dropped, and the next start begins with a snapshot.
+            // The standby's state is dropped, and the next start begins with a snapshot.
             let end = isStandby && StandbyEnd(error) == .disagreed ? .unavailable : OwnerEnd(error)
             if case .otherRules(let rules) = end {
                 self.logger.warning("\(error)", metadata: ["rules": "\(rules)"])
@@ -237,7 +238,7 @@ actor PlacedOwners {
         )
         guard let snapshots = self.snapshots else { return await self.stop(owner, .committed) }
         let outcome = await owner.passGate(to: Int(rules), in: snapshots)
-        // What it was told meanwhile is told of in its turn.
+        // A stop that was ordered meanwhile is carried out, and told, in its turn.
         guard self.gating.remove(partition) != nil else { return }
         switch outcome {
         case .passed:
@@ -290,14 +291,14 @@ actor PlacedOwners {
 }
 
 extension StandbyEnd {
-    /// What a standby's error is to placement.
+    /// The meaning of a standby's error for placement.
     init(_ error: any Error) {
         if case OwnerError.engineDisagrees = error { self = .disagreed } else { self = .failed }
     }
 }
 
 extension OwnerEnd {
-    /// What an owner's error is to placement.
+    /// The meaning of an owner's error for placement.
     init(_ error: any Error) {
         if let error = error as? OwnerError, error.isShutdown {
             self = .stopped

@@ -22,7 +22,7 @@ import CNghttp2
     /// first page of it only, but the C library hands out what a handshake has just used and freed.
     private static let emptyFrom = 8192
     private static let pageBytes = 4096
-    /// What a header says of a block that is not kept.
+    /// A header's mark of a block that is not kept.
     private static let large = 0
 
     /// The first free block of each size, linked through the blocks themselves.

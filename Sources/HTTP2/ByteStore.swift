@@ -7,7 +7,7 @@
     private(set) var count: Int32 = 0
     private(set) var capacity: Int32 = 0
 
-    /// Nobody's first need is smaller than a request head.
+    /// No store needs less at first than a request head.
     private static let capacityMin: Int32 = 1024
 
     init() {

@@ -1,4 +1,4 @@
-/// How many streams of a session took too long, by what took long.
+/// How many streams of a session took too long, by the slow part.
 package struct ExpiredStreams: Hashable, Sendable {
     /// Requests that did not arrive whole, or went on after their answer.
     package var requests: Int

@@ -1,8 +1,8 @@
-/// What is asked of header fields beside what nghttp2 checks.
+/// The rules about header fields that nghttp2 does not check.
 ///
-/// A value must neither begin nor end with white space (RFC 9113, 8.2.1): such a message is malformed. One is taken all the
-/// same: an `authorization` without a credential, such as `bearer `, which scripts send whose token could not be made. They
-/// are told that it is missing; a reset stream would tell them nothing.
+/// A value must neither begin nor end with white space (RFC 9113, 8.2.1): such a message is malformed. There is one
+/// exception: an `authorization` without a credential, such as `bearer `, which a script sends if it could not make its
+/// token. The answer says that the token is missing; a reset stream would say nothing.
 enum FieldRules {
     @inline(__always)
     static func isWellFormed(

@@ -1,25 +1,25 @@
 /// Judges the frames of a peer by their heads, before nghttp2 reads them.
 ///
 /// nghttp2 does not limit how often a frame may come, ignores frames on closed streams and frames of unknown types
-/// without a word, and does not look into PRIORITY frames. What it does judge is left to it.
+/// without a word, and does not look into PRIORITY frames. Its own checks are left to it.
 ///
-/// Frames that no request explains are what a rate limits. What comes with requests, and so with their number, these pay for:
+/// A rate limits the frames that no request explains. Requests pay for the frames that come with them, and so with their number:
 ///
 /// | counted | a stream that is opened pays for | an answer that begins pays for | so that |
 /// |---|---|---|---|
 /// | WINDOW_UPDATE | 2, and each DATA frame of this side 2 | | a client may widen the window of each stream and of the connection |
 /// | PRIORITY, unknown frames | 1 | | it may say each request's priority |
-/// | RST_STREAM | | 1 | it may give requests up, and stop sending what was refused early |
+/// | RST_STREAM | | 1 | it may give requests up, and stop sending a body that was refused early |
 /// | stream errors | | 1 | some requests may be malformed, in proportion |
 /// | PING, SETTINGS, GOAWAY | | 1, and each PING or SETTINGS of this side 1 | it may look whether a silent server is there |
 /// | frames on streams that this side has reset | | 2 | HEADERS and DATA may be on their way |
 ///
-/// What was paid and did not come is kept for as many streams as may be open at once, above the burst.
+/// Paid frames that did not come are kept for as many streams as may be open at once, above the burst.
 ///
 /// A stream that is opened and reset before its answer begins has paid for no reset (CVE-2023-44487), one that makes this side
-/// reset it for no stream error (CVE-2025-8671): only answers to other requests pay for those. What such a stream pays for when
-/// it is opened costs a reset or a stream error each time, of which there are few. Empty DATA frames, padding and CONTINUATION
-/// frames are bounded for each stream, and nothing pays for more.
+/// reset it for no stream error (CVE-2025-8671): only answers to other requests pay for those. The frames that such a stream pays for when
+/// it is opened cost a reset or a stream error each time, of which there are few. Empty DATA frames, padding and CONTINUATION frames are
+/// bounded for each stream, and nothing pays for more.
 ///
 /// A server that a client asks gets the same from the client's streams: it may reset each.
 struct FrameRules {
@@ -51,7 +51,7 @@ struct FrameRules {
     private let isServer: Bool
     private let continuationsMax: Int
     private let settingsBytesMax: Int
-    /// As many as may be open at once: what is kept of that which requests have paid for.
+    /// As many as may be open at once. Paid frames that have not come are kept for so many streams.
     var streamsMax: Int
     /// CONTINUATION frames of the header block that is being read.
     private var continuations = 0
@@ -64,7 +64,7 @@ struct FrameRules {
     private var streamErrors: RateBucket
 
     private static let settingsEntryBytes = 6
-    /// What one request pays for.
+    /// The frames that one request pays for.
     private static let windowUpdatesPaid = 2
     private static let lateFramesPaid = 2
 
@@ -189,7 +189,7 @@ struct FrameRules {
     @inline(__always)
     mutating func sentHeaders() {
         self.payForAnswer()
-        // What a server may do with a stream was this side's choice.
+        // A client opens a stream by its own choice, so it pays for the server's frames there.
         if !self.isServer { self.payForStream() }
     }
 

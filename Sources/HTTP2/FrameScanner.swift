@@ -26,7 +26,7 @@ struct FrameScanner {
     private var partial: UInt128 = 0
     private var partialCount = 0
 
-    /// - Parameter prefaceBytes: What comes before the first frame.
+    /// - Parameter prefaceBytes: The bytes before the first frame.
     init(prefaceBytes: Int) {
         self.bytesLeft = prefaceBytes
     }

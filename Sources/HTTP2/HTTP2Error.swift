@@ -1,4 +1,4 @@
-/// What ended an HTTP/2 session.
+/// The error that ended an HTTP/2 session.
 ///
 /// A GOAWAY for the peer is queued where it can still be sent: drain the session before closing the connection.
 package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
@@ -19,9 +19,9 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
 
     package let code: Code
     package let message: String
-    /// What it is counted as, if it was a limit.
+    /// The limit that it is counted as, if it was one.
     package let limit: HTTP2Limit?
-    /// What the GOAWAY says.
+    /// The code in the GOAWAY.
     let goAwayCode: HTTP2ErrorCode
 
     init(_ code: Code, _ message: String, goAway: HTTP2ErrorCode = .protocolError) {

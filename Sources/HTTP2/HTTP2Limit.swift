@@ -25,7 +25,7 @@ package enum HTTP2Limit: String, CaseIterable, Hashable, Sendable {
 }
 
 extension HTTP2Limits {
-    /// What the peer did, for the debug data of the GOAWAY and for the log.
+    /// The peer's excess in words, for the debug data of the GOAWAY and for the log.
     func explanation(of limit: HTTP2Limit) -> String {
         switch limit {
         case .maxConcurrentStreams:

@@ -1,7 +1,7 @@
-/// What one peer may do to one HTTP/2 session.
+/// The limits of one peer in one HTTP/2 session.
 ///
-/// Every limit has a name and a default; what happens at it stands beside it, and ``HTTP2Limit`` is what it is counted
-/// as. "Ends the connection" means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7) and debug data that names the limit.
+/// Every limit has a name and a default; its comment says what happens at it, and ``HTTP2Limit`` names its counter. "Ends the connection"
+/// means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7) and debug data that names the limit.
 ///
 /// A rate is a burst that refills: so many at once, so many more with every second after. Requests pay for frames that come along
 /// with them; ``FrameRules`` says for which.
@@ -22,7 +22,7 @@ package struct HTTP2Limits: Hashable, Sendable {
 
     /// Bytes of one header list at which the stream is reset instead of answered. Default 65,536.
     ///
-    /// An HPACK bomb turns 8 KB of frames into megabytes of fields; nobody who means well gets here.
+    /// An HPACK bomb turns 8 KB of frames into megabytes of fields; no honest client gets here.
     package var headerListBytesReset: Int = 65_536
 
     /// Header lists above ``headerListBytesReset``, and trailers above ``headerListBytesMax``, before the connection
@@ -93,7 +93,7 @@ package struct HTTP2Limits: Hashable, Sendable {
 
     /// Frames on streams that this side has reset, in a burst. Default 10,000; above it the connection ends.
     ///
-    /// A peer cannot know of a reset before it arrives, so what was on its way is thrown away.
+    /// A peer cannot know of a reset before it arrives, so its frames that were on their way are thrown away.
     package var lateFrameBurst: Int = 10_000
 
     /// Frames per second on streams that this side has reset, after the burst. Default 1000.

@@ -7,7 +7,7 @@ extension HTTP2Session {
 
     /// Adds the heads of these requests to a batch, their bodies left out, in the order of their streams: each once.
     ///
-    /// A request that is answered now is not collected: what comes of its body is thrown away.
+    /// A request that is answered now is not collected: the rest of its body is thrown away.
     package func takeHeads(into batch: inout RequestBatch) {
         guard self.hasHeads else { return }
         var slots: [UnsafeMutablePointer<StreamSlot>] = unsafe []
@@ -32,7 +32,7 @@ extension HTTP2Session {
         unsafe swap(&self.state.pointee.batch, &batch)
     }
 
-    /// Looks at streams that are about to be answered, so that the processor fetches what belongs to them for many at a time.
+    /// Looks at streams that are about to be answered, so that the processor fetches their memory for many at a time.
     package func prefetch(_ streamIDs: Span<Int32>) {
         for index in streamIDs.indices {
             if let slot = unsafe self.slot(streamIDs[index]) {
@@ -90,7 +90,7 @@ extension HTTP2Session {
         return .full
     }
 
-    /// Ends a streamed answer; what was written before still goes out.
+    /// Ends a streamed answer; earlier writes still go out.
     package func finish(_ streamID: Int32) {
         guard let slot = unsafe self.slot(streamID), unsafe slot.pointee.flags.contains(.hasBegun) else { return }
         unsafe slot.pointee.flags.insert(.ownerEnded)
@@ -224,7 +224,7 @@ extension HTTP2Session {
 }
 
 extension StreamSlot {
-    /// Moves what waits to the front when most of the store has been sent.
+    /// Moves the waiting bytes to the front when most of the store has been sent.
     fileprivate mutating func dropSent() {
         guard self.outputSent > 0, self.outputSent >= self.output.count / 2 else { return }
         self.output.removeFirst(self.outputSent)

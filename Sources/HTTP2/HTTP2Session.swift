@@ -26,7 +26,7 @@ import CNghttp2
     let state: UnsafeMutablePointer<SessionState>
     /// Owned; nghttp2's memory.
     private let pool: UnsafeMutablePointer<BlockPool>
-    /// What ended the session. nghttp2's `mem_recv` must never be called again after it has failed (CVE-2026-27135).
+    /// The error that ended the session. nghttp2's `mem_recv` must never be called again after it has failed (CVE-2026-27135).
     private var failure: HTTP2Error?
     /// The first bytes from a client until they turn out to be HTTP/2.
     private var opening: Opening?
@@ -74,7 +74,8 @@ import CNghttp2
     ///
     /// A client passes an empty batch and takes its responses by ``takeResponses(into:)``.
     ///
-    /// - Throws: What ended the session. Its GOAWAY is to be drained; later calls throw `ended` and read nothing.
+    /// - Throws: The error that ended the session. Its GOAWAY is to be drained; later calls throw `ended` and read
+    ///   nothing.
     package func receive(
         _ bytes: Span<UInt8>,
         at second: UInt32,
@@ -93,7 +94,7 @@ import CNghttp2
         }
     }
 
-    /// Judges each frame and gives it to nghttp2; what came before a frame that is refused is still read.
+    /// Judges each frame and gives it to nghttp2; the bytes before a frame that is refused are still read.
     private func read(_ bytes: Span<UInt8>, at second: UInt32) -> HTTP2Error? {
         var given = 0
         var offset = 0
@@ -107,7 +108,7 @@ import CNghttp2
             mayClose = mayClose || head.type == FrameType.resetStream
             if case .pass = verdict { continue }
             if case .passIfOpen = verdict, !mayClose, unsafe self.slot(head.streamID) != nil { continue }
-            // What nghttp2 thinks of the frames before is needed now.
+            // nghttp2's view of the frames before is needed now.
             if let error = self.give(bytes, given..<head.start) { return error }
             given = max(given, head.start)
             mayClose = false
@@ -135,7 +136,7 @@ import CNghttp2
         return read >= 0 ? nil : self.error(library: read)
     }
 
-    /// Moves what has happened into `events`, which are forgotten here.
+    /// Moves the events into `events`, and forgets them here.
     package func takeEvents(into events: inout [HTTP2Event]) {
         guard unsafe !self.state.pointee.events.isEmpty else { return }
         unsafe events.append(contentsOf: self.state.pointee.events)
@@ -149,7 +150,7 @@ import CNghttp2
 
     // MARK: To the peer
 
-    /// Appends what is to be sent to `buffer`, frame by frame, until it holds `limit` bytes or nothing is left.
+    /// Appends the bytes to send to `buffer`, frame by frame, until it holds `limit` bytes or nothing is left.
     ///
     /// The last frame may pass the limit by a frame's length (16 KiB). Throws if sending shows that a limit was broken.
     package func drain(into buffer: inout [UInt8], upTo limit: Int, at second: UInt32) throws(HTTP2Error) {
@@ -277,14 +278,14 @@ import CNghttp2
 
     /// Ends the session for a reason of its owner's.
     ///
-    /// - Returns: What later calls throw; its GOAWAY is to be drained.
+    /// - Returns: The error that later calls throw; its GOAWAY is to be drained.
     package func giveUp(_ reason: String) -> HTTP2Error {
         self.failure ?? self.fail(HTTP2Error(.limit, reason, goAway: .enhanceYourCalm))
     }
 
     /// Ends the session if a header block has not come whole in time.
     ///
-    /// - Throws: What to end the connection with; its GOAWAY is to be drained.
+    /// - Throws: The error to end the connection with; its GOAWAY is to be drained.
     package func expireHeaders(at second: UInt32, seconds: UInt32) throws(HTTP2Error) {
         let rules = unsafe self.state.pointee.rules
         guard self.failure == nil, rules.awaitsContinuation || self.scanner.isInsideHeaders,
@@ -341,7 +342,7 @@ extension HTTP2Session {
         unsafe nghttp2_option_set_max_outbound_ack(option, limits.outboundAcknowledgementsMax)
         // The library counts every piece in which the 9 bytes of a frame's head arrive; `SessionState` counts frames.
         unsafe nghttp2_option_set_max_continuations(option, (limits.continuationsMax + 1) * 9)
-        // What a client assumes before the server's SETTINGS arrive (RFC 9113, 6.5.2: at least 100).
+        // A client assumes this before the server's SETTINGS arrive (RFC 9113, 6.5.2: at least 100).
         unsafe nghttp2_option_set_peer_max_concurrent_streams(option, 100)
         return unsafe option
     }

@@ -16,7 +16,7 @@ struct Opening {
     /// True once the preface has been read whole and taken.
     var isOver: Bool { self.length >= Self.prefaceLength }
 
-    /// The method and target of an HTTP/1.x request line, if that is what came; printable ASCII only.
+    /// The method and target of an HTTP/1.x request line, if the bytes begin with one; printable ASCII only.
     var requestLine: String? {
         let line = self.bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let words = line.split(separator: UInt8(ascii: " "))

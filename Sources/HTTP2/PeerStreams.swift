@@ -1,12 +1,12 @@
 /// Which streams a client has opened, which it left out, and which this side has reset.
 ///
-/// nghttp2 forgets a stream when it closes, and from then on ignores what comes on it. The rules about closed streams
-/// (RFC 9113, 5.1 and 5.1.1) need to know more: a frame on a stream that both sides have ended is a fault, one on a
-/// stream that this side has reset was on its way.
+/// nghttp2 forgets a stream when it closes, and from then on ignores frames on it. The rules about closed streams (RFC
+/// 9113, 5.1 and 5.1.1) need to know more: a frame on a stream that both sides have ended is a fault, one on a stream
+/// that this side has reset was on its way.
 struct PeerStreams {
     /// The highest stream that the client has opened.
     private(set) var highest: Int32 = 0
-    /// The highest stream, while the client has more to say on it. What comes there needs no further look.
+    /// The highest stream, while the client has more to say on it. Frames on it need no further look.
     private(set) var current: Int32 = 0
     /// Streams that were left out, and with that closed; the newest last.
     private var skipped: [ClosedRange<Int32>] = []

@@ -1,8 +1,8 @@
 import CNghttp2
 
-/// Fetches what the next request or answer will need while the one before is in work.
+/// Fetches the memory that the next request or answer will need while the one before is in work.
 ///
-/// Streams take turns: what belongs to one was last touched some milliseconds ago, and lies in a farther cache.
+/// Streams take turns: the memory of one was last touched some milliseconds ago, and is in a farther cache.
 enum Prefetch {
     /// Bytes that the processor fetches at once.
     private static let lineBytes = 64

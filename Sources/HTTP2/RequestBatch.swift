@@ -3,7 +3,7 @@ package struct ByteRange: Hashable, Sendable {
     package var offset: UInt32
     package var length: UInt32
 
-    /// The empty place: what a field that did not come is.
+    /// The empty place, of a field that did not come.
     package static let empty = ByteRange(offset: 0, length: 0)
 
     package init(offset: UInt32, length: UInt32) {
@@ -19,8 +19,9 @@ package struct ByteRange: Hashable, Sendable {
 
 /// The completed requests of one wakeup, as bytes and ranges.
 ///
-/// One batch is one value: whoever gets it reads it with safe code, and the transport reuses its storage for the next
-/// wakeup. Ranges are valid for as long as the value they came with; a receiver that answers later copies what it needs.
+/// One batch is one value: its receiver reads it with safe code, and the transport reuses its storage for the next
+/// wakeup. Ranges are valid for as long as the value they came with; a receiver that answers later copies what it
+/// needs.
 ///
 /// Requests stand in the order in which they completed.
 package struct RequestBatch: Sendable {
@@ -36,7 +37,7 @@ package struct RequestBatch: Sendable {
         }
     }
 
-    /// What a request has against it; empty for nearly all.
+    /// The faults of a request; empty for nearly all.
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
 
@@ -44,9 +45,10 @@ package struct RequestBatch: Sendable {
             self.rawValue = rawValue
         }
 
-        /// The body passed the listener's limit: `body` holds what came before, the rest is thrown away. Answer 413.
+        /// The body passed the listener's limit: `body` holds the bytes before the limit, the rest is thrown away.
+        /// Answer 413.
         package static let bodyTooLarge = Flags(rawValue: 1)
-        /// The header list passed its limits: `fields` holds what came before. Answer 431.
+        /// The header list passed its limits: `fields` holds the fields before them. Answer 431.
         package static let headersTooLarge = Flags(rawValue: 2)
         /// The rest of the request did not arrive within its deadline. Answer 408.
         package static let timedOut = Flags(rawValue: 4)

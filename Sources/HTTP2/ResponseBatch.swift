@@ -6,7 +6,7 @@ package struct ResponseBatch: Sendable {
         /// Its fields in ``ResponseBatch/fields``, in the order sent.
         package var fields: Range<Int32>
         package var body: ByteRange
-        /// The body or the header list passed its limit; what came before it is here.
+        /// The body or the header list passed its limit; the part before the limit is here.
         package var isTooLarge: Bool
     }
 

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// What the callbacks of one session reach: everything that changes while nghttp2 reads or writes.
+/// The state that the callbacks of one session reach: everything that changes while nghttp2 reads or writes.
 ///
 /// It lies behind a pointer that the session owns and nghttp2 has as its user data. There is no way from here to the
 /// session's `receive` and `drain`, so a callback cannot break nghttp2's rule against re-entering.
@@ -16,7 +16,7 @@ import CNghttp2
     var headerSlot: UnsafeMutablePointer<StreamSlot>?
     /// Monotonic seconds, as the last caller gave them.
     var now: UInt32 = 0
-    /// What broke a limit: set by a callback that fails on purpose.
+    /// The fault that broke a limit: set by a callback that fails on purpose.
     var fault: HTTP2Error?
     /// The code of the last GOAWAY that was sent.
     var sentGoAway: HTTP2ErrorCode?
@@ -26,7 +26,7 @@ import CNghttp2
     /// The debug data of the second GOAWAY of a drain.
     var drainDebug: [UInt8] = []
     var hasPeerSettings = false
-    /// What every frame of the peer is judged by before nghttp2 reads it.
+    /// The rules by which every frame of the peer is judged before nghttp2 reads it.
     var rules: FrameRules
     /// Of a server: how many streams the client may have open.
     var streamLimit: StreamLimit
@@ -244,7 +244,7 @@ import CNghttp2
         self.pendingHeads -= 1
     }
 
-    /// Gives up on the rest of a request: it is answered before it is whole, and what comes is thrown away.
+    /// Gives up on the rest of a request: it is answered before it is whole, and further bytes are thrown away.
     mutating func dropRest(_ slot: UnsafeMutablePointer<StreamSlot>) {
         unsafe self.forgetHead(slot)
         unsafe slot.pointee.flags.insert(.isDispatched)

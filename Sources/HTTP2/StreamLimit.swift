@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// How many streams a client may have open at once: what was announced last, and whether the client knows.
+/// How many streams a client may have open at once: the limit that was announced last, and whether the client knows it.
 ///
 /// nghttp2 is not told. It would end the connection for one stream too many once the client has acknowledged the limit;
 /// RFC 9113, 5.1.2 leaves the choice between that and resetting the stream alone, and only of a stream that was reset
@@ -24,10 +24,10 @@ struct StreamLimit {
         self.max = max
     }
 
-    /// Whether the client has acknowledged what it was told: who passes the limit all the same means it.
+    /// Whether the client has acknowledged the limit: one that passes it all the same means it.
     var isKnown: Bool { self.unacknowledged == 0 }
 
-    /// Whether what is sent has to be looked at.
+    /// Whether the output has to be scanned for the limit.
     var isUnsent: Bool { self.unsent > 0 }
 
     /// Notes SETTINGS that were handed to nghttp2.

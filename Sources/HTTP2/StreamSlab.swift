@@ -7,7 +7,7 @@
     private static let chunksKept = 16
     /// Bytes of a spare store; a larger one goes back to the allocator.
     private static let spareCapacityMax: Int32 = 4096
-    /// What most requests' heads take of a store.
+    /// The bytes of a store that most requests' heads take.
     private static let headBytes = 512
     /// Spare stores that a session keeps until ``freeSpares()``.
     private static let sparesMax = 128
@@ -123,7 +123,8 @@
         }
     }
 
-    /// Goes back to the chunks that an idle session keeps. Sound only while no slot is live: slots move to nobody.
+    /// Goes back to the chunks that an idle session keeps. Sound only while no slot is live, so that no stream loses
+    /// its slot.
     private mutating func shrink() {
         for place in unsafe self.chunks.indices.dropFirst(Self.chunksKept) {
             let chunk = unsafe self.chunks[place]

@@ -1,4 +1,4 @@
-/// What a session keeps for one stream.
+/// A session's state of one stream.
 ///
 /// The layout is fixed and the slot stays at its address from the stream's first frame until its close: nghttp2 holds
 /// the address as the stream's user data. `input` holds, one after the other, the pseudo-header values, the fields (two
@@ -25,7 +25,7 @@
         static let isResetByOwner = Flags(rawValue: 128)
         /// This side's message is out to its end.
         static let isAnswered = Flags(rawValue: 512)
-        /// The header block has ended; what follows in `input` is the body.
+        /// The header block has ended; the following bytes in `input` are the body.
         static let hasHead = Flags(rawValue: 256)
         /// Of a client: the response's body is handed out as it comes.
         static let isStreamed = Flags(rawValue: 1024)
@@ -52,7 +52,7 @@
     var authority = ByteRange.empty
     var fieldsOffset: UInt32 = 0
     var bodyOffset: UInt32 = 0
-    /// What the owner takes of the body, if that is less than the session's limit.
+    /// The most body bytes that the owner takes, if that is less than the session's limit.
     var bodyBytesMax = Int.max
     /// Body bytes thrown away since the message was dispatched.
     var discardedBytes = 0

@@ -1,4 +1,4 @@
-/// What became of a piece of a streamed response.
+/// The result of writing a piece of a streamed response.
 package enum StreamWrite: Hashable, Sendable {
     /// Taken; more may come at once.
     case accepted

@@ -152,7 +152,8 @@ package final class AsyncRequestHandler: RequestBatchHandler {
         let eventLoop = self.eventLoop
         let bound = NIOLoopBound(stream, eventLoop: eventLoop)
         let handler = NIOLoopBound(self, eventLoop: eventLoop)
-        // A task of its own: what the answer took of the other's memory would stay for as long as the stream does.
+        // A task of its own: else the memory that the answer took of the other would stay for as long as the stream
+        // does.
         stream.task = Task {
             do {
                 try await produce(HTTPBodyWriter(bound))

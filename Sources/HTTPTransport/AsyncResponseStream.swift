@@ -96,7 +96,7 @@ final class AsyncResponseStream {
         self.connection.flush()
     }
 
-    /// The stream has gone: whoever works for it may stop.
+    /// The stream has gone: the work for it may stop.
     func close() {
         self.isClosed = true
         self.waiting?.fail(Self.gone)

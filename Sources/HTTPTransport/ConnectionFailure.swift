@@ -3,9 +3,9 @@ import NIOHTTP1
 import NIOPosix
 import TLS
 
-/// What kept a connection from being made, or broke it, in words for people: neither a library's nor the system's own.
+/// The reason why a connection was not made, or broke, in words for people: neither a library's nor the system's own.
 package enum ConnectionFailure {
-    /// What an error of the network means.
+    /// The meaning of an error of the network.
     package static func sentence(_ error: any Error) -> String {
         switch error {
         case let error as HTTPTransportError: error.message

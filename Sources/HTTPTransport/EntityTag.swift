@@ -1,7 +1,7 @@
 import TLS
 import WidgetModel
 
-/// What tells an answer's content from another one (RFC 9110, 8.8.3).
+/// The tag that tells an answer's content from another one (RFC 9110, 8.8.3).
 package struct EntityTag: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -26,10 +26,10 @@ package struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether something may be changed of which a client says by `if-match` and `if-none-match` what it knows of it (RFC 9110,
-    /// 13.1). Weak tags match nothing.
+    /// Whether a client may change something, by the tags that it knows, in `if-match` and `if-none-match` (RFC 9110, 13.1). Weak tags
+    /// match nothing.
     ///
-    /// - Parameter tag: What it has now; nil if there is no such thing.
+    /// - Parameter tag: Its present tag; nil if there is no such thing.
     package static func allowsChange(of tag: EntityTag?, ifMatch: String?, ifNoneMatch: String?) -> Bool {
         if let ifMatch {
             let known = ifMatch.split(separator: ",").map { $0.drop { $0 == " " }.prefix { $0 != " " } }

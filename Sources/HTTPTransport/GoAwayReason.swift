@@ -1,7 +1,7 @@
 /// Why a listener ends a connection of its own accord, in APNs' words: the `reason` of the GOAWAY's debug data.
 ///
 /// Source: Apple, "Sending notification requests to APNs" (the GOAWAY frame's JSON) and "Handling notification
-/// responses from APNs" (the reasons). What a peer breaks is told in plain sentences instead; see `HTTP2Error`.
+/// responses from APNs" (the reasons). A peer's faults are told in plain sentences instead; see `HTTP2Error`.
 enum GoAwayReason: String, Hashable, Sendable {
     /// The process ends.
     case shutdown = "Shutdown"

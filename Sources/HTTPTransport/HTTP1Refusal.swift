@@ -1,6 +1,8 @@
-/// What a listener that speaks HTTP/2 only says to a client that speaks HTTP/1.1: an answer that it can read.
+/// The answer of a listener that speaks HTTP/2 only to a client that speaks HTTP/1.1, in a form that the client can
+/// read.
 ///
-/// APNs sends HTTP/2 frames to such a client, in which `curl --http1.1` sees "HTTP/0.9" and nobody sees the reason.
+/// APNs sends HTTP/2 frames to such a client. `curl --http1.1` takes them for "HTTP/0.9", and its user does not see the
+/// reason.
 enum HTTP1Refusal {
     /// The whole answer: 505 (RFC 9110, 15.6.6) with a problem detail (RFC 9457), and the end of the connection.
     static let bytes: [UInt8] = {

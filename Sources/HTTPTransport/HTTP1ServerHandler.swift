@@ -136,8 +136,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         context.fireChannelReadComplete()
     }
 
-    /// Lets the owner judge a request whose body has not come whole with its head. One that it answers is the connection's last:
-    /// what follows may be long.
+    /// Lets the owner judge a request whose body has not come whole with its head. One that it answers is the connection's last: the rest
+    /// of its body may be long.
     private func judge() {
         self.isJudged = true
         self.exchange = .dispatched

@@ -1,7 +1,7 @@
 import HTTP2
 import NIOCore
 
-/// The HTTP/2 side of a server's connection: the session, and what happens in it told to the owner.
+/// The HTTP/2 side of a server's connection: the session. It tells the owner the session's events.
 final class HTTP2ServerConnection: HTTPConnectionBackend {
     let session: HTTP2Session
     private let connection: HTTPConnection
@@ -9,7 +9,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     /// The handler that owns this object and outlives its use: it is let go of in ``close()``.
     private weak var transport: SecureServerHandler?
 
-    /// What the listener has counted of the bytes that the session holds.
+    /// The session's bytes that the listener has counted.
     private var countedBytes = 0
 
     /// Bytes gathered before they are encrypted: four TLS records.
@@ -30,7 +30,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     /// Whether the peer wants nothing and had not acknowledged the PING of a drain in time: it is not waited for at the end.
     private(set) var isSilent = false
 
-    /// - Parameter streamsMax: What the peer may have open at first, if that is less than the listener allows.
+    /// - Parameter streamsMax: How many streams the peer may have open at first, if that is less than the listener
+    ///   allows.
     init(connection: HTTPConnection, loop: ListenerLoop, transport: SecureServerHandler, streamsMax: UInt32?) {
         var limits = loop.configuration.limits
         connection.streamsMax = limits.concurrentStreamsMax
@@ -110,7 +111,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         }
     }
 
-    /// Counts the limits that were passed; for a connection whose other events nobody wants any more.
+    /// Counts the limits that were passed; for a connection whose other events have no receiver any more.
     func countLimits() {
         var events: [HTTP2Event] = []
         self.session.takeEvents(into: &events)
@@ -121,7 +122,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
 
     /// Looks whether the peer is still there and still of use. False if it does not answer and is to be cut off.
     ///
-    /// - Throws: What to end the connection with.
+    /// - Throws: The error to end the connection with.
     func checkDeadlines(at second: UInt32) throws(HTTP2Error) -> Bool {
         let deadlines = self.loop.configuration.deadlines
         try self.session.expireHeaders(at: second, seconds: deadlines.headers.wholeSeconds)

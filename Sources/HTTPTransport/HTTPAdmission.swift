@@ -1,4 +1,4 @@
-/// What the owner of a listener says to a connection whose handshake is complete and whose requests are not read yet.
+/// The word of a listener's owner to a connection whose handshake is complete and whose requests are not read yet.
 package enum HTTPAdmission: Hashable, Sendable {
     /// Its requests are taken.
     ///
@@ -7,6 +7,6 @@ package enum HTTPAdmission: Hashable, Sendable {
     case accepted(streamsMax: UInt32?)
     /// None is taken: GOAWAY with NO_ERROR right behind the first SETTINGS (RFC 9113, 6.8). HTTP/1.1 is closed.
     ///
-    /// - Parameter debug: What the peer can read: APNs sends JSON, `{"reason":"…"}`.
+    /// - Parameter debug: The debug data for the peer: APNs sends JSON, `{"reason":"…"}`.
     case refused(debug: String)
 }

@@ -29,7 +29,7 @@ package final class HTTPConnection {
     var isStreamLimitLow = false
     private var isSlowedForCredentials = false
     private var isEndedForCredentials = false
-    /// What a connection has that was slowed down.
+    /// The streams of a connection that was slowed down.
     private static let slowStreamsMax: UInt32 = 1
     /// SETTINGS that a peer may leave without acknowledgement before it is told of another limit.
     private static let unacknowledgedSettingsMax = 4
@@ -51,8 +51,7 @@ package final class HTTPConnection {
         self.version = version
     }
 
-    /// A connection that stands for another one, the same in all that is known of the peer: what is done with it is done by `backend`,
-    /// until ``standDown()``.
+    /// A connection that stands for another one, with the same facts about the peer. Calls to it go to `backend` until ``standDown()``.
     package convenience init(standingFor other: HTTPConnection, backend: any HTTPConnectionBackend) {
         self.init(
             id: other.id,
@@ -149,7 +148,7 @@ package final class HTTPConnection {
 
     /// Takes no more requests; answers to those that are here still go out, then the connection closes.
     ///
-    /// - Parameter debug: what the peer can read: APNs sends JSON, `{"reason":"…"}`. HTTP/1.1 has no place for it.
+    /// - Parameter debug: The debug data for the peer: APNs sends JSON, `{"reason":"…"}`. HTTP/1.1 has no place for it.
     package func goAway(_ code: HTTP2ErrorCode = .noError, debug: String = "") {
         self.eventLoop.assertInEventLoop()
         self.backend?.goAway(code, debug: debug)
@@ -177,8 +176,8 @@ package final class HTTPConnection {
         self.setMaxConcurrentStreams(limit)
     }
 
-    /// Takes the consequences of the credentials that were refused: the connection may have one stream at once while half of
-    /// what it may show is used up, and ends with the one too many. Call before the answer to the last one.
+    /// Takes the consequences of the credentials that were refused: the connection may have one stream at once while
+    /// half of its allowance is used up, and ends with the one too many. Call before the answer to the last one.
     package func paceByCredentials() {
         if self.refusedCredentials.isExhausted {
             guard !self.isEndedForCredentials, let backend else { return }
@@ -196,7 +195,7 @@ package final class HTTPConnection {
 
     private var mayAnnounce: Bool { self.backend?.unacknowledgedSettings ?? 0 < Self.unacknowledgedSettingsMax }
 
-    /// Closes at once; what was not flushed is lost.
+    /// Closes at once; output that was not flushed is lost.
     package func close() {
         self.eventLoop.assertInEventLoop()
         self.backend?.closeNow()
@@ -209,7 +208,7 @@ package enum HTTPVersion: Hashable, Sendable {
     case http2
 }
 
-/// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
+/// A connection's services for its owner; one class for HTTP/2 and one for HTTP/1.1.
 package protocol HTTPConnectionBackend: AnyObject {
     func limitBody(of streamID: Int32, to bytes: Int)
     func prefetch(_ streamIDs: Span<Int32>)

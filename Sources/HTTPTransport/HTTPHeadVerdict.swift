@@ -1,4 +1,4 @@
-/// What is said of a request by its head alone, before its body has come.
+/// The verdict on a request by its head alone, before its body has come.
 package enum HTTPHeadVerdict: Sendable {
     /// Its body may come.
     ///

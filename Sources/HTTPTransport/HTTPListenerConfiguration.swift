@@ -4,7 +4,7 @@ package import TLS
 
 /// How one listener takes connections.
 package struct HTTPListenerConfiguration: Sendable {
-    /// What a listener speaks.
+    /// The protocols that a listener speaks.
     package enum Protocols: Hashable, Sendable {
         /// HTTP/2 only. A client that speaks HTTP/1.1 gets a 505 that says so, if ALPN chose `http/1.1` or nothing.
         case http2
@@ -39,7 +39,7 @@ package struct HTTPListenerConfiguration: Sendable {
         package init() {}
     }
 
-    /// What the listener is called in logs.
+    /// The listener's name in logs.
     package var name: String
     /// A numeric address. Default 127.0.0.1.
     package var address: String
@@ -53,7 +53,7 @@ package struct HTTPListenerConfiguration: Sendable {
     package var deadlines = Deadlines()
     /// Connections at once. Default 10,000; more are closed as they are accepted.
     package var connectionsMax = 10_000
-    /// What it shares with other listeners. Default: no bound.
+    /// The bound on connections that it shares with other listeners. Default: no bound.
     package var allowance = ConnectionAllowance(max: nil)
     /// Connections of one address at once; an IPv6 address counts as its first 64 bits. Default 1,000; more are closed as
     /// they are accepted.
@@ -79,7 +79,7 @@ package struct HTTPListenerConfiguration: Sendable {
         self.tls = tls
     }
 
-    /// Takes over what bounds connections and how long they may take.
+    /// Takes over the bounds of connections and their deadlines.
     mutating func useBounds(of other: HTTPListenerConfiguration) {
         self.limits = other.limits
         self.deadlines = other.deadlines

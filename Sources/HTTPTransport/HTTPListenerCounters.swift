@@ -1,6 +1,6 @@
 package import HTTP2
 
-/// What a listener has counted since it started.
+/// A listener's counts since it started.
 package struct HTTPListenerCounters: Hashable, Sendable {
     /// Connections open now.
     package var connections = 0

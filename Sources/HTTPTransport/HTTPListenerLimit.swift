@@ -8,12 +8,12 @@ package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     case maxConnectionsPerAddress
     /// Connections whose TLS handshake is not made yet.
     case maxHandshakes
-    /// What all connections make the listener hold.
+    /// The bytes that all connections make the listener hold.
     case maxListenerBytes
     /// Credentials of one connection that were refused.
     case maxBadCredentials
 
-    /// What is said to a connection that ends because of ``maxListenerBytes``.
+    /// The text for a connection that ends because of ``maxListenerBytes``.
     static var heldBytesReason: String { "the listener holds too many bytes, most of them for this connection" }
 }
 

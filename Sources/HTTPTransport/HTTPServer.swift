@@ -89,8 +89,9 @@ package final class HTTPServer: Sendable {
 
     /// Keeps the bounds and deadlines of another configuration; its address, protocols and certificate do not count.
     ///
-    /// Deadlines hold for every connection at once, and so do the bounds of how many there are and what they hold in all. What
-    /// one connection may do (``HTTPListenerConfiguration/limits``) was agreed upon at its beginning: the next ones get it.
+    /// Deadlines hold for every connection at once, and so do the bounds on the number of connections and on the bytes that they hold in
+    /// all. The limits of one connection (``HTTPListenerConfiguration/limits``) were agreed upon at its beginning: the next ones get the
+    /// new limits.
     package func useBounds(of configuration: HTTPListenerConfiguration) {
         for loop in self.loops {
             loop.eventLoop.execute { loop.value.useBounds(of: configuration) }
@@ -100,7 +101,7 @@ package final class HTTPServer: Sendable {
     /// Takes no more connections, lets those that are here finish, and returns when all have gone.
     ///
     /// HTTP/2 connections get two GOAWAYs (RFC 9113, 6.8), so that no request that was on its way is lost. Streamed
-    /// answers are finished by their owner; what is not finished within the limit is cut off.
+    /// answers are finished by their owner; those that are not finished within the limit are cut off.
     package func drain(within limit: Duration) async {
         // It fails only if the listener has been closed before.
         try? await self.channel.close()
@@ -120,7 +121,7 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// What the listener has counted, summed over its loops.
+    /// The listener's counts, summed over its loops.
     package func counters() async -> HTTPListenerCounters {
         var sum = HTTPListenerCounters()
         for loop in self.loops {

@@ -30,7 +30,7 @@ package struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConver
     }
 
     package let code: Code
-    /// What was being done to what, and what the layer below said; never a header value or a body.
+    /// The operation that failed, its object, and the error of the layer below; never a header value or a body.
     package let message: String
     /// True if the server surely did not act on the request, so that it may be sent again elsewhere.
     package let isUnprocessed: Bool

@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 import TLS
 
-/// What the loops of one listener share.
+/// The state that the loops of one listener share.
 final class ListenerShared: Sendable {
     let logger: Logger
     /// Open connections on all loops.
@@ -87,7 +87,7 @@ final class ListenerLoop {
     let shared: ListenerShared
     let handler: any RequestBatchHandler
     var counters = HTTPListenerCounters()
-    /// What holds at present; nothing outside of this loop changes it.
+    /// The configuration in force; nothing outside of this loop changes it.
     private(set) var configuration: HTTPListenerConfiguration
 
     /// Completed requests of the wakeup that is running.
@@ -228,7 +228,7 @@ final class ListenerLoop {
     func hold(_ bytes: Int) {
         let held = self.shared.heldBytes.add(bytes, ordering: .relaxed).newValue
         guard bytes > 0, held > self.configuration.heldBytesMax else { return }
-        // The lowest id among equals: what a dictionary puts first is no choice.
+        // The lowest id among equals: a dictionary's order is no choice.
         let most = self.members.max { ($0.value.heldBytes, $1.key) < ($1.value.heldBytes, $0.key) }
         guard let most, most.value.heldBytes > 0 else { return }
         self.counters.listenerLimits[.maxListenerBytes] += 1
@@ -274,7 +274,7 @@ final class ListenerLoop {
     /// Forgets the collected requests of a connection that has ended: the next connection's would be handed out with them, as its own.
     func forgetRequests() { self.batch.removeAll() }
 
-    /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by what it says.
+    /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by its limits.
     func judge(from connection: HTTPConnection) {
         var heads = RequestBatch()
         swap(&heads, &self.batch)
@@ -301,7 +301,7 @@ final class ListenerLoop {
         return emptied.futureResult
     }
 
-    /// Cuts every connection off. Who waits for them to go waits a second more at most.
+    /// Cuts every connection off. A caller that waits for their end waits a second more at most.
     func abortAll() {
         for member in Array(self.members.values) {
             member.abort()

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// What counts as one peer when connections are counted.
+/// The address by which connections of one peer are counted.
 ///
-/// An IPv4 address, also where it comes mapped into IPv6, or the first 64 bits of an IPv6 address: whoever has one address
-/// there usually has all of its network.
+/// An IPv4 address, also where it comes mapped into IPv6, or the first 64 bits of an IPv6 address: a peer with one
+/// address there usually has all of its network.
 struct PeerAddress: Hashable, Sendable {
     private let text: String
 

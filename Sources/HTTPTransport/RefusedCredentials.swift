@@ -4,8 +4,8 @@ import Synchronization
 
 /// The credentials of one connection that were refused, and whether further ones are looked at.
 ///
-/// Looking at one costs the verification of a signature. A connection that shows many bad ones is slowed down when half of what
-/// it may show is used up, and ended when it shows one too many; those that it shows then are refused unseen.
+/// Looking at one costs the verification of a signature. A connection that shows many bad ones is slowed down when half of its allowance is
+/// used up, and ended when it shows one too many; those that it shows then are refused unseen.
 ///
 /// For any thread: credentials are looked at on event loops and in tasks.
 package final class RefusedCredentials: Sendable {
@@ -51,6 +51,6 @@ package final class RefusedCredentials: Sendable {
         return self.state.withLock { $0.bucket.available(at: second) * 2 < self.max }
     }
 
-    /// What the connection is told when it ends.
+    /// The explanation to the connection when it ends.
     var explanation: String { "more than \(self.max) refused credentials at once, or \(self.perSecond) a second" }
 }

@@ -3,7 +3,7 @@ import WidgetModel
 /// A request target in origin form, taken apart (RFC 9112, 3.2.1; RFC 3986, 3.3 and 3.4).
 ///
 /// Segments are split before they are decoded, so that `%2F` stays within its segment. A percent sign that does not
-/// begin an escape stands for itself, and bytes that are no UTF-8 are repaired: what is not found is a 404, not a fault.
+/// begin an escape stands for itself, and bytes that are no UTF-8 are repaired: an unknown path is a 404, not a fault.
 package struct RequestTarget: Hashable, Sendable {
     package var path: [String] = []
     package var query: [HTTPQueryItem] = []

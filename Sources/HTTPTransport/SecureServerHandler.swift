@@ -289,7 +289,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
         self.finish(context)
     }
 
-    /// What a session that takes nothing more has left to say; a second failure has nothing to add.
+    /// The last frames of a session that takes nothing more; a second failure has nothing to add.
     private func lastFrames(of http2: HTTP2ServerConnection) -> [UInt8] {
         var output: [UInt8] = []
         try? http2.drain(into: &output)

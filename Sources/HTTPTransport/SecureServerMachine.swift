@@ -1,8 +1,7 @@
-/// The decisions of a server's TLS connection: what it speaks, what becomes of what the peer sends, when output leaves, what is
-/// late, and how it ends.
+/// The decisions of a server's TLS connection: its protocol, the use of the peer's bytes, when output leaves, its deadlines, and its end.
 ///
-/// What happened goes in as a call, with the present where it matters; what to do about it comes back. It has no clock, no
-/// channel and no bytes. `Session` is the HTTP/2 side of the connection, which it only keeps.
+/// An event goes in as a call, with the present where it matters; the action comes back. It has no clock, no channel and no bytes.
+/// `Session` is the HTTP/2 side of the connection, which it only keeps.
 struct SecureServerMachine<Session> {
     /// Where the connection stands; states only follow each other in this order, some are skipped.
     enum State {
@@ -13,7 +12,8 @@ struct SecureServerMachine<Session> {
         case http1
         /// The client speaks HTTP/1.1 where only HTTP/2 is spoken: its first bytes are answered with that.
         case refusingHTTP1
-        /// All is said; what the peer still sends is thrown away until it closes, so that it can read what was said.
+        /// All output is sent. The peer's further bytes are thrown away until it closes, so that it can read the
+        /// output.
         case lingering(bytesLeft: Int)
         case closed
     }
@@ -75,9 +75,9 @@ struct SecureServerMachine<Session> {
     /// TLS is made.
     ///
     /// - Parameters:
-    ///   - name: What was agreed on by ALPN, nil for nothing.
+    ///   - name: The protocol that ALPN agreed on; nil for none.
     ///   - servesHTTP1: Whether the listener speaks HTTP/1.1, too.
-    /// - Returns: What the peer will speak; nil if that is not spoken here, and it is told so.
+    /// - Returns: The protocol of the connection; nil if the listener does not speak it, and then the peer is told so.
     mutating func handshakeCompleted(speaking name: String?, servesHTTP1: Bool) -> HTTPVersion? {
         guard case .handshaking = self.state else { return nil }
         self.beganAt = self.lastReadAt
@@ -136,8 +136,8 @@ struct SecureServerMachine<Session> {
 
     /// Reading is asked for.
     ///
-    /// - Returns: Whether to read. Not while the socket does not take what was written, so that a peer that asks but does not read
-    ///   is left alone.
+    /// - Returns: Whether to read. Not while the socket takes no output, so that a peer that sends requests but does not read answers is
+    ///   held up.
     mutating func wantsRead(isWritable: Bool) -> Bool {
         self.holdsRead = !isWritable
         return isWritable
@@ -147,9 +147,9 @@ struct SecureServerMachine<Session> {
 
     mutating func becameUnwritable(at second: UInt32) { self.unwritableSince = second }
 
-    /// Whether to read what was asked for while the socket took nothing.
+    /// Whether to do the read that was asked for while the socket took no output.
     ///
-    /// - Parameter isWritable: Whether it takes something still, after what waited was flushed.
+    /// - Parameter isWritable: Whether it still takes output, after the waiting output was flushed.
     mutating func releaseRead(isWritable: Bool) -> Bool {
         guard self.holdsRead, isWritable else { return false }
         self.holdsRead = false
@@ -164,7 +164,7 @@ struct SecureServerMachine<Session> {
         case lingered
     }
 
-    /// What the connection is late with, nil for nothing.
+    /// The deadline that the connection has missed, or the end of its lingering; nil for neither.
     ///
     /// - Parameter hasPeerSettings: Whether a session has heard from the peer.
     func lateness(

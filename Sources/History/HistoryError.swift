@@ -3,7 +3,7 @@ package import WidgetModel
 
 /// Why a log cannot answer for its past: the entries are gone that it would take.
 package enum HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The log begins in the middle, and there is no state to begin with; the reason says what became of snapshots.
+    /// The log begins in the middle, and there is no state to begin with; the reason says why no snapshot can be used.
     case noState(partition: PartitionID, first: LogPosition, reason: String)
     /// The question goes back behind the oldest state that can be read.
     case tooLongAgo(partition: PartitionID, earliest: Instant)

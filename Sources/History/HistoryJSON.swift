@@ -10,7 +10,7 @@ extension JSONValue {
 
     static func number(_ count: Int) -> JSONValue { .int(Int64(count)) }
 
-    /// RFC 3339 text in UTC; what does not fit years of four digits as the nearest that does.
+    /// RFC 3339 text in UTC; an instant outside of years of four digits becomes the nearest one inside.
     static func at(_ instant: Instant) -> JSONValue { .string(RFC3339.nearestText(to: instant)) }
 
     static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }

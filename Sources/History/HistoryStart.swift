@@ -10,15 +10,15 @@ package enum HistoryReach: Hashable, Sendable {
     case oldest(notAfter: Instant?)
 }
 
-/// Where a replay of history begins: a state that is kept of a partition, from which on the log has every entry.
+/// Where a replay of history begins: a kept state of a partition, from which on the log has every entry.
 ///
-/// What is asked of history needs the state at some instant, and the records from there on. Whoever keeps states
-/// (``SnapshotStart``) saves the replay the way to it; ``EmptyStart`` keeps none.
+/// A question to history needs the state at some instant, and the records from there on. ``SnapshotStart`` has kept
+/// states, which saves the replay the way to that instant; ``EmptyStart`` has none.
 package protocol HistoryStart: Sendable {
     /// A state to begin with.
     ///
     /// - Parameters:
-    ///   - partition: Whose.
+    ///   - partition: The partition.
     ///   - history: The log; reading it goes on behind the engine's ``Engine/position``.
     ///   - reach: Which state.
     ///   - host: The one host that is asked about: the state may know no other; nil for all of them.

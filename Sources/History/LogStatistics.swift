@@ -2,7 +2,7 @@ package import Engine
 package import Journaling
 package import WidgetModel
 
-/// What is in a log, counted: records by kind, by partition and by app, bytes and times.
+/// The counts of a log: records by kind, by partition and by app, bytes and times.
 package struct LogStatistics: Sendable {
     package struct Count: Hashable, Sendable {
         package var records = 0

@@ -80,7 +80,7 @@ extension OperatorOrder {
     /// As it was ordered (docs/wire.md).
     package var json: JSONValue { .members(self.members) }
 
-    /// What was ordered, not by whom: that is not for everybody who asks why a widget reloaded.
+    /// The order without its operator, whose name is not for each reader of the reasons of a reload.
     var members: [(String, JSONValue?)] {
         let action: [(String, JSONValue?)] =
             switch self.action {

@@ -17,7 +17,7 @@ package struct ReplayCheck: ~Copyable {
     private let partition: PartitionID
     private let partitions: Int
     private var engine: Engine
-    /// What came out since the last output.
+    /// The effects since the last output.
     private var effects: [Effect] = []
     private let snapshots: (any SnapshotHistory)?
     /// Outputs that the next whole one completes.
@@ -36,7 +36,7 @@ package struct ReplayCheck: ~Copyable {
     ///     and all behind it are compared. Without them the log has to be whole.
     ///   - end: The first entry that is not to be read, since it is known to be damaged; nil for all.
     ///   - progress: Called with the newest applied position now and then.
-    /// - Throws: What the log throws. If there is nothing to begin with, that is a fault like others.
+    /// - Throws: The log's errors. If there is nothing to begin with, that is a fault like others.
     package init(
         _ history: any LogHistory,
         _ partition: PartitionID,
@@ -162,7 +162,7 @@ package struct ReplayCheck: ~Copyable {
         }
     }
 
-    /// Forgets what was to be compared.
+    /// Forgets the effects and chunks that were to be compared.
     private mutating func letGo() {
         self.effects = []
         self.chunks = []

@@ -22,7 +22,7 @@ package struct SnapshotStart: HistoryStart {
         let partitions = history.format.partitions
         // Behind an older one there are entries missing.
         let all = try self.store.snapshots(partition).filter { $0.position.next >= first }
-        // What lies behind a state of other decision rules only they can replay.
+        // Only the same decision rules can replay the entries behind a state.
         let usable = Array(all.prefix { self.isOwn($0) })
         let isWhole = first == LogPosition.start.next && usable.count == all.count
         var refusal = "there is no snapshot after which the log has every entry"

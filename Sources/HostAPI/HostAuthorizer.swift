@@ -64,7 +64,7 @@ package struct HostAuthorizer: Sendable {
             token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
         } catch {
             guard error.rejection == .invalidProviderToken else { throw Problem(error) }
-            // What is no token at all is so for both.
+            // A text that is no token at all has the same fault as both.
             let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
             throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }
@@ -76,8 +76,8 @@ package struct HostAuthorizer: Sendable {
         }
     }
 
-    /// Who a caller that was let in speaks for by the keys and certificates that are in force now; nil if its credential
-    /// does not hold any more. For a host it is the sender that signed.
+    /// The sender that a caller, once let in, speaks for by the keys and certificates in force now; nil if its
+    /// credential does not hold any more. For a host it is the sender that signed.
     package func present(_ caller: Caller) -> Sender? {
         let now = self.clock.now()
         return switch caller {

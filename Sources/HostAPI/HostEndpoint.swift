@@ -4,7 +4,7 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// By whom a host's route is asked: the host itself, or its back end.
+/// The asker of a host's route: the host itself, or its back end.
 struct HostAsker: Sendable {
     /// The push token of the path.
     let token: DeviceToken
@@ -17,7 +17,7 @@ struct AppAsker: Sendable {
     let caller: Caller
 }
 
-/// Somebody who belongs to an app that has a kind.
+/// A caller of an app, with a kind of that app.
 struct KindAsker: Sendable {
     let app: ServedApps.App
     let schema: KindSchema
@@ -25,7 +25,7 @@ struct KindAsker: Sendable {
     var key: KindKey { KindKey(app: self.app.bundle, kind: self.schema.kind) }
 }
 
-/// Who answers a route of the host listener, and by what right it is asked: a handler is given what that right was proved with.
+/// The handler of a route of the host listener, by the right that the route needs: the handler is given the proof of that right.
 enum HostEndpoint: Sendable {
     typealias Handler<Asker: Sendable> =
         @Sendable (HostRoutes) -> (Call<Asker>) async throws(Problem) -> HTTPResponse

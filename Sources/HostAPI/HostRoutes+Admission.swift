@@ -5,14 +5,14 @@ import WidgetModel
 
 /// Registrations that add hosts or instances have to find room in the registry.
 extension HostRoutes {
-    /// What came of asking for room: what is reserved, and which registrations find none.
+    /// The reserved room, and the registrations that find none.
     struct Admission {
         var reservations: [RegistryReservation] = []
         /// By the place of the registration.
         var refusals: [Int: Problem] = [:]
     }
 
-    /// Reserves what registrations of one app add.
+    /// Reserves room for the hosts and instances that registrations of one app add.
     ///
     /// As long as there is room for all that they could add, no engine is asked. Near a limit the engines say what each adds.
     func admit(
@@ -39,7 +39,7 @@ extension HostRoutes {
         return admission
     }
 
-    /// What each registration would add, were it applied now.
+    /// The hosts and instances that each registration would add, were it applied now.
     private func additions(
         of registrations: [HostRegistration],
         _ bindings: TokenBindings
@@ -52,7 +52,7 @@ extension HostRoutes {
             for (index, added) in zip(indices, found) { additions[index] = added ?? RegistryAdditions() }
         }
         for (index, registration) in registrations.enumerated() where additions[index].hosts > 0 {
-            // Who takes another host its last token takes its place.
+            // A host that takes another's last token takes its place.
             let token = registration.token
             guard let entry = try bindings.binding(of: token), entry.host != registration.host,
                 let other = try await self.log.ask(HostQuestion(entry.host)), other.tokens == [token]
@@ -65,7 +65,7 @@ extension HostRoutes {
 }
 
 extension Problem {
-    /// - Parameter isToldShare: Whether who asks may know what the team has.
+    /// - Parameter isToldShare: Whether the caller may know the team's usage.
     init(_ refusal: RegistryRefusal, isToldShare: Bool) {
         switch refusal {
         case .tooMany(let counted, let adding, let count, let owner, let limit):

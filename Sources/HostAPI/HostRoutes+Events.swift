@@ -25,10 +25,10 @@ extension HostRoutes {
 
     /// Server-Sent Events of a host, or of all of an app.
     ///
-    /// What is outstanding comes first, then what happens. A reload carries its id, by which a host deduplicates. An
-    /// event's own `id` is a place in the stream: a reader that gives the last one back gets `redelivered: true` on what it
-    /// has had before and not acknowledged. If what it missed is not known any more it gets a `gap` event: read the state,
-    /// then go on.
+    /// Outstanding reloads come first, then events as they happen. A reload carries its id, by which a host
+    /// deduplicates. An event's own `id` is a place in the stream: a reader that gives the last one back gets
+    /// `redelivered: true` on reloads that it has had before and not acknowledged. If the events that it missed are not
+    /// known any more, it gets a `gap` event: read the state, then go on.
     ///
     /// - Parameters:
     ///   - token: The push token that the path has, nil for an app's stream.
@@ -45,7 +45,7 @@ extension HostRoutes {
         }
         let subscription: HostStreams.Subscription
         do throws(HostStreams.Refusal) {
-            // Before the question what is outstanding, so that nothing falls between.
+            // Before the question for outstanding reloads, so that no reload falls between.
             subscription = try self.streams.subscribe(scope, by: right, after: lastEventID)
         } catch {
             throw Problem(error)
@@ -103,7 +103,7 @@ extension HostRoutes {
         _ writer: HTTPBodyWriter
     ) async throws {
         do {
-            // In a task of its own, whose memory goes with it: what follows is there for hours, ten thousand times.
+            // In a task of its own, whose memory goes with it: the loop below runs for hours, ten thousand times.
             async let opening: Void = self.open(subscription, backlog, writer)
             try await opening
         }
@@ -112,7 +112,8 @@ extension HostRoutes {
         }
     }
 
-    /// What a reader is told; nil if it was among what was outstanding when the stream began.
+    /// The text of an event for a reader; nil for a reload that was outstanding when the stream began, which the reader
+    /// has had.
     private static func text(_ event: HostStreams.Event, after offered: OfferedReloads) -> String? {
         switch event {
         case .heartbeat(let cursor): EventText.heartbeat(cursor)
@@ -120,7 +121,7 @@ extension HostRoutes {
         }
     }
 
-    /// Writes what a reader is to have before anything new.
+    /// Writes the beginning of a stream, which a reader must have before any new event.
     private func open(
         _ subscription: HostStreams.Subscription,
         _ backlog: [ReloadBacklog],
@@ -251,15 +252,15 @@ extension HostRoutes {
         )
     }
 
-    /// The first instant to come at which something is due for a host though nothing happens until then: a decision about what
-    /// waits, a timeline's next request, an entry.
+    /// The next instant at which something is due for a host even if nothing happens before: a decision about waiting causes, a timeline's
+    /// next request, an entry.
     private func nextAt(_ instances: [InstanceView], _ timelines: [StoredTimeline]) -> Instant? {
         let due = instances.flatMap { [$0.decidesAt, $0.timeline?.nextRequest].compactMap { $0 } }
         guard let now = self.providers?.now else { return due.min() }
         return (due + timelines.flatMap { $0.entries.map(\.date).filter { $0 > now } }).min()
     }
 
-    /// What instances show that are new and have no timeline yet.
+    /// The placeholders of instances that are new and have no timeline yet.
     private func placeholders(_ outstanding: [ReloadEffect]) async -> [JSONValue] {
         await self.providers?.placeholders(of: outstanding).map { placeholder in
             JSONValue.object(of: [
@@ -315,7 +316,7 @@ extension Problem {
 
 /// One partition's reloads that a stream begins with.
 private struct ReloadBacklog: Sendable {
-    /// Whose next page may be asked for.
+    /// The app whose next page may be asked for.
     var app: BundleID?
     let partition: PartitionID
     let page: ReloadsPage

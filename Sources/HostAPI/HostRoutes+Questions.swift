@@ -50,7 +50,7 @@ extension HostRoutes {
         return try call.int("limit", in: 1...max) ?? min(Self.pageDefault, max)
     }
 
-    /// `GET /v1/pushes/<apns-id>` for a sender: what became of a push of its team.
+    /// `GET /v1/pushes/<apns-id>` for a sender: the outcomes of a push of its team.
     func push(_ call: Call<Caller>) async throws(Problem) -> HTTPResponse {
         HTTPResponse(json: try await self.question(call).ask().json)
     }

@@ -37,7 +37,7 @@ extension HostRoutes {
         return HTTPResponse(status: 204)
     }
 
-    /// What a body asks for, of a caller who may.
+    /// The request of a body, from a caller with the right to it.
     private func request(
         _ object: inout RequestObject,
         _ token: DeviceToken,
@@ -61,7 +61,7 @@ extension HostRoutes {
         return RegistrationRequest(token: token, body: body, caller: caller)
     }
 
-    /// The registration that a request asks for, by what its tokens are bound to.
+    /// The registration that a request asks for, by the bindings of its tokens.
     private func registration(
         _ request: RegistrationRequest,
         _ bindings: TokenBindings

@@ -35,7 +35,7 @@ extension HostRoutes {
         }
     }
 
-    /// Keeps what was peculiar about a host's own timeline for those who look at its kind.
+    /// Keeps the findings about a host's own timeline for operators who look at its kind.
     private func note(_ findings: [TimelineFinding], of address: InstanceAddress) async {
         guard !findings.isEmpty, let view = try? await self.log.ask(InstanceQuestion(address)) else {
             return
@@ -130,7 +130,7 @@ extension HostRoutes {
         }
     }
 
-    /// Whose some reloads are, of one app: another app's reload is as good as none.
+    /// The hosts of some reloads, of one app: another app's reload is as good as none.
     private func hosts(
         of reloads: [ReloadID],
         _ app: ServedApps.App

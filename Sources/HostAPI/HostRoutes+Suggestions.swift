@@ -8,7 +8,7 @@ import Timelines
 import WidgetModel
 
 extension HostRoutes {
-    /// What the providers of an app's kinds say to one question.
+    /// The answers of the providers of an app's kinds to one question.
     private struct Told {
         let schema: KindSchema
         /// Nil if the provider has never answered.
@@ -26,7 +26,7 @@ extension HostRoutes {
         }
         let placed = Dictionary(grouping: view.instances) { $0.kind }
         let told = await self.ask(.relevance, of: self.apps[entry.app]?.schemas ?? [], entry.app)
-        // By now it is not earlier than what providers took for now.
+        // The time after the answers, which is not before the providers' own now.
         let now =
             if let known = at ?? self.providers?.now {
                 known

@@ -52,7 +52,7 @@ package struct HostRoutes: Sendable {
         return origins.marked(response, for: request)
     }
 
-    /// Judges a request by its head: who asks, and how long the body may be.
+    /// Judges a request by its head: the caller's right, and how long the body may be.
     package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
         let origins = self.liveApps.origins
         if origins.preflight(head) != nil { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
@@ -120,7 +120,7 @@ package struct HostRoutes: Sendable {
         return AppAsker(app: app, caller: caller)
     }
 
-    /// Somebody of the app in the path, about the kind in it.
+    /// The caller, who must be of the app in the path, with the kind in it.
     private func member(_ request: HTTPRequest, mustBeSender: Bool) throws(Problem) -> KindAsker {
         let (path, caller) = (request.path, try self.authorizer.caller(of: request))
         guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {
@@ -143,7 +143,7 @@ package struct HostRoutes: Sendable {
         let (token, caller) = (asker.token, asker.caller)
         switch try await self.log.lookup(token, in: self.directory) {
         case .bound(let entry):
-            // Whose token it is must not be told to untrusted peers: not theirs looks like not there.
+            // Untrusted peers must not learn a token's owner: another's token looks like none.
             guard caller.mayAct(for: token, of: entry.app) else { throw self.noHost(of: caller) }
             guard entry.instance == nil else {
                 throw Problem(.unknownHost, "this is the push token of a control; use the host's own")
@@ -162,6 +162,6 @@ package struct HostRoutes: Sendable {
         Problem(.unknownHost, "no host with this push token is registered; \(self.asked(by: caller))")
     }
 
-    /// Who asked, at the end of a sentence that refuses.
+    /// The caller, for the end of a sentence that refuses.
     func asked(by caller: Caller) -> String { "the request came with \(caller.phrase(self.apps))" }
 }

@@ -1,6 +1,6 @@
 package import Serving
 
-/// What hosts and senders are told of while it happens.
+/// The live news for hosts and senders.
 package struct HostUpdates: Sendable {
     package let streams: HostStreams
     /// Those who follow a push.

@@ -8,13 +8,13 @@ package struct KindRelevance: Hashable, Sendable {
     /// Of one kind.
     package static let attributesMax = 10_000
 
-    /// By priority. Without those that depend on what only a device knows, as a place or a workout.
+    /// By priority. Without those that depend on facts that only a device knows, as a place or a workout.
     package private(set) var relevances: [Suggestions.Relevance] = []
     /// Attributes that are none: no configuration of the kind, or a date that is none. Those beyond ``attributesMax`` count, too.
     package private(set) var leftOut = 0
 
     /// - Parameters:
-    ///   - value: What the provider said of the question `relevance`.
+    ///   - value: The provider's answer to the question `relevance`.
     ///   - schema: The kind's; fills in the defaults.
     package init(_ value: JSONValue, _ schema: KindSchema) {
         guard case .array(let attributes) = value else {

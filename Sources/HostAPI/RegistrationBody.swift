@@ -33,10 +33,10 @@ package struct RegistrationBody: Sendable {
     /// Reads a body.
     ///
     /// - Parameters:
-    ///   - object: The body; the caller has taken what is its own and this function finishes it.
+    ///   - object: The body; the caller has taken its own members, and this function finishes it.
     ///   - apps: The apps that are served.
     ///   - instancesMax: The most instances of one host.
-    ///   - conditions: What the conditions of instances may ask.
+    ///   - conditions: The limits of instances' conditions.
     package init(
         _ object: inout RequestObject,
         apps: ServedApps,
@@ -55,7 +55,7 @@ package struct RegistrationBody: Sendable {
         self.lease = try object.int("lease", in: 1...Self.leaseSecondsMax).map { .seconds($0) }
         self.context = try Self.context(&object)
         guard let elements = try object.array("instances", countMax: instancesMax) else {
-            // None at all would remove what the host shows; who means that says so with an empty list.
+            // A missing list would remove what the host shows; a host that means that sends an empty one.
             throw object.problem("instances", "is required: an array, empty for a host that shows nothing")
         }
         self.instances = []

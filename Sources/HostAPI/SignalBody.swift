@@ -63,7 +63,7 @@ package enum SignalBody {
         }
     }
 
-    /// A report of what became of a reload: `{"signal": "reloaded", "reload": id}`; `signal` may be left out.
+    /// A report of the end of a reload: `{"signal": "reloaded", "reload": id}`; `signal` may be left out.
     package static func delivery(
         _ value: JSONValue,
         at path: String

@@ -3,7 +3,7 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// What the push tokens of some registrations were bound to when those came.
+/// The bindings of some registrations' push tokens at the time when the registrations came.
 ///
 /// They are looked up once for all: tokens that no host here has are asked of the partitions of other nodes.
 struct TokenBindings {
@@ -14,7 +14,7 @@ struct TokenBindings {
         self.found = Dictionary(zip(tokens, lookups), uniquingKeysWith: { first, _ in first })
     }
 
-    /// What a token is bound to; nil if it is bound to nothing.
+    /// The binding of a token; nil if it is bound to nothing.
     ///
     /// - Precondition: The token was looked up.
     /// - Throws: `partition-away` if no host here has it, and a partition of another node does not say whether it has.

@@ -13,7 +13,7 @@ extension Broker {
         let isUnheard: Bool
     }
 
-    /// What is published to a subject from now on, also by this connection.
+    /// Receives the messages that are published to a subject from now on, also by this connection.
     func listen(to subject: String) throws(JournalError) -> Listening {
         let box = WorkBox<Told>(max: Listening.waitingMax)
         var subscription: OpaquePointer?
@@ -63,7 +63,7 @@ extension Broker {
 
         deinit { unsafe self.broker.end(self.subscription) }
 
-        /// What has come; waits a while if that is nothing.
+        /// The messages that have come; waits a while if there are none.
         func next(waitMilliseconds: Int) -> [Told] { self.box.next(waitMilliseconds: waitMilliseconds) }
 
         fileprivate static func letGo(_ closure: UnsafeMutableRawPointer?) {

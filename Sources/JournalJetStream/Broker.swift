@@ -38,12 +38,12 @@ final class Broker: @unchecked Sendable {
         return "\(said ?? "error") (JetStream error \(error.rawValue))"
     }
 
-    /// What a failed call says. Whatever is not known to be final may be over by itself, as an election is.
+    /// The error of a failed call. One that is not known to be final may be over by itself, as an election is.
     private static func failure(_ status: natsStatus, _ error: jsErrCode, _ action: String) -> JournalError {
         JournalError(Self.final(error) ?? .unavailable, "\(action): \(Self.text(status, error))")
     }
 
-    /// What an answer of the brokers' means that they will give again; nil for any other.
+    /// The code of an error that the brokers will answer again; nil for any other.
     private static func final(_ error: jsErrCode) -> JournalError.Code? { Self.final(Int(error.rawValue)) }
 
     static func final(_ error: Int) -> JournalError.Code? {
@@ -202,12 +202,13 @@ extension Broker {
     /// (issue 637 of nats.c). Once brokers have answered behind the end of it, none comes any more.
     func end(_ subscription: OpaquePointer) {
         unsafe natsSubscription_Unsubscribe(subscription)
-        // Without an answer a message may be on its way: what stays in memory harms less than what is gone.
+        // Without an answer a message may be on its way: a subscription that stays in memory harms less than one that
+        // is freed too early.
         guard unsafe natsConnection_FlushTimeout(self.connection, 5_000) == NATS_OK else { return }
         unsafe natsSubscription_Destroy(subscription)
     }
 
-    /// Asks all brokers something, and gives back what they answered within a while.
+    /// Asks all brokers a question, and returns their answers within a while.
     func askAll(_ subject: String, waitMilliseconds: Int) throws(JournalError) -> [[UInt8]] {
         var subscription: OpaquePointer?
         let inbox = "_INBOX.freshet.\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
@@ -280,7 +281,7 @@ extension Broker {
         return String(url[..<slashes.upperBound] + url[url.index(after: at)...])
     }
 
-    /// Publishes a message that nothing stores: who listens gets it, or not. Does not wait.
+    /// Publishes a message that nothing stores: a listener gets it, or not. Does not wait.
     func tell(_ bytes: [UInt8], to subject: String) {
         _ = unsafe bytes.withUnsafeBytes { buffer in
             unsafe natsConnection_Publish(self.connection, subject, buffer.baseAddress, Int32(buffer.count))

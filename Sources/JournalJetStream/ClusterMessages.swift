@@ -4,7 +4,7 @@ import JournalStreams
 import Journaling
 import WidgetModel
 
-/// What nodes of a cluster tell each other as its message has it.
+/// A beat, which nodes of a cluster tell each other, as a message.
 enum BeatMessage {
     static func bytes(_ beat: Beat, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.beat, journalID, in: subject) { writer in
@@ -40,7 +40,7 @@ enum BeatMessage {
             let holdings = try reader.readEach { (reader) throws(ByteFault) in try Beat.Holding(from: &reader) }
             // Programs before them tell of no wishes.
             let wishes = reader.isAtEnd ? 0 : try reader.readVarint()
-            // Nor of what they follow.
+            // Nor of partitions that they follow.
             let followings =
                 reader.isAtEnd
                 ? [] : try reader.readEach { (reader) throws(ByteFault) in try Beat.Following(from: &reader) }
@@ -68,9 +68,9 @@ enum BeatMessage {
     }
 }
 
-/// What a host is to draw as its message has it.
+/// A drawing for a host, as a message.
 enum DrawingMessage {
-    /// - Parameter node: The number of who tells it.
+    /// - Parameter node: The number of the node that tells it.
     static func bytes(_ drawing: [UInt8], by node: UInt64, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.drawing, journalID, in: subject) { writer in
             writer.write(fixed64: node)
@@ -92,7 +92,7 @@ enum DrawingMessage {
 
 /// A claim as its message has it; the sequence of that is the epoch.
 enum ClaimMessage {
-    /// What is claimed, or let go of.
+    /// A claim, or a release.
     enum Content {
         case claim
         case release(Release)
@@ -127,7 +127,7 @@ enum ClaimMessage {
     }
 }
 
-/// What operators want as its message has it; the sequence of that is the version.
+/// The operators' wishes as a message, whose sequence is their version.
 enum WishesMessage {
     static func bytes(_ wishes: PlacementWishes, _ journalID: String, in subject: String) -> [UInt8] {
         MessageFormat.message(.wishes, journalID, in: subject) { writer in

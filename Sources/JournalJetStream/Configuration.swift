@@ -14,8 +14,8 @@ extension JetStreamJournal {
         /// On how many brokers each stream is, if it is created. Default 3.
         package var replicas: Int
         package var limits: JournalLimits
-        /// The most bytes of each stream, if it is created; brokers keep as many free for it. Default 1 GiB. What comes then is
-        /// refused with `.full`.
+        /// The most bytes of each stream, if it is created; brokers keep as many free for it. Default 1 GiB. Further messages are refused
+        /// with `.full`.
         package var streamBytesMax: Int
         /// About how many bytes one read returns at most. Default 1,048,576; at least one entry or output comes back.
         package var readBytesMax: Int

@@ -5,10 +5,10 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// Takes what is for all partitions: it is durable when the stream for that has it, and ``FanRelay`` copies it to each.
+/// Takes submissions to all partitions. One is durable when the stream for them has it, and ``FanRelay`` copies it to each partition.
 ///
-/// Who appended it is told when the first partition has its copy, so that an owner that is asked next knows of it. Partitions
-/// that are slow delay that for no longer than brokers are waited for.
+/// The appender is told when the first partition has its copy, so that an owner that is asked next knows of it. Slow partitions delay that
+/// for no longer than the wait for brokers.
 final class FanLane: Sendable {
     struct Work: Sendable {
         let submission: SubmissionToAll
@@ -16,7 +16,7 @@ final class FanLane: Sendable {
         let whenPlaced: @Sendable (AppendReceipt) -> Void
     }
 
-    /// What is stored, and has not been copied to every partition that this process knows of.
+    /// A submission that is stored, and of which this process does not know a copy in every partition yet.
     private struct Placing {
         let work: Work
         /// Until when a first copy is waited for; nil once it is told.
@@ -61,7 +61,7 @@ final class FanLane: Sendable {
         }
     }
 
-    /// A copy is in a partition's log: who appended it is told, if that was this process.
+    /// A copy is in a partition's log: tells the appender, if that was in this process.
     func placed(_ id: MessageID, _ partition: PartitionID, at position: LogPosition) {
         guard self.placing.withLock({ $0[id] != nil }) else { return }
         self.publisher.waitUntilSettled(id)
@@ -76,7 +76,7 @@ final class FanLane: Sendable {
         work?.whenPlaced(AppendReceipt(partition: partition, position: position, firstRecordIndex: 0))
     }
 
-    /// Tells of what is stored and waits for a partition that is slow.
+    /// Tells the appenders of stored submissions that have waited too long for a slow partition.
     ///
     /// - Parameter isOver: Whether nothing is waited for any more.
     func tellOverdue(isOver: Bool = false) {

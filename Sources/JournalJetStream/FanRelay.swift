@@ -3,7 +3,7 @@ import JournalStreams
 import Journaling
 import WidgetModel
 
-/// Copies what is for all partitions into each, in its order: see ``FanCopier``.
+/// Copies submissions to all partitions into each, in their order: see ``FanCopier``.
 final class FanRelay: Sendable {
     private static let waitMilliseconds = 500
 
@@ -76,10 +76,10 @@ final class FanRelay: Sendable {
 }
 
 extension OpenLog {
-    /// How far a partition is with what is for all of them.
+    /// How far a partition is with the submissions to all partitions.
     func fanProgress(of partition: PartitionID) throws(JournalError) -> FanCopier.Progress {
         let stream = self.names.input(partition)
-        // In this order: what comes between changes the end.
+        // In this order: a message that comes between changes the end.
         let end = try self.ends(of: stream).last
         guard let newest = try self.broker.newest(in: stream, of: self.names.copies(partition)) else {
             let trimmed = try Trimmed.read(of: partition, self)?.fan ?? 0

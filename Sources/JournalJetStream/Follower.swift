@@ -4,7 +4,7 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// Follows one partition's entries as they come: keeps the newest in memory, and tells who waits for them.
+/// Follows one partition's entries as they come: keeps the newest in memory, and tells the observers.
 final class Follower: Sendable {
     private static let waitMilliseconds = 500
 
@@ -68,13 +68,13 @@ final class Follower: Sendable {
                 try self.follow(&next)
             } catch {
                 if error.code == .corrupt, self.hasLeft(&next) { continue }
-                // Who reads finds it, too, and says so.
+                // A reader meets the error, too, and says so.
                 Patience(milliseconds: 0).pause()
             }
         }
     }
 
-    /// Whether what comes next was let go of before it was read: then this goes on behind it.
+    /// Whether the next entry was trimmed before it was read: then this goes on behind the trimmed part.
     private func hasLeft(_ next: inout LogPosition) -> Bool {
         guard let head = try? self.reader.head(), head > next else { return false }
         next = head
@@ -121,7 +121,7 @@ final class Follower: Sendable {
             }
             return state.observers
         }
-        // Who appended it here has the receipt before the hint.
+        // An append here gets its receipt before the hint.
         if message.fan == nil {
             self.input.publisher.waitUntilSettled(message.id)
         } else {

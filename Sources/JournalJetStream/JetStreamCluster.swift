@@ -30,7 +30,7 @@ package final class JetStreamCluster: Cluster {
     private let joined = Mutex<Joined?>(nil)
     private let requests = WorkBox<Request>()
     private let isClosed = Atomic<Bool>(false)
-    /// Tells what it shows from what others do.
+    /// Tells its own drawings from those of other nodes.
     private let number = UInt64.random(in: .min ... .max)
     private let threads = ThreadGroup()
 
@@ -80,7 +80,7 @@ package final class JetStreamCluster: Cluster {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Drawings
 
     package func show(_ drawing: [UInt8]) {
         guard self.joined.withLock({ $0?.machine.hasPeers ?? false }) else { return }
@@ -113,7 +113,7 @@ package final class JetStreamCluster: Cluster {
 
     // MARK: Threads
 
-    /// Hands on what comes to a subject, and nil when nothing has come for a while, until this is over.
+    /// Hands on the messages to a subject, and nil when none has come for a while, until this is over.
     private func listen(to subject: String, waitMilliseconds: Int, _ take: ([UInt8]?) -> Void) {
         self.core.listen(to: subject, waitMilliseconds: waitMilliseconds, until: { self.isOver }) { take($0?.bytes) }
     }
@@ -121,7 +121,7 @@ package final class JetStreamCluster: Cluster {
     private func listen(waitMilliseconds: Int) {
         let subject = self.core.names.beats
         self.listen(to: subject, waitMilliseconds: waitMilliseconds) { told in
-            // Another log's, or a newer program's, is none of this node's.
+            // A message of another log, or of a newer program, is not for this node.
             if let told, let beat = try? BeatMessage.beat(told, self.core.journalID, in: subject) {
                 let now = self.now()
                 self.update { $0.heard(beat, at: now) }
@@ -298,7 +298,7 @@ package final class JetStreamCluster: Cluster {
 }
 
 extension JetStreamJournal {
-    /// What brings the nodes together that have this log open.
+    /// The cluster of the nodes that have this log open.
     ///
     /// - Parameter now: A clock that only goes forward; by default the system's.
     package func makeCluster(now: @escaping @Sendable () -> Instant = JetStreamCluster.uptime) -> JetStreamCluster {

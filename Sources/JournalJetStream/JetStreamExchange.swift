@@ -8,10 +8,10 @@ import WidgetModel
 
 /// Questions from node to node as messages that nothing stores.
 ///
-/// Each start of a node has a subject of its own for what it is asked. So one that is gone is known at once, since brokers say that
-/// none listens, and one that comes back is never taken for the one before.
+/// Each start of a node has a subject of its own for questions to it. So a start that is gone is known at once, since brokers say that none
+/// listens, and one that comes back is never taken for the one before.
 package final class JetStreamExchange: NodeExchange {
-    /// What keeps nodes from filling each other's memory.
+    /// The limits that keep nodes from filling each other's memory.
     package struct Limits: Hashable, Sendable {
         /// How many questions of this node may be under way at once. Default 1024.
         package var askedMax = 1024
@@ -160,7 +160,7 @@ package final class JetStreamExchange: NodeExchange {
 }
 
 extension JetStreamJournal {
-    /// What the nodes ask each other by that have this log open.
+    /// The exchange by which the nodes that have this log open ask each other.
     package func makeExchange(limits: JetStreamExchange.Limits = JetStreamExchange.Limits()) -> JetStreamExchange {
         JetStreamExchange(self.core, limits: limits)
     }

@@ -90,7 +90,7 @@ package struct JetStreamHistory: EndedLog {
 
     /// The names of the nodes that have the log open, as they tell it within a while. Waits for so long.
     ///
-    /// - Throws: `.invalid` if not even what this tells itself is heard.
+    /// - Throws: `.invalid` if not even its message to itself is heard.
     package func nodes(heardWithin milliseconds: Int) throws(JournalError) -> [String] {
         let subject = self.core.names.beats
         let listening = try self.core.persist { () throws(JournalError) in try self.core.broker.listen(to: subject) }
@@ -118,7 +118,7 @@ package struct JetStreamHistory: EndedLog {
 }
 
 extension JetStreamJournal {
-    /// Waits until every partition has what is for all of them.
+    /// Waits until every partition has its copies of the submissions to all partitions.
     ///
     /// - Throws: `.unavailable` if that is not so within the configured patience.
     package func waitUntilPlaced() throws(JournalError) {

@@ -67,7 +67,7 @@ extension JetStreamJournal: SnapshotStore {
     }
 }
 
-// MARK: - What is let go of the log
+// MARK: - Trimming the log
 
 extension JetStreamJournal {
     package func firstEntry(_ partition: PartitionID) throws(JournalError) -> LogPosition {

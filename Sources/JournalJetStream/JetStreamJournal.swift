@@ -7,11 +7,12 @@ import Synchronization
 package import WidgetModel
 import WorkerThreads
 
-/// The journal of several machines: NATS JetStream streams, two for each partition and one for what is for all of them.
+/// The journal of several machines: NATS JetStream streams, two for each partition and one for submissions to all of
+/// them.
 ///
-/// An entry is a message; its sequence is the position. Any number of processes may have the same log open and append: what
-/// one wrote, all read. Outputs are stored only behind the one that their owner knows, so that of two owners one stops.
-/// Callbacks come on threads of the journal's.
+/// An entry is a message; its sequence is the position. Any number of processes may have the same log open and append;
+/// all read the entries of each. Outputs are stored only behind the one that their owner knows, so that of two owners
+/// one stops. Callbacks come on threads of the journal's.
 package final class JetStreamJournal: Journal {
     package let format: JournalFormat
     let core: OpenLog

@@ -7,7 +7,7 @@ import WidgetModel
 package final class JetStreamSuccessor: LogSuccessor {
     private struct Begun {
         let core: OpenLog
-        /// What finishes it.
+        /// The sequence of the note behind which it is finished.
         let note: UInt64
         /// The bytes of each state.
         var stateBytes: [Int] = []

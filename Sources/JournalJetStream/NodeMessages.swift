@@ -39,7 +39,7 @@ struct AnswerMessage {
         case tooLong = 4
     }
 
-    /// One of several, or what there is instead.
+    /// A part of an answer, or a whole one without parts, such as that the partition is away.
     let content: AnswerParts.Content
 
     /// The messages of an answer, in their order. None says nothing.
@@ -103,7 +103,7 @@ struct AnswerParts {
 
     init() {}
 
-    /// Takes what came next.
+    /// Takes the next message.
     ///
     /// - Returns: The answer, once it is whole; ``NodeAnswer/silence`` if a part is missing, or it is too long.
     mutating func take(_ content: Content, bytesMax: Int) -> NodeAnswer? {

@@ -9,7 +9,7 @@ extension Trimmed {
         try Self.note(of: partition, core).trimmed
     }
 
-    /// What is noted, nil for nothing; and the note's sequence, 0 if there is none.
+    /// The note on trimming, nil for none; and its sequence, 0 if there is none.
     static func note(of partition: PartitionID, _ core: OpenLog) throws(JournalError) -> (
         trimmed: Trimmed?, sequence: UInt64
     ) {

@@ -47,7 +47,7 @@ extension OpenLog {
 
     /// Writes a snapshot: it is there whole when this returns, and not at all if it throws.
     ///
-    /// - Parameter expectation: What has to be so of its note; otherwise the snapshot that is there stays.
+    /// - Parameter expectation: The condition for its note to be stored; otherwise the snapshot that is there stays.
     /// - Returns: How many bytes it has.
     @discardableResult
     func writeSnapshot(
@@ -69,7 +69,7 @@ extension OpenLog {
             try self.writeChunks(&chunks, prefix)
             let number = chunks.number
             if let rest = chunks.rest() { try self.writeChunk(rest, "\(prefix).\(number)") }
-            // Last: what has no note is not there.
+            // Last: a snapshot without a note does not exist.
             let note = SnapshotNote(upload: upload, byteCount: chunks.byteCount)
             let isWritten = try note.write(SnapshotNote.subject(of: id, self.names), self, expectation)
             // Another node has written it meanwhile, and may have made more of it.

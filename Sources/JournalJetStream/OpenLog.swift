@@ -6,7 +6,7 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// What all threads of a journal share.
+/// The state that all threads of a journal share.
 final class OpenLog: Sendable {
     private struct State {
         var limits: JournalLimits
@@ -135,8 +135,8 @@ struct Patience {
 }
 
 extension OpenLog {
-    /// Hands on what comes to a subject that nothing stores, and nil when nothing has come for a while, until it is over. Asks brokers
-    /// again that do not let it listen.
+    /// Hands on the messages to a subject that nothing stores, and nil when none has come for a while, until it is over. Asks again if
+    /// brokers do not let it listen.
     func listen(to subject: String, waitMilliseconds: Int, until isOver: () -> Bool, _ take: (Broker.Told?) -> Void) {
         var listening: Broker.Listening?
         while !isOver() {

@@ -3,7 +3,8 @@ import JournalStreams
 package import Journaling
 package import WidgetModel
 
-/// Reads one partition's outputs as they come, whichever node writes them. What is not taken waits on the brokers.
+/// Reads one partition's outputs as they come, whichever node writes them. Outputs that are not taken yet wait on the
+/// brokers.
 final class OutputFollower: Sendable {
     struct Work: Sendable {
         /// Nil for the newest ones.
@@ -73,7 +74,7 @@ final class OutputFollower: Sendable {
         return false
     }
 
-    /// What is damaged is as good as gone.
+    /// A damaged output is as good as gone.
     private func news(of message: StoredMessage) -> OutputNews {
         do throws(JournalError) {
             return .output(try self.reader.output(of: message))

@@ -5,7 +5,7 @@ import Synchronization
 import WidgetModel
 
 /// Commits the outputs of one partition, one after the other: each only behind the one that its owner knows as the newest.
-/// It is tried until it is known what became of it, however long brokers are away, or until the journal is closed: see
+/// It is tried until its result is known, however long brokers are away, or until the journal is closed: see
 /// ``OutputWriter``.
 final class OutputLane: Sendable {
     private static let waitMilliseconds = 2000
@@ -49,7 +49,7 @@ final class OutputLane: Sendable {
             }
         }
         let tail = self.tail.withLock { $0 }
-        // The brokers judge what is expected, and refuse no output for what it says.
+        // The brokers judge the expected position, and refuse no output for its content.
         if let refusal = OutputRule.refusal(
             of: work.record,
             to: self.partition,

@@ -11,7 +11,7 @@ final class Publisher: Sendable {
 
     private struct State {
         var writer: MessageWriter
-        /// The message that is under way, and who waits until it is settled.
+        /// The message that is under way, and the group that waits until it is settled.
         var underWay: (id: MessageID, isSettled: DispatchGroup)?
     }
 
@@ -21,7 +21,7 @@ final class Publisher: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - core: What all threads share.
+    ///   - core: The state that all threads share.
     ///   - stream: Where to.
     ///   - subject: That of a writer.
     init(_ core: OpenLog, to stream: String, _ subject: @escaping @Sendable (UInt64) -> String) {
@@ -31,7 +31,7 @@ final class Publisher: Sendable {
         self.state = Mutex(State(writer: MessageWriter(to: stream) { UInt64.random(in: 1...UInt64.max) }))
     }
 
-    /// Sends a message; `settled` is told what became of it before those who see it in the stream go on.
+    /// Sends a message; `settled` is told the result before readers that see the message in the stream go on.
     ///
     /// - Parameter bytes: The message, with its id in it.
     func send(_ bytes: (MessageID) -> [UInt8], settled: (Result<UInt64, JournalError>) -> Void) {

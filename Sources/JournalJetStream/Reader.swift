@@ -70,7 +70,7 @@ final class Reader: Sendable {
         return entries
     }
 
-    /// What comes before a position, for those who read from there on.
+    /// A walk that begins at a position, with the facts about the part before it.
     func walk(from position: LogPosition) throws(JournalError) -> EntryWalk {
         let last = LogPosition(position.rawValue - 1)
         var anchor = try self.anchor(notBehind: last)

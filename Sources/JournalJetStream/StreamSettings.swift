@@ -15,7 +15,7 @@ struct StreamSettings: Encodable {
     let storage = "file"
     let discard = "new"
     let maxMsgSize = 1_048_576
-    /// Some are read for what decides: those come from the leader.
+    /// Some reads lead to decisions, and must come from the leader.
     let allowDirect = false
 }
 

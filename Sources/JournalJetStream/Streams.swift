@@ -47,7 +47,7 @@ struct Streams {
     private struct Stream {
         let name: String
         let subject: String
-        /// What its first message gets.
+        /// The sequence of its first message.
         var first: UInt64 = 1
     }
 
@@ -120,7 +120,7 @@ struct Streams {
 
     /// Makes the streams, which no gateway opens before ``finish(_:behind:)``.
     ///
-    /// - Returns: What that takes.
+    /// - Returns: The note that ``finish(_:behind:)`` takes.
     func begin(_ format: JournalFormat, behind ends: [PartitionEnd]) throws(JournalError) -> UInt64 {
         let patience = Patience(milliseconds: self.configuration.patienceMilliseconds)
         let note = try patience.persist { () throws(JournalError) in try self.note(format) }
@@ -152,7 +152,7 @@ struct Streams {
         return note.sequence
     }
 
-    /// - Parameter note: What ``begin(_:behind:)`` gave.
+    /// - Parameter note: The note that ``begin(_:behind:)`` gave.
     func finish(_ format: JournalFormat, behind note: UInt64) throws(JournalError) {
         if try self.write(format, .whole, .lastOfSubject(note)) != nil { return }
         // An earlier attempt may have been stored.
@@ -169,7 +169,7 @@ struct Streams {
         for stream in self.all(format) where try self.find(stream, of: format) {
             try self.broker.removeStream(stream.name)
         }
-        // Its sequences go on: who has begun that log before is told by them that it is gone.
+        // Its sequences go on: they tell a node that has begun that log before that it is gone.
         try self.broker.purge(self.names.notes)
     }
 
@@ -197,7 +197,7 @@ struct Streams {
         return known
     }
 
-    /// What is there, whatever it is.
+    /// The format and stage of the log that is there; nil if there is none.
     func known() throws(JournalError) -> (format: JournalFormat, stage: Stage)? {
         // Brokers without that stream say so by an error.
         guard try self.broker.ends(of: self.names.notes) != nil,

@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// What waits for a thread.
+/// The work that waits for a thread.
 final class WorkBox<Work: Sendable>: Sendable {
     private struct State {
         var waiting: [Work] = []

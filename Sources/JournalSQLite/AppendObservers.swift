@@ -1,7 +1,7 @@
 import Synchronization
 import WidgetModel
 
-/// Who wants to be told of new entries, by partition.
+/// The observers of new entries, by partition.
 final class AppendObservers: Sendable {
     typealias Observer = @Sendable (LogPosition) -> Void
 

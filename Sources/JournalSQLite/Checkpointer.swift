@@ -6,7 +6,7 @@ import Synchronization
 /// waits for it; and finishes files that are no longer written.
 final class Checkpointer: Sendable {
     private enum Job {
-        /// Copy what is there. Nobody waits for it.
+        /// Copy the pages that are there. No caller waits for it.
         case copy(path: String)
         /// A file is no longer written: copy everything, empty the write-ahead log, close.
         case finish(Unfinished)
@@ -27,7 +27,7 @@ final class Checkpointer: Sendable {
             guard LogDirectory.size(of: self.path + "-wal") > 0 else { return true }
             do throws(SQLiteFailure) {
                 let database = if let file = self.file { file.database } else { try Checkpointer.open(self.path) }
-                // Who reads may take long, and the copies of the file that is written do not wait for that.
+                // A reader may take long, and the copies of the file that is written do not wait for it.
                 database.waitForOthers(milliseconds: 0)
                 try database.checkpointAndTruncate()
                 return true
@@ -42,7 +42,7 @@ final class Checkpointer: Sendable {
 
     private struct State {
         var jobs: [Job] = []
-        /// What the last copy found and did, until the writer has looked.
+        /// The result of the last copy, until the writer has looked.
         var copied: (path: String, checkpoint: Database.Checkpoint)?
         var isCopying = false
         var isWriterWaiting = false
@@ -82,18 +82,18 @@ final class Checkpointer: Sendable {
         if mustWait { self.isCopied.wait() }
     }
 
-    /// Finishes a file that is no longer written, as soon as nobody reads from its write-ahead log any more.
+    /// Finishes a file that is no longer written, as soon as no reader uses its write-ahead log any more.
     ///
     /// - Parameters:
-    ///   - path: Which.
-    ///   - file: The same as the writer had it, who must not touch it again.
+    ///   - path: The file's path.
+    ///   - file: The writer's open file, which the writer must not touch again.
     func finish(path: String, _ file: LogFile? = nil) {
         let unfinished = Unfinished(path: path, file: file)
         self.state.withLock { $0.jobs.append(.finish(unfinished)) }
         self.wake.signal()
     }
 
-    /// Lets the thread end after what it has to do.
+    /// Lets the thread end after its remaining work.
     func stop() {
         self.state.withLock { $0.jobs.append(.stop) }
         self.wake.signal()
@@ -125,7 +125,7 @@ final class Checkpointer: Sendable {
                 unfinished.append(file)
                 retryAt = min(retryAt, .now() + Self.finishRetryDelay)
             case .stop:
-                // What is left then is finished when the log is opened again.
+                // Files that are not finished then are finished when the log is opened again.
                 for file in unfinished { _ = file.finish() }
                 return
             case nil:
@@ -146,7 +146,7 @@ final class Checkpointer: Sendable {
 
     fileprivate static func open(_ path: String) throws(SQLiteFailure) -> Database {
         let database = try Database(path: path, access: .readWrite)
-        // Who has read nothing has not seen that there is a write-ahead log.
+        // A connection that has read nothing has not seen that there is a write-ahead log.
         _ = try database.integer("PRAGMA user_version")
         return database
     }

@@ -4,10 +4,10 @@ import WidgetModel
 
 /// The directory of one log: `lock`, `journal.format`, `begun`, and the numbered files `journal-000001.sqlite`, ...
 ///
-/// Whoever has one owns the directory: its lock is held until ``unlock()``, or until it goes away.
+/// The holder of a value owns the directory: the value holds the lock until ``unlock()``, or until it goes away.
 ///
-/// What is locked is the directory itself, which nobody can remove while there is something in it and which is the same by
-/// every name. The file `lock` says who has it.
+/// The lock is on the directory itself, which cannot be removed while it has files, and which is the same by every
+/// name. The file `lock` names the process that has it.
 final class DataDirectory: Sendable {
     let path: String
     private let itself: PosixFile
@@ -28,7 +28,7 @@ final class DataDirectory: Sendable {
         self.itself = itself
     }
 
-    /// Lets somebody else have the directory.
+    /// Lets another process have the directory.
     func unlock() { self.itself.unlock() }
 
     static func isLocked(_ path: String) -> JournalError {
@@ -36,7 +36,7 @@ final class DataDirectory: Sendable {
         return JournalError(.locked, "data directory \(path) is in use by process \(process)")
     }
 
-    /// Who has a directory or had it last; nil where somebody has removed the file that says so.
+    /// The process that has a directory or had it last; nil if the file that names it was removed.
     static func lastOwner(of path: String) -> Int? {
         let bytes = try? PosixFile(path: path + "/lock", flags: O_RDONLY).readAll(bytesMax: 32)
         return Int(String(decoding: bytes ?? [], as: UTF8.self).prefix { $0.isNumber })
@@ -181,7 +181,7 @@ final class DataDirectory: Sendable {
         try self.sync()
     }
 
-    /// Makes what was created, renamed or removed in the directory durable.
+    /// Makes created, renamed and removed names of the directory durable.
     private func sync() throws(JournalError) { try Self.sync(self.path) }
 
     static func sync(_ path: String) throws(JournalError) {
@@ -211,7 +211,7 @@ final class DataDirectory: Sendable {
 /// The names of log files: `journal-` and six digits or more, so that they sort as they follow each other.
 enum LogFileName {
     static let prefix = "journal-"
-    /// More files than any log has; what follows each of them is a number, too.
+    /// More files than any log has; the number behind each of them is in the range of Int, too.
     static let numbers = 1...1_000_000_000_000
 
     static func name(of number: Int) -> String {

@@ -11,7 +11,7 @@ final class Database {
     /// Written by SQLite's hook, in the thread that commits.
     private let walSize = WALSize()
 
-    /// What the write-ahead log's hook may touch: it must not reach the connection.
+    /// The state that the write-ahead log's hook may touch: it must not reach the connection.
     private final class WALSize {
         var pages = 0
     }
@@ -77,7 +77,7 @@ final class Database {
     var walPages: Int { self.walSize.pages }
 
     deinit {
-        // Sound: nobody else has the handle, and no statement is left, since each holds this object.
+        // Sound: no other object has the handle, and no statement is left, since each holds this object.
         _ = unsafe sqlite3_close_v2(self.handle)
     }
 
@@ -110,13 +110,13 @@ final class Database {
 
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 
-    /// Copies pages from the write-ahead log into the file without making anybody wait.
+    /// Copies pages from the write-ahead log into the file without making readers or the writer wait.
     func checkpoint() throws(SQLiteFailure) -> Checkpoint {
         try self.checkpoint(mode: SQLITE_CHECKPOINT_PASSIVE)
     }
 
-    /// Copies all pages, so that the next commit starts the write-ahead log over. Fails if somebody who reads needs what is
-    /// in it.
+    /// Copies all pages, so that the next commit starts the write-ahead log over. Fails if a reader still needs its
+    /// pages.
     func checkpointAndRestart() throws(SQLiteFailure) {
         _ = try self.checkpoint(mode: SQLITE_CHECKPOINT_RESTART)
         self.walSize.pages = 0

@@ -1,7 +1,8 @@
 import Glibc
 package import Journaling
 
-/// A data directory whose log is elsewhere: it has what is kept beside the log, and a file that says beside which.
+/// A data directory whose log is elsewhere: it has the files that are kept beside the log, and a file that names the
+/// log.
 ///
 /// It is locked until this goes away, as one with a log is.
 package final class DirectoryBesideLog: Sendable {
@@ -13,8 +14,7 @@ package final class DirectoryBesideLog: Sendable {
     ///   - path: The data directory.
     ///   - log: The log's id.
     ///   - place: Where the log is, as "NATS JetStream, cluster scores".
-    /// - Throws: `.locked` if another process has the directory, `.formatMismatch` if it holds a log, or what was kept beside
-    ///   another one.
+    /// - Throws: `.locked` if another process has the directory, `.formatMismatch` if it holds a log, or belongs to another one.
     package init(path: String, log: String, place: String) throws(JournalError) {
         self.directory = try DataDirectory(path: path)
         if let found = try ElsewhereFile.read(in: path) {

@@ -5,7 +5,7 @@ import WidgetModel
 /// A data directory that goes on where another log has ended. It gets its name once it is whole; until then it is
 /// ``partialPath``.
 package final class DirectorySuccessor: LogSuccessor {
-    /// The log's files behind the first are what is left of a longer log.
+    /// A log whose first file has a number above 1 is the rest of a longer log.
     private static let fileNumber = 2
 
     private struct Begun {
@@ -55,9 +55,9 @@ package final class DirectorySuccessor: LogSuccessor {
         try self.begun?.snapshots.write(id, next)
     }
 
-    /// Copies what another directory has beside this log; nothing happens where there is none.
+    /// Copies the files that another directory keeps beside this log; nothing happens if there is no such directory.
     ///
-    /// - Returns: What was copied.
+    /// - Returns: How many files and bytes were copied.
     package func copyBesideLog(from directory: String) throws(JournalError) -> LogBackup.Summary {
         guard LogDirectory.isDirectory(directory) else { return LogBackup.Summary() }
         return try LogBackup(from: directory, to: self.path).copyBesideLog(to: self.partialPath)

@@ -1,7 +1,8 @@
 import CSQLite
 import Journaling
 
-/// What builds before 0.2.0 left: their formats are read no more, and are refused by name rather than taken for damage.
+/// The files of builds before 0.2.0: their formats are read no more, and are refused by name rather than taken for
+/// damage.
 enum EarlierBuild {
     /// The name of the format file of a journal.
     private static let formatFile = "format"
@@ -14,7 +15,7 @@ enum EarlierBuild {
     ///
     /// - Parameters:
     ///   - path: The directory, for the message.
-    ///   - names: What is in it.
+    ///   - names: The names of its files.
     /// - Throws: ``JournalError/Code/formatMismatch``.
     static func refuse(_ path: String, with names: [String]) throws(JournalError) {
         let isEarlier = names.contains { name in

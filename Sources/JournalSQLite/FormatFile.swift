@@ -32,7 +32,7 @@ enum FormatFile {
         guard let version = fields.first.flatMap({ UInt32($0) }) else {
             throw JournalError(.formatMismatch, "\(path) is not the format file of a journal")
         }
-        // What a later version writes behind its first line is not ours to judge.
+        // The lines that a later version writes behind the first are not ours to judge.
         guard version == JournalFormat.currentVersion else {
             return JournalFormat(journalID: "", formatVersion: version, partitions: 1, createdAt: .epoch)
         }

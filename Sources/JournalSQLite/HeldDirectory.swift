@@ -9,7 +9,8 @@ package final class HeldDirectory: Sendable {
     package init(path: String) throws(JournalError) {
         self.itself = try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY)
         guard try self.itself.tryLock() else { throw DataDirectory.isLocked(path) }
-        // Who wants it meanwhile is told who has it. One that cannot be written to needs no such word.
+        // A process that wants it meanwhile learns the holder's id. A directory that cannot be written to needs no such
+        // word.
         try? PosixFile(path: path + "/lock", flags: O_RDWR).replaceContent(Array("\(getpid())\n".utf8))
     }
 }

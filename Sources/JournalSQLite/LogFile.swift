@@ -18,7 +18,7 @@ final class LogFile {
 
     let number: Int
     let database: Database
-    /// Of the file, which keeps what it was begun with.
+    /// The file's page size, which stays as it was at its beginning.
     let pageBytes: Int
     /// Where each partition stood when the file was begun.
     let starts: [PartitionStart]
@@ -135,11 +135,11 @@ final class LogFile {
 
     /// Of a frame, as a page is called in the write-ahead log.
     private static let frameHeaderBytes = 24
-    /// What a write-ahead log that is started over keeps of the disk: to write over it is faster than to grow.
+    /// The bytes of the disk that a restarted write-ahead log keeps: to write over them is faster than to grow.
     private static let walBytesKept = 16_777_216
 
-    /// Sets what makes a commit durable, and reads it back: a connection that says FULL and syncs nothing would lose
-    /// what was promised.
+    /// Sets the pragmas that make a commit durable, and reads them back: a connection that does not sync would lose
+    /// commits that were acknowledged.
     static func makeDurable(_ database: Database) throws(SQLiteFailure) {
         let mode = try database.text("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
@@ -324,7 +324,7 @@ extension LogFile {
         )
         statement.bind(Int64(bitPattern: output.position.rawValue), at: 1)
         statement.bind(Int64(bitPattern: output.record.through.rawValue), at: 2)
-        // The column has the name of what it was meant for at first; files keep it, and it was always 0.
+        // The column has the name of its first purpose, for which it was always 0; files keep that name.
         statement.bind(Int64(bitPattern: output.record.ahead), at: 3)
         statement.bind(Int64(output.record.engineVersion), at: 4)
         statement.bind(Int64(bitPattern: output.record.runningHash), at: 5)

@@ -23,7 +23,7 @@ final class LogReader: Sendable {
         var open: [Connection] = []
     }
 
-    /// What is read: the two tables differ only in their columns.
+    /// The table to read: the two differ only in their columns.
     private enum Table: String {
         case entries
         case outputs
@@ -158,7 +158,7 @@ final class LogReader: Sendable {
         }
     }
 
-    /// What is wrong with a row.
+    /// The fault of a row.
     private struct RowFault: Error {
         let sentence: String
     }

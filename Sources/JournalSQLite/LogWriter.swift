@@ -4,7 +4,7 @@ import WidgetModel
 
 /// The writer thread's side of a log: takes everything that waits, commits it in one transaction, calls back.
 final class LogWriter {
-    /// What the writer shares with the callers' threads.
+    /// The state that the writer shares with the callers' threads.
     struct Shared: Sendable {
         let queue: WorkQueue
         let tails: Tails
@@ -14,7 +14,7 @@ final class LogWriter {
         let fileEnd: FileEnd
     }
 
-    /// What a piece of work will be told if the transaction succeeds.
+    /// The reply to a piece of work if the transaction succeeds.
     private enum Reply {
         case appended(AppendReceipt)
         case appendedToAll([AppendReceipt])
@@ -27,7 +27,7 @@ final class LogWriter {
     private static let lastBytesMax = 1_048_576
     /// The write-ahead log of a file that holds next to nothing is copied no sooner than it has so many bytes.
     private static let checkpointBytesMin = 262_144
-    /// About what a row takes beside its blob.
+    /// The bytes that a row takes beside its blob, about.
     private static let rowBytes = 48
 
     private let configuration: SQLiteJournal.Configuration
@@ -44,10 +44,10 @@ final class LogWriter {
 
     /// - Parameters:
     ///   - configuration: How the log is kept.
-    ///   - format: What it was created with.
+    ///   - format: The format that it was created with.
     ///   - directory: Where it is.
     ///   - clock: Read once for each transaction.
-    ///   - shared: What the callers' threads use as well.
+    ///   - shared: The state that the callers' threads use as well.
     ///   - log: The files as they were found.
     init(
         configuration: SQLiteJournal.Configuration,
@@ -200,32 +200,33 @@ final class LogWriter {
 // MARK: - Between two transactions
 
 extension LogWriter {
-    /// To be called after a commit that wrote something, and then only.
+    /// To be called only after a commit that wrote something.
     ///
     /// SQLite before 3.51.3 can lose commits if a checkpoint begins when every page has been copied already and a commit
     /// starts the write-ahead log over meanwhile (sqlite.org/wal.html, "The WAL-Reset Bug"). That cannot happen here: a
-    /// copy is asked for right behind a commit, so it finds pages to copy, and until it is done nobody else copies any.
+    /// copy is asked for right behind a commit, so it finds pages to copy, and until it is done no other thread copies
+    /// any.
     private func maintain() {
         if self.shared.fileEnd.take() || self.fileBytes >= self.rotateAtBytes { return self.rotate() }
         let path = self.directory.logFilePath(self.file.number)
         if let copied = self.shared.checkpointer.takeCopied(of: path),
             (self.file.database.walPages - copied.copied) * self.file.pageBytes <= Self.lastBytesMax
         {
-            // Once every page is copied, the next commit starts the write-ahead log over: it writes over what is there,
-            // which needs no new blocks and syncs faster. A failure loses nothing; the next copy tries again.
+            // Once every page is copied, the next commit starts the write-ahead log over: it writes over the file's
+            // blocks, which needs no new ones and syncs faster. A failure loses nothing; the next copy tries again.
             _ = try? self.file.database.checkpoint()
         } else if self.file.walBytes >= self.checkpointBytes {
             self.shared.checkpointer.requestCopy(of: path)
         }
     }
 
-    /// At how many bytes the write-ahead log is copied: all files together are to stay in proportion to what they hold.
+    /// The size at which the write-ahead log is copied: all files together are to stay in proportion to their contents.
     private var checkpointBytes: Int {
         min(self.configuration.walBytesMax / 2, max(Self.checkpointBytesMin, self.fileBytes / 2))
     }
 
-    /// Empties the write-ahead log before it is too large: commits came faster than they could be copied, or somebody reads
-    /// what is in it and does not stop. Then a new file is begun, since nobody can hold on to the write-ahead log of that.
+    /// Empties the write-ahead log before it is too large: commits came faster than they could be copied, or a reader
+    /// of it does not stop. Then a new file is begun, since no reader holds the write-ahead log of that file.
     private func makeRoom(rows: Int, bytes: Int) {
         let walBytes = self.file.walBytes
         guard walBytes > 0, walBytes + self.file.walBytes(rows: rows, bytes: bytes) > self.configuration.walBytesMax
@@ -259,7 +260,7 @@ extension LogWriter {
             self.rotateAtBytes = self.configuration.fileBytesMax
             self.shared.checkpointer.finish(path: self.directory.logFilePath(old.number), old)
         } catch {
-            // What is left of it must not be taken for the newest file; if it cannot be removed, it is empty, and
+            // The unfinished file must not be taken for the newest one; if it cannot be removed, it is empty, and
             // opening the log removes it.
             try? self.directory.removeLogFile(number)
             let step = max(1, self.configuration.fileBytesMax / Self.rotationRetryDivisor)

@@ -21,7 +21,7 @@ package struct MovedBesideLog: Sendable {
         }
     }
 
-    /// Copies. What an attempt before has left is removed.
+    /// Copies. It removes the files of an attempt before.
     ///
     /// - Parameters:
     ///   - source: The directory that the log moves out of.

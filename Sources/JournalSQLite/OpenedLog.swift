@@ -66,7 +66,7 @@ struct OpenedLog {
         self.newest = file
         self.ends = try file.ends()
         do throws(SQLiteFailure) {
-            // Every table has a page from the beginning; only what came later counts against the file's size.
+            // Every table has a page from the beginning; only later pages count against the file's size.
             let pages = try file.database.integer("PRAGMA page_count")
             let rows = max(0, pages - Int64(2 * format.partitions + 3))
             self.newestBytes = Int(rows) * file.pageBytes
@@ -75,7 +75,7 @@ struct OpenedLog {
         }
     }
 
-    /// What SQLite will cut off the end of the newest file; to be asked before that is opened.
+    /// The part that SQLite will cut off the end of the newest file, in words; to be asked before that is opened.
     static func cut(in directory: DataDirectory) throws(JournalError) -> String? {
         guard let newest = try directory.logFileNumbers().last else { return nil }
         return try WriteAheadTail(of: directory.logFilePath(newest)).sentence(LogFileName.name(of: newest))

@@ -21,7 +21,7 @@ final class PosixFile: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Takes the exclusive lock, which lasts as long as the descriptor. False if somebody else has it.
+    /// Takes the exclusive lock, which lasts as long as the descriptor. False if another process has it.
     func tryLock() throws(JournalError) -> Bool {
         while flock(self.descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -61,7 +61,7 @@ final class PosixFile: Sendable {
     /// So many bytes from an offset on, fewer only at the end of the file.
     func read(_ count: Int, at offset: Int) throws(JournalError) -> [UInt8] {
         var failure: JournalError?
-        // Sound: what was read is initialised, and no more than that is said to be.
+        // Sound: the bytes that were read are initialised, and the count says no more than these.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
                 let start = unsafe buffer.baseAddress.map { unsafe $0 + done }
@@ -114,7 +114,7 @@ final class PosixFile: Sendable {
     }
 }
 
-/// The error for what the last system call said.
+/// The error of the last system call.
 func systemFailure(_ action: String) -> JournalError {
     let code = errno
     return JournalError(journalCode(ofSystemError: code), "\(action): \(systemErrorText(code))")

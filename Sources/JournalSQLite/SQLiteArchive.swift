@@ -5,15 +5,16 @@ import Synchronization
 
 /// A record archive in one SQLite file.
 ///
-/// WAL with `synchronous=NORMAL`: a record is with the operating system when ``write(_:removing:)`` returns, on the disk
-/// at the next checkpoint; or with `OFF`, which never waits for the disk, and may lose the file in a power cut. A file that is damaged is put aside and begun anew, since what is in it can be had again.
+/// WAL with `synchronous=NORMAL`: a record is with the operating system when ``write(_:removing:)`` returns, on the disk at the next
+/// checkpoint; or with `OFF`, which never waits for the disk, and may lose the file in a power cut. A damaged file is put aside and begun
+/// anew, since its records can be had again.
 package final class SQLiteArchive: RecordArchive {
     /// "FrAr", SQLite's application id.
     private static let applicationID: Int64 = 0x4672_4172
     private static let version: Int64 = 1
     /// The write-ahead log is copied into the file when it has so many pages of 4 KiB.
     private static let checkpointPages = 256
-    /// What the write-ahead log keeps of the disk once it was copied, however large a write made it.
+    /// The bytes of the disk that the write-ahead log keeps once it was copied, however large a write made it.
     private static let walBytesKept = 1_048_576
 
     private let store: Mutex<Store?>
@@ -69,7 +70,7 @@ package final class SQLiteArchive: RecordArchive {
 
         func removeAll() throws(SQLiteFailure) {
             try self.database.execute("DELETE FROM records")
-            // Pages that are free keep what was in them; a file that is made anew has none.
+            // Free pages keep their old bytes; a file that is made anew has none.
             try self.database.execute("VACUUM")
             try self.database.checkpointAndTruncate()
         }
@@ -111,12 +112,12 @@ package final class SQLiteArchive: RecordArchive {
     /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses, `.formatMismatch` for what a build before 0.2.0 made.
     package init(path: String, isSynced: Bool = true) throws(JournalError) {
         self.path = path
-        // SQLite opens what is there; an empty file is an empty database.
+        // SQLite opens an existing file; an empty file is an empty database.
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
         do throws(SQLiteFailure) {
             self.store = Mutex(try Store(path: path, isSynced: isSynced))
         } catch {
-            // What a full or failing disk keeps from being read is there as soon as the disk is well again.
+            // A file that cannot be read because of a full or failing disk is there again as soon as the disk is well.
             guard error.isDamage else { throw error.journalError("cannot open the archive") }
             try Self.putAside(path, error)
             do throws(SQLiteFailure) {
@@ -153,7 +154,7 @@ package final class SQLiteArchive: RecordArchive {
 
     package func removeAll() throws(JournalError) {
         try self.withStore("cannot remove all records") { (store) throws(SQLiteFailure) in try store.removeAll() }
-        // Sound: the path is only read during the call. What was put aside is no archive, and may not be there.
+        // Sound: the path is only read during the call. The file that was put aside is no archive, and may not exist.
         _ = unsafe unlink(self.path + ".damaged")
     }
 

@@ -3,7 +3,7 @@ import Glibc
 import Journaling
 import WorkerThreads
 
-/// What SQLite said to one call.
+/// SQLite's error on one call.
 struct SQLiteFailure: Error, Hashable, Sendable {
     /// The extended result code.
     let code: Int32
@@ -23,13 +23,13 @@ struct SQLiteFailure: Error, Hashable, Sendable {
     /// I/O error can come from the sync behind it.
     var mayHaveCommitted: Bool { self.primaryCode == SQLITE_IOERR && self.code != Self.writeError }
 
-    /// Whether what is in the file is wrong, and will be as often as it is read.
+    /// Whether the file's content is damaged, so that each further read will fail, too.
     var isDamage: Bool { self.meaning == .corrupt }
 
     /// `SQLITE_IOERR_WRITE`, a macro with operators, which Swift does not import.
     private static let writeError = SQLITE_IOERR | 3 << 8
 
-    /// - Parameter action: What was being done to what, as in `append of 3 entries`.
+    /// - Parameter action: The operation that failed and its object, as in `append of 3 entries`.
     func journalError(_ action: String) -> JournalError {
         JournalError(self.meaning, "\(action) in \(self.file): \(self.sentence)")
     }
@@ -46,7 +46,7 @@ struct SQLiteFailure: Error, Hashable, Sendable {
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         // Which SQLite itself does not use.
         case SQLITE_FORMAT: .formatMismatch
-        // Positions are primary keys: somebody else has written this one.
+        // Positions are primary keys: another writer has written this one.
         case SQLITE_CONSTRAINT: .fenced
         case SQLITE_IOERR, SQLITE_CANTOPEN: journalCode(ofSystemError: self.systemError)
         default: .unavailable
@@ -54,7 +54,7 @@ struct SQLiteFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Which of the journal's codes says best what an error of the system means.
+/// The journal's code that fits an error of the system best.
 func journalCode(ofSystemError code: Int32) -> JournalError.Code {
     switch code {
     case ENOSPC, EDQUOT, EFBIG: .full

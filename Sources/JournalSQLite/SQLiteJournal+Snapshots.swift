@@ -71,7 +71,7 @@ extension SQLiteJournal: SnapshotStore {
             )
         }
         let files = self.shared.reader.files
-        // What a file ends with is what the next one begins with.
+        // A file ends where the next one begins.
         let removable = files.indices.dropLast(kept).prefix { index in
             self.isDone(files[index + 1].starts, positions, instant)
         }
@@ -82,7 +82,7 @@ extension SQLiteJournal: SnapshotStore {
         return removable.count
     }
 
-    /// Whether nobody needs anything that came before.
+    /// Whether no partition needs an entry or output from before these starts.
     private func isDone(_ starts: [PartitionStart], _ positions: [LogPosition], _ instant: Instant) -> Bool {
         for (index, start) in starts.enumerated() {
             guard start.tail.position <= positions[index], start.tail.logTime < instant else { return false }

@@ -12,7 +12,7 @@ import WorkerThreads
 /// A journal that is dropped without ``close()`` finishes what it accepted on its own.
 package final class SQLiteJournal: Journal, LogHistory {
     package let format: JournalFormat
-    /// What was found at the end of the log and cut off when it was opened, in words; nil if it ended well.
+    /// The damaged end of the log that was cut off when it was opened, in words; nil if it ended well.
     package let cut: String?
     let shared: LogWriter.Shared
     let directory: DataDirectory
@@ -51,13 +51,13 @@ package final class SQLiteJournal: Journal, LogHistory {
         )
         try Self.checkEnds(log.ends, shared.reader)
         let checkpointing = try WorkerThread(name: "journal-copy") { shared.checkpointer.run() }
-        // A crash, or somebody who read, kept them from being finished; they are never opened for writing again.
+        // A crash, or a reader, kept them from being finished; they are never opened for writing again.
         for file in log.files.dropLast() where LogDirectory.size(of: file.path + "-wal") > 0 {
             shared.checkpointer.finish(path: file.path)
         }
         let isOpen = DispatchGroup()
         isOpen.enter()
-        // The thread holds nothing of what was found but what the writer holds: a file that is trimmed has to be closed.
+        // The thread holds no open files but the writer's own: a file that is trimmed has to be closed.
         let writer = LogWriter(
             configuration: configuration,
             format: format,
@@ -70,7 +70,7 @@ package final class SQLiteJournal: Journal, LogHistory {
             self.writer = try WorkerThread(name: "journal-write") {
                 writer.run()
             } afterwards: {
-                // The writer has let go of its file: what follows leaves nothing open behind a `close()` that waits.
+                // The writer has let go of its file: the calls below leave nothing open behind a `close()` that waits.
                 shared.checkpointer.stop()
                 checkpointing.join()
                 shared.reader.close()

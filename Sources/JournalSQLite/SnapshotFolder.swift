@@ -56,7 +56,7 @@ final class SnapshotFolder: Sendable {
             try file.sync()
             try self.rename(temporary, name)
         } catch {
-            // What is left of it has no name that counts, and is removed when the folder is opened at the latest.
+            // The unfinished file has no snapshot's name, and is removed when the folder is opened at the latest.
             try? self.unlink(temporary)
             throw error
         }
@@ -72,7 +72,7 @@ final class SnapshotFolder: Sendable {
         try self.rename(name, name + ".damaged")
     }
 
-    /// Removes what was set aside.
+    /// Removes the snapshots that were set aside.
     func removeDamaged() throws(JournalError) {
         for name in try DataDirectory.fileNames(in: self.path) where name.hasSuffix(".damaged") {
             try self.unlink(name)

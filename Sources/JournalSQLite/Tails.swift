@@ -2,14 +2,14 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// What is durable, as readers may see it: every partition's tail and its newest entries.
+/// The durable end of the log, as readers may see it: every partition's tail and its newest entries.
 ///
 /// The writer publishes a commit here before it calls back, so an owner that follows the hints never reads the disk.
 final class Tails: Sendable {
     private struct Partition {
         var tail: EntryAssembler.Tail
         var newestOutput: OutputPosition?
-        /// The newest entries without a gap, from `head` on; what is before `head` is dropped now and then.
+        /// The newest entries without a gap, from `head` on; entries before `head` are dropped now and then.
         var cached: [LogEntry] = []
         var head = 0
         var cachedBytes = 0

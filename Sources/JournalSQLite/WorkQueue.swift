@@ -3,10 +3,10 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// What waits for the writer: submissions and outputs in the order they came, bounded in bytes.
+/// The work that waits for the writer: submissions and outputs in the order they came, bounded in bytes.
 ///
-/// What would make a commit large waits for a later one. Of submissions that is much, so that the write-ahead log has room
-/// for it: somebody waits for the answer. An output is only waited for by what comes behind it.
+/// Work that would make a commit too large waits for a later one. One commit takes many bytes of submissions, as many
+/// as the write-ahead log has room for, since callers wait for the answers. Only later outputs wait for an output.
 final class WorkQueue: Sendable {
     enum Work: Sendable {
         case append(Submission, @Sendable (Result<AppendReceipt, JournalError>) -> Void)
@@ -26,7 +26,7 @@ final class WorkQueue: Sendable {
     private struct State {
         var limits: JournalLimits
         var waiting: [Work] = []
-        /// Including what the writer has taken and not yet finished.
+        /// Including the work that the writer has taken and not yet finished.
         var appendBytes = 0
         var outputBytes = 0
         /// Of the submissions in `waiting`, as often as they are written.
@@ -109,9 +109,11 @@ final class WorkQueue: Sendable {
         return refusal
     }
 
-    /// What waits and goes into one commit, for the writer; sleeps until there is something. Nil once closed and empty.
+    /// The waiting work that goes into one commit, for the writer; sleeps until there is some. Nil once closed and
+    /// empty.
     ///
-    /// - Parameter earliest: What comes until then is taken along, nil to take what there is. A closed queue does not wait.
+    /// - Parameter earliest: Waits until then for more work; nil to take the work that there is. A closed queue does
+    ///   not wait.
     func next(notBefore earliest: DispatchTime? = nil) -> [Work]? {
         var earliest = earliest
         while true {
@@ -138,7 +140,7 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// As much of what waits as one commit may hold; a first submission and a first output in any case.
+    /// As much of the waiting work as one commit may hold; a first submission and a first output in any case.
     private func takeGroup(_ state: inout State) -> [Work] {
         var group: [Work] = []
         var kept: [Work] = []
@@ -164,7 +166,7 @@ final class WorkQueue: Sendable {
         return group
     }
 
-    /// What is taken of the work of one sort.
+    /// The part of the work of one sort that is taken.
     private struct Portion {
         private let waiting: Int
         private let max: Int

@@ -4,8 +4,8 @@ import Journaling
 /// The end of a write-ahead log as a crash or a bad disk left it, before SQLite cuts it off without a word.
 ///
 /// SQLite believes the frames whose salts are the header's and whose checksums, each over all before it, are right, up to the
-/// last that ends a transaction. What stands behind that with the same salts was being written when the process or the
-/// machine stopped, or is damaged. Source: "The SQLite database file format", 4. The Write-Ahead Log.
+/// last that ends a transaction. Frames behind that with the same salts were being written when the process or the machine stopped, or are
+/// damaged. Source: "The SQLite database file format", 4. The Write-Ahead Log.
 struct WriteAheadTail: Hashable, Sendable {
     /// Frames behind the last good transaction that are of this log.
     var framesCut = 0
@@ -36,7 +36,7 @@ struct WriteAheadTail: Hashable, Sendable {
             offset += frameBytes
             guard frame.count >= Self.frameHeaderBytes else { return }
             guard Self.word(frame, 8) == Self.word(header, 16), Self.word(frame, 12) == Self.word(header, 20) else {
-                // What remains of a generation before has other salts, and none of this one's stands behind it.
+                // Frames of an earlier generation have other salts, and no frame of this one follows them.
                 isGood = false
                 foreign += 1
                 if frame.count < frameBytes { return }
@@ -63,7 +63,7 @@ struct WriteAheadTail: Hashable, Sendable {
         }
     }
 
-    /// What to tell, nil if nothing is cut.
+    /// The warning about the cut, nil if nothing is cut.
     func sentence(_ file: String) -> String? {
         guard self.framesCut > 0 else { return nil }
         let what = "\(file): \(self.framesCut) pages after the last good transaction are removed"

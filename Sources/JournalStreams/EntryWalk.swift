@@ -18,7 +18,7 @@ package struct TimeAnchor: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - known: The last one that was read.
-    ///   - trimmed: What is noted of the trimmed part.
+    ///   - trimmed: The note on the trimmed part.
     ///   - snapshots: Those that there are.
     package static func last(
         notBehind position: LogPosition,
@@ -45,7 +45,7 @@ package struct EntryWalk: Sendable {
     private let stream: String
 
     /// - Parameters:
-    ///   - anchor: What comes before the first.
+    ///   - anchor: The anchor before the first entry.
     ///   - journalID: The log's.
     ///   - stream: The partition's.
     package init(behind anchor: TimeAnchor, _ journalID: String, in stream: String) {

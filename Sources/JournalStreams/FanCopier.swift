@@ -1,16 +1,16 @@
 package import WidgetModel
 
-/// Copies what is for all partitions into each, in its order, as a value.
+/// Copies submissions to all partitions into each, in their order, as a value.
 ///
-/// A copy is stored only behind the copy before it, so that however many do this, each partition has each exactly once. Where
-/// there is no copy any more, it is stored only behind the end that the stream had before that was found out: see
-/// ``MessageWriter``. A partition takes exactly the next one: one that is ahead means that what is known of it is old.
+/// A copy is stored only behind the copy before it, so that however many copiers there are, each partition has each submission exactly
+/// once. If a partition has no copy any more, the next one is stored only behind the end that its stream had before that was found out: see
+/// ``MessageWriter``. A partition takes exactly the next copy. If it is ahead, its known progress is old.
 package struct FanCopier: Sendable {
     /// How far a partition is.
     package struct Progress: Hashable, Sendable {
         /// The sequence of the newest original that it has.
         package var fan: UInt64
-        /// What the next copy has to expect.
+        /// The condition for the next copy to be stored.
         package var expected: Expectation
 
         package init(fan: UInt64, expected: Expectation) {
@@ -20,7 +20,7 @@ package struct FanCopier: Sendable {
 
         /// - Parameters:
         ///   - end: The end of the partition's stream, before the others were asked for.
-        ///   - newest: The newest copy in it, and of what; nil if there is none.
+        ///   - newest: The newest copy in it, and its original; nil if there is none.
         ///   - trimmed: The newest original of which a copy was trimmed, asked for behind that; 0 for none.
         package init(end: UInt64, newest: (sequence: UInt64, fan: UInt64)?, trimmed: UInt64) {
             self.fan = newest?.fan ?? trimmed
@@ -28,7 +28,7 @@ package struct FanCopier: Sendable {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Find out how far a partition is: ``found(_:of:)``.
         case findProgress(PartitionID)
@@ -53,7 +53,7 @@ package struct FanCopier: Sendable {
 
     package init(partitions: Int) { self.progress = Array(repeating: nil, count: partitions) }
 
-    /// The next step. Precondition: what came of the one before was told.
+    /// The next step. Precondition: the result of the one before was told.
     package mutating func step() -> Step {
         if self.mustPause {
             self.mustPause = false
@@ -89,7 +89,7 @@ package struct FanCopier: Sendable {
     /// An original came. One that all have is left out.
     package mutating func received(_ message: FanMessage, at sequence: UInt64) {
         guard sequence >= self.next else { return }
-        // What some have not and is gone was let go of when all had it.
+        // A message that is gone was removed only when all partitions had it.
         (self.message, self.next) = (message, sequence)
     }
 
@@ -101,11 +101,11 @@ package struct FanCopier: Sendable {
         if last >= self.next { self.startOver() }
     }
 
-    /// Takes what became of a copy.
+    /// Takes the outcome of a copy.
     package mutating func copied(_ outcome: PublishOutcome, to partition: PartitionID) {
         let index = Int(partition.rawValue)
         guard case .stored(let sequence) = outcome else {
-            // It is accepted, and has to get there whatever comes between.
+            // The submission is accepted, and must get there in any case.
             self.progress[index] = nil
             if case .otherEnd = outcome { return }
             self.mustPause = true

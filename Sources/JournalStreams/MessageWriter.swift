@@ -1,7 +1,7 @@
 package import Journaling
 
-/// Appends one message after the other to a stream, each at most once, as a value: what to send behind what, and what an
-/// answer means.
+/// Appends one message after the other to a stream, each at most once, as a value: which message to send behind which, and the meaning of
+/// an answer.
 ///
 /// A writer has a subject of its own, and each of its messages is stored only behind the one before it. So a message that is
 /// sent again, since it is not known whether it was stored, is stored once however late the first one arrives: no window has to
@@ -11,7 +11,7 @@ package import Journaling
 /// stream's end. "The subject is empty" would be true again once it was stored and trimmed, and an attempt that comes then
 /// would be stored once more; a stream's end never goes back.
 package struct MessageWriter: Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Ask for the newest message of the writer's subject, and behind that for the ends of the stream: ``found(newest:ends:)``.
         case look
@@ -24,7 +24,7 @@ package struct MessageWriter: Sendable {
     }
 
     private struct Attempt {
-        /// What has to be so for it to be stored; nil until the stream's end is known.
+        /// The condition for it to be stored; nil until the stream's end is known.
         var expected: Expectation?
         /// Whether it may be stored, or may be yet.
         var isOpen = false
@@ -51,7 +51,7 @@ package struct MessageWriter: Sendable {
 
     /// Begins with the next message. Precondition: the one before is settled.
     ///
-    /// - Returns: The id that it has to have in it, and what to do first.
+    /// - Returns: The id that it has to have in it, and the first step.
     package mutating func begin() -> (MessageID, Step) {
         precondition(self.attempt == nil, "a message is under way")
         self.attempt = Attempt(expected: self.last > 0 ? .lastOfSubject(self.last) : nil)
@@ -70,7 +70,7 @@ package struct MessageWriter: Sendable {
         return self.fail(code, self.attempt?.why ?? "")
     }
 
-    /// Takes what became of an attempt.
+    /// Takes the outcome of an attempt.
     package mutating func published(_ outcome: PublishOutcome) -> Step {
         guard var attempt = self.attempt else { return .pause }
         switch outcome {
@@ -101,7 +101,7 @@ package struct MessageWriter: Sendable {
     ///   - ends: Those of the stream, asked for later.
     package mutating func found(newest: UInt64?, ends: StreamEnds) -> Step {
         guard var attempt = self.attempt else { return .pause }
-        // The subject has no other writer, and nothing follows what is not settled.
+        // The subject has no other writer, and no message follows one that is not settled.
         if let newest, newest > self.last { return self.store(at: newest) }
         guard newest == nil, self.last == 0 || ends.first > self.last else {
             if newest == self.last { return .pause }
@@ -111,7 +111,7 @@ package struct MessageWriter: Sendable {
             )
         }
         switch attempt.expected {
-        // What was behind that end would be there still: it is not, and cannot come any more.
+        // A message that was stored behind that end would be there still: it is not, and cannot come any more.
         case .lastOfSubject(let end), .lastOfStream(let end):
             if attempt.isOpen, ends.first > end + 1 {
                 return self.fail(.unknownOutcome, "what followed message \(end) was trimmed meanwhile")

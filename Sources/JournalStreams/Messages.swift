@@ -1,14 +1,15 @@
 package import Journaling
 package import WidgetModel
 
-/// What is wrong with a message.
+/// The fault of a message.
 package struct MessageFault: Error {
     package let sentence: String
 
     package init(sentence: String) { self.sentence = sentence }
 }
 
-/// Who sent a message: a writer is one lane of one start of one process, and counts its messages from 1.
+/// The writer and the number of a message: a writer is one lane of one start of one process, and counts its messages
+/// from 1.
 package struct MessageID: Hashable, Sendable {
     package let writer: UInt64
     package let number: UInt64
@@ -19,7 +20,7 @@ package struct MessageID: Hashable, Sendable {
     }
 }
 
-/// The bytes of messages: version, kind, the log's id, what it says, and a checksum over all that and the place.
+/// The bytes of messages: version, kind, the log's id, the content, and a checksum over all that and the place.
 package enum MessageFormat {
     package static let version: UInt8 = 1
 
@@ -49,7 +50,7 @@ package enum MessageFormat {
         return writer.bytes
     }
 
-    /// Where what a message says begins, once it is known to be whole and of this log.
+    /// A reader at the beginning of a message's content, once the message is known to be whole and of this log.
     package static func reader(of bytes: [UInt8], _ kind: Kind, _ journalID: String, in place: String)
         throws(MessageFault)
         -> ByteReader
@@ -89,11 +90,11 @@ package enum MessageFormat {
 
 /// One entry of a partition as its message has it.
 package struct InputMessage: Sendable {
-    /// Who sent it; of a copy, who sent what it is a copy of.
+    /// Its writer and number; in a copy, those of the original.
     package let id: MessageID
     /// The writer's clock.
     package let writtenAt: Instant
-    /// The sequence of the original, of a copy of what is for all partitions.
+    /// The original's sequence, in a copy of a submission to all partitions; else nil.
     package let fan: UInt64?
     package let records: PackedRecords
 
@@ -128,7 +129,7 @@ package struct InputMessage: Sendable {
     }
 }
 
-/// What is for all partitions as its message has it.
+/// A submission to all partitions as its message has it.
 package struct FanMessage: Sendable {
     package let id: MessageID
     package let writtenAt: Instant

@@ -3,10 +3,10 @@ package import WidgetModel
 
 /// Appends one output behind the one that its owner knows as the newest, as a value.
 ///
-/// An owner can do nothing before it knows what became of its output, and the same one again does no harm: it is tried until
-/// that is known.
+/// An owner can do nothing before it knows the result of its output, and writing the same one again does no harm: it is
+/// tried until the result is known.
 package struct OutputWriter: Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Send the output: ``published(_:)``.
         case publish(Expectation)
@@ -26,7 +26,7 @@ package struct OutputWriter: Sendable {
     private var why = "no broker answers"
 
     /// - Parameters:
-    ///   - partition: Whose output it is.
+    ///   - partition: The output's partition.
     ///   - expected: The newest one that its owner knows; nil if it knows of none.
     ///   - bytes: The message.
     package init(of partition: PartitionID, behind expected: OutputPosition?, _ bytes: [UInt8]) {
@@ -44,7 +44,7 @@ package struct OutputWriter: Sendable {
         return .settled(.failure(JournalError(code, "output for partition \(self.partition): \(self.why)")))
     }
 
-    /// Takes what became of an attempt.
+    /// Takes the outcome of an attempt.
     package mutating func published(_ outcome: PublishOutcome) -> Step {
         switch outcome {
         case .stored(let sequence): return .settled(.success(OutputPosition(sequence)))

@@ -3,7 +3,7 @@ package import WidgetModel
 
 /// Where a snapshot's chunks are.
 package struct SnapshotNote: Hashable, Sendable {
-    /// What the chunks of one attempt to write it have in their subject.
+    /// The number that the chunks of one attempt to write it have in their subject.
     package let upload: UInt64
     package let byteCount: Int
 
@@ -82,7 +82,7 @@ package struct SnapshotChunks: Sendable {
     /// The next whole chunk; nil if more has to be added first.
     package mutating func next() -> [UInt8]? { self.bytes.count < self.size ? nil : self.take(self.size) }
 
-    /// What is left when all whole ones have gone; nil for nothing.
+    /// The last bytes, when all whole chunks have been taken; nil if there are none.
     package mutating func rest() -> [UInt8]? { self.bytes.isEmpty ? nil : self.take(self.bytes.count) }
 
     private mutating func take(_ count: Int) -> [UInt8] {
@@ -96,7 +96,7 @@ package struct SnapshotChunks: Sendable {
     ///
     /// - Parameters:
     ///   - note: Where its chunks are.
-    ///   - head: What it has to say that it is.
+    ///   - head: The head that it has to have.
     ///   - size: The bytes of each chunk but the last.
     ///   - chunk: Reads the chunk with a number.
     /// - Throws: `.corrupt` if it is damaged; what `chunk` and `body` throw.

@@ -35,7 +35,7 @@ package struct StreamEnds: Hashable, Sendable {
     }
 }
 
-/// What has to be so for a message to be stored.
+/// The condition for a message to be stored.
 package enum Expectation: Hashable, Sendable {
     /// The newest message of the subject, 0 for none.
     case lastOfSubject(UInt64)
@@ -44,7 +44,7 @@ package enum Expectation: Hashable, Sendable {
     case nothing
 }
 
-/// What became of a message that was published.
+/// The outcome of publishing a message.
 package enum PublishOutcome: Sendable {
     case stored(UInt64)
     /// The stream does not end as expected.

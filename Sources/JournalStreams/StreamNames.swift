@@ -1,7 +1,7 @@
 package import Journaling
 package import WidgetModel
 
-/// The names of a cluster's streams, and of what is in them.
+/// The names of a cluster's streams, and of the subjects in them.
 package struct StreamNames: Hashable, Sendable {
     package let cluster: String
 
@@ -23,21 +23,21 @@ package struct StreamNames: Hashable, Sendable {
     package func input(_ partition: PartitionID) -> String { "freshet-\(self.cluster)-in-\(partition)" }
     /// A partition's outputs.
     package func output(_ partition: PartitionID) -> String { "freshet-\(self.cluster)-out-\(partition)" }
-    /// What is for all partitions.
+    /// Submissions to all partitions.
     package var fan: String { "freshet-\(self.cluster)-fan" }
     /// The chunks of snapshots.
     package var chunks: String { "freshet-\(self.cluster)-snap" }
-    /// One message for each thing that is known of the log: its format, where snapshots are, what was trimmed.
+    /// One message for each note on the log: its format, where snapshots are, how far it was trimmed.
     package var notes: String { "freshet-\(self.cluster)-meta" }
 
     private var root: String { "freshet.\(self.cluster)" }
 
     package func allInput(_ partition: PartitionID) -> String { "\(self.root).in.\(partition).>" }
-    /// What one writer appends to a partition.
+    /// The entries that one writer appends to a partition.
     package func input(_ partition: PartitionID, of writer: UInt64) -> String {
         "\(self.root).in.\(partition).\(String(writer, radix: 16))"
     }
-    /// Copies of what is for all partitions.
+    /// Copies of submissions to all partitions.
     package func copies(_ partition: PartitionID) -> String { "\(self.root).in.\(partition).fan" }
     package func outputs(_ partition: PartitionID) -> String { "\(self.root).out.\(partition)" }
     package var allFan: String { "\(self.root).fan.>" }
@@ -52,18 +52,18 @@ package struct StreamNames: Hashable, Sendable {
     package func snapshots(_ partition: PartitionID) -> String { "\(self.root).meta.snap.\(partition)" }
     /// The claim of a partition: which node owns it.
     package func claim(_ partition: PartitionID) -> String { "\(self.root).meta.own.\(partition)" }
-    /// What operators want of the nodes.
+    /// The operators' wishes for the nodes.
     package var wishes: String { "\(self.root).meta.wishes" }
-    /// What nodes tell each other; not stored.
+    /// The nodes' beats to each other; not stored.
     package var beats: String { "\(self.root).beat" }
-    /// What a start of a node is asked by others; not stored.
+    /// The questions of others to one start of a node; not stored.
     package func questions(to start: UInt64) -> String { "\(self.root).ask.\(String(start, radix: 16))" }
-    /// The answers to what a start of a node has asked; not stored.
+    /// The answers to the questions of one start of a node; not stored.
     package func answers(to start: UInt64) -> String { "\(self.root).answer.\(String(start, radix: 16)).*" }
     package func answer(to start: UInt64, _ question: UInt64) -> String {
         "\(self.root).answer.\(String(start, radix: 16)).\(String(question, radix: 16))"
     }
-    /// What hosts are to draw, as nodes show each other; not stored.
+    /// The drawings for hosts, as nodes show each other; not stored.
     package var drawings: String { "\(self.root).show" }
     package func note(_ note: PartitionNote, of partition: PartitionID) -> String {
         "\(self.root).meta.\(note.rawValue).\(partition)"

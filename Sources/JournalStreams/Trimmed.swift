@@ -1,13 +1,13 @@
 package import Journaling
 package import WidgetModel
 
-/// What has to be known of the part of a partition's log that was let go of. Written before it is.
+/// The facts that are still needed about the trimmed part of a partition's log. Written before the part is trimmed.
 package struct Trimmed: Hashable, Sendable {
     /// The last entry that is gone, or may be.
     package let through: LogPosition
     /// Its time.
     package let logTime: Instant
-    /// The sequence of the newest original, of what is for all partitions, of which a copy is gone; 0 for none.
+    /// The sequence of the newest submission to all partitions of which a copy is gone; 0 for none.
     package let fan: UInt64
 
     package init(through: LogPosition, logTime: Instant, fan: UInt64) {
@@ -43,10 +43,10 @@ package struct Trimmed: Hashable, Sendable {
 
 /// Lets go of the beginning of one partition's log, as a value: outputs first, then a note, then the entries.
 ///
-/// Nothing goes that is not decided, and the newest output stays. Any number may do this at once, also one that was asleep: what
-/// is noted never goes back.
+/// It removes only decided entries, and keeps the newest output. Any number of nodes may do this at once, also one that was asleep: the
+/// note never goes back.
 package struct Trimming: Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Step: Sendable {
         /// Ask for the ends of the entries' stream, then for the newest output: ``looked(entries:newest:)``.
         case look
@@ -57,7 +57,8 @@ package struct Trimming: Sendable {
         /// Read one output: ``read(output:)``.
         case readOutput(OutputPosition)
         case purgeOutputs(before: OutputPosition)
-        /// Ask for the newest copy of what is for all, and for the first one behind a position: ``found(newestCopy:behind:)``.
+        /// Ask for the newest copy of a submission to all partitions, and for the first one behind a position:
+        /// ``found(newestCopy:behind:)``.
         case findCopies(behind: LogPosition)
         /// Read the note: ``found(note:sequence:)``.
         case readNote
@@ -95,7 +96,7 @@ package struct Trimming: Sendable {
         self.instant = instant
     }
 
-    /// The next step; the same one again until what came of it was told.
+    /// The next step; the same one again until its result was told.
     package var step: Step {
         switch self.phase {
         case .looking: .look
@@ -164,7 +165,7 @@ package struct Trimming: Sendable {
     }
 
     /// - Parameters:
-    ///   - known: What is noted; nil for nothing.
+    ///   - known: The present note; nil for none.
     ///   - sequence: The note's; 0 if there is none.
     package mutating func found(note known: Trimmed?, sequence: UInt64) {
         guard case .note(let fan) = self.phase else { return }

@@ -2,9 +2,9 @@ import CKernels
 
 /// CRC-32C (Castagnoli), the checksum of every stored entry and output.
 ///
-/// Eight bytes a step, by the processor's instruction if it has one, else from eight tables. Sources: Castagnoli, Bräuer, Herrmann, "Optimization of Cyclic
-/// Redundancy-Check Codes with 24 and 32 Parity Bits" (1993), test vectors in RFC 3720 appendix B.4; Kounavis, Berry, "A
-/// Systematic Approach to Building High Performance Software-Based CRC Generators" (ISCC 2005).
+/// It takes eight bytes a step, by the processor's instruction if it has one, else from eight tables. Sources: Castagnoli, Bräuer,
+/// Herrmann, "Optimization of Cyclic Redundancy-Check Codes with 24 and 32 Parity Bits" (1993), test vectors in RFC 3720 appendix B.4;
+/// Kounavis, Berry, "A Systematic Approach to Building High Performance Software-Based CRC Generators" (ISCC 2005).
 package struct CRC32C: Sendable {
     /// The polynomial 0x1EDC6F41, reflected.
     private static let polynomial: UInt32 = 0x82F6_3B78

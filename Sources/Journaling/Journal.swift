@@ -10,7 +10,7 @@ package import WidgetModel
 /// not wait. An immediate refusal (a closed journal, a full queue, an impossible argument) is called back on the
 /// calling thread before the call returns.
 package protocol Journal: Sendable {
-    /// What the log was created with.
+    /// The format that the log was created with.
     var format: JournalFormat { get }
 
     /// The same log for threads that may wait.
@@ -29,11 +29,11 @@ package protocol Journal: Sendable {
         whenDurable: @escaping @Sendable (Result<AppendReceipt, JournalError>) -> Void
     )
 
-    /// Appends records to every partition: each gets its own, exactly once, and all get what is appended like this in one
-    /// order.
+    /// Appends records to every partition: each gets its own, exactly once, and all get such submissions in one order.
     ///
-    /// Not at one instant: one partition may have them while another does not yet. Nothing is said of the order among these
-    /// and what is appended to a partition alone. Within a partition they are together in one entry, in their order.
+    /// Not at one instant: one partition may have them while another does not yet. There is no promise about the order
+    /// among these records and those that are appended to a partition alone. Within a partition they are together in
+    /// one entry, in their order.
     ///
     /// - Parameters:
     ///   - submission: The records, at least one for each partition; see ``JournalLimits`` for how many bytes.
@@ -49,7 +49,7 @@ package protocol Journal: Sendable {
     /// Reads durable entries in order.
     ///
     /// - Parameters:
-    ///   - partition: Whose log.
+    ///   - partition: The log's partition.
     ///   - position: The first entry wanted; ``LogPosition/start`` means the first there is.
     ///   - entriesMax: The most entries to return. Fewer may come back even if there are more; none only at the end.
     ///   - whenRead: Called exactly once: before the call returns, on the calling thread, if the journal need not wait for
@@ -65,7 +65,7 @@ package protocol Journal: Sendable {
     /// Asks to be told of new entries from now on.
     ///
     /// - Parameters:
-    ///   - partition: Whose log.
+    ///   - partition: The log's partition.
     ///   - body: Called after every commit with the newest position, after the receipts of that commit. It is a hint:
     ///     several commits may be told as one.
     func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void)
@@ -81,7 +81,7 @@ package protocol Journal: Sendable {
     /// Appends an output, but only behind the one that the caller knows as the newest (compare-and-append).
     ///
     /// - Parameters:
-    ///   - partition: Whose output log.
+    ///   - partition: The output log's partition.
     ///   - expected: The newest output the caller knows of; nil if it knows of none.
     ///   - output: The output. Its `through` must not be beyond the newest entry (`.invalid`).
     ///   - whenDurable: Called exactly once. `.fenced` means that another owner has written: stop at once.
@@ -93,17 +93,18 @@ package protocol Journal: Sendable {
         whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
     )
 
-    /// Takes more or less at once from now on; what was accepted stays accepted. See ``JournalLimits``.
+    /// Takes more or less at once from now on; accepted submissions stay accepted. See ``JournalLimits``.
     func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int)
 
-    /// Finishes what was accepted, calls it back, and lets go of the store. Later calls are refused with `.closed`;
-    /// closing again does nothing.
+    /// Finishes accepted work, calls it back, and lets go of the store. Later calls are refused with `.closed`; closing
+    /// again does nothing.
     ///
     /// Waits for the journal's thread, except when a callback calls it.
     func close()
 }
 
-/// A journal that is its own history calls back on the calling thread: what is not in memory is read from the disk there.
+/// A journal that is its own history calls back on the calling thread: entries that are not in memory are read from the
+/// disk there.
 extension Journal where Self: LogHistory {
     package func read(
         _ partition: PartitionID,

@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// Its entries were durable when they were read. All methods wait for the store: do not call them from an event loop.
 package protocol LogHistory: Sendable {
-    /// What the log was created with.
+    /// The format that the log was created with.
     var format: JournalFormat { get }
 
     /// The position of the first entry of a partition that is still there, or that the next one will have.
@@ -13,7 +13,7 @@ package protocol LogHistory: Sendable {
     /// Reads durable entries in order.
     ///
     /// - Parameters:
-    ///   - partition: Whose log.
+    ///   - partition: The log's partition.
     ///   - position: The first entry wanted; ``LogPosition/start`` means the first there is, where nothing was trimmed.
     ///   - entriesMax: The most entries to return. Fewer may come back even if there are more; none only at the end.
     /// - Throws: `.corrupt` with the position if an entry is damaged or missing: nothing is ever skipped.
@@ -22,7 +22,7 @@ package protocol LogHistory: Sendable {
     /// Reads durable outputs in order.
     ///
     /// - Parameters:
-    ///   - partition: Whose output log.
+    ///   - partition: The output log's partition.
     ///   - position: The first output wanted.
     ///   - outputsMax: The most outputs to return. Fewer may come back even if there are more; none only at the end.
     func readOutputs(

@@ -23,8 +23,8 @@ package protocol EndedLog: LogHistory, SnapshotHistory {
 
 /// A new log that is made to go on where another one has ended: with its id, and behind its positions.
 ///
-/// Nothing opens it before ``finish()``. What an attempt leaves that did not come to that, the next one removes. All methods wait
-/// for the store.
+/// Nothing opens it before ``finish()``. If an attempt did not come to that, the next one removes its remains. All methods wait for the
+/// store.
 package protocol LogSuccessor: AnyObject {
     /// - Throws: `.formatMismatch` or `.invalid` with what to do if it cannot be made, since something is in its place.
     func check(_ format: JournalFormat) throws(JournalError)

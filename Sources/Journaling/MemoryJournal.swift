@@ -273,7 +273,7 @@ extension MemoryJournal {
 // MARK: - Committing
 
 extension MemoryJournal {
-    /// Commits group after group until nothing waits, unless somebody is at it already.
+    /// Commits group after group until nothing waits, unless another thread does so already.
     private func drain() {
         var isMine = false
         while true {

@@ -65,7 +65,7 @@ package final class MemorySnapshots: SnapshotStore {
             throw JournalError(.corrupt, "there is no \(id)")
         }
         for frame in frames {
-            // A store finds a frame out that is not what was written.
+            // A store detects a frame that differs from the written one.
             guard let first = frame.first else { throw JournalError(.corrupt, "\(id) is damaged in a frame") }
             if isWanted(first) { try body(frame) }
         }

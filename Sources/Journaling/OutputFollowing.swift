@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What a reader of outputs is told.
+/// The news for a reader of outputs.
 package enum OutputNews: Sendable {
     /// The next output is at this position, or behind it: the log has none before it any more, or it is where reading begins.
     case begins(at: OutputPosition)
@@ -14,9 +14,9 @@ package protocol OutputFollowing: Sendable {
     /// Reads a partition's outputs in order for as long as it is open, and asks brokers again that do not answer.
     ///
     /// - Parameters:
-    ///   - partition: Whose outputs.
+    ///   - partition: The outputs' partition.
     ///   - position: The first one wanted; nil for some of the newest ones, and those behind them.
-    ///   - take: Told what is read, one after the other, on a thread that may wait for it. Returns whether there is to be more.
+    ///   - take: Told the outputs, one after the other, on a thread that may wait for it. Returns whether to read on.
     func followOutputs(
         _ partition: PartitionID,
         from position: OutputPosition?,

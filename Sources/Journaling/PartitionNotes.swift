@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// What is noted of a partition beside its log.
+/// The notes on a partition beside its log.
 package enum PartitionNote: String, Sendable {
-    /// How far senders were told what became of their pushes.
+    /// How far senders have their receipts.
     case receipts
 }
 

@@ -12,7 +12,7 @@ import WidgetModel
 /// a file that ends early.
 package enum SnapshotFile {
     package static let magic = Array("FreshetS".utf8)
-    /// What the files of builds before 0.2.0 begin with.
+    /// The first bytes of the files of builds before 0.2.0.
     fileprivate static let earlierMagic = Array("FrshSnap".utf8)
     /// The version that is written, and the only one that is read.
     package static let version: UInt32 = 1

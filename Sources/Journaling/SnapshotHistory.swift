@@ -7,8 +7,8 @@ package protocol SnapshotHistory: Sendable {
     /// A partition's snapshots, the newest first.
     func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID]
 
-    /// Reads the frames of a snapshot whose first byte is wanted, in their order. The others are stepped over, and what is
-    /// wrong in them may go unnoticed: for one of several who read a snapshot's parts.
+    /// Reads the frames of a snapshot whose first byte is wanted, in their order. The others are stepped over, and
+    /// their faults may go unnoticed: for one of several threads that read a snapshot's parts.
     ///
     /// - Parameters:
     ///   - id: Which.

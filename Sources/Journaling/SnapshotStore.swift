@@ -19,14 +19,14 @@ package protocol SnapshotStore: SnapshotHistory {
     /// Removes a snapshot, if it is there.
     func remove(_ id: SnapshotID) throws(JournalError)
 
-    /// Takes a damaged snapshot out of the list and keeps its bytes for whoever wants to know what happened.
+    /// Takes a damaged snapshot out of the list and keeps its bytes for a later look.
     func setAside(_ id: SnapshotID) throws(JournalError)
 
     /// The position of the first entry of a partition that is still there, or that the next one will have.
     func firstEntry(_ partition: PartitionID) throws(JournalError) -> LogPosition
 
-    /// Removes entries and outputs that nobody needs any more, as far as they fill whole files. The newest output of each
-    /// partition always stays.
+    /// Removes entries and outputs that are not needed any more, as far as they fill whole files. The newest output of
+    /// each partition always stays.
     ///
     /// - Parameters:
     ///   - positions: By partition, the newest entry that may go.
@@ -42,7 +42,7 @@ package protocol SnapshotStore: SnapshotHistory {
     /// Asks for a new file behind the next commit. It may fail to come, if the disk is full.
     func endFile()
 
-    /// Removes the entries and outputs of every file but the one that is written, as far as nobody needs them.
+    /// Removes the entries and outputs of every file but the one that is written, as far as they are not needed.
     ///
     /// - Parameter positions: By partition, the newest entry that may go.
     /// - Returns: How many files were removed.

@@ -3,7 +3,7 @@ package import WidgetModel
 /// The size of the data directory and of its file system, in bytes; and the time of the last backup. For a log that is elsewhere,
 /// the same of its part with the least room.
 package struct StorageSizes: Hashable, Sendable {
-    /// What was measured, in words.
+    /// The measured place, in words.
     package var subject = "the data directory"
     /// The log's files.
     package var log = 0

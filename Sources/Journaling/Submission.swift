@@ -19,7 +19,7 @@ package struct Submission: Hashable, Sendable {
 
 /// Records that one caller appends to every partition: the same records for all, or other ones for each.
 package struct SubmissionToAll: Hashable, Sendable {
-    /// What is for all of them, alone; or what is for each, in the order of the partitions.
+    /// One element: the records for all partitions. Or one for each partition, in the order of the partitions.
     private let parts: [PackedRecords]
 
     /// - Parameter records: At least one record, for every partition.

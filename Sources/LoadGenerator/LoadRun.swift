@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// One run of a scenario against a server: connects, sends, waits for what is on its way, and tells what it counted.
+/// One run of a scenario against a server: connects, sends, waits for the answers on their way, and gives its counts.
 ///
 /// All of it happens on one event loop, so on one core. The scene must be there: hosts that are not registered are not
 /// found by pushes.
@@ -53,7 +53,7 @@ package struct LoadRun: Sendable {
         }
     }
 
-    /// What cannot be done at all.
+    /// Refuses a scenario that this target cannot run.
     private func check() throws(LoadError) {
         guard self.target.hostPort != nil || !self.needsGateway else {
             throw LoadError(
@@ -91,7 +91,7 @@ package struct LoadRun: Sendable {
     }
 }
 
-/// What lives on the loop while a run is on.
+/// The parts that live on the loop while a run is on.
 private final class LoadSession {
     private let driver: LoadDriver
     private let dialer: LoadDialer

@@ -1,4 +1,4 @@
-/// The number of an operation as an `apns-id`, so that what comes back names the operation that it came of.
+/// The number of an operation as an `apns-id`, so that an answer or event names its operation.
 ///
 /// The first 16 digits are the run, the last 12 the number: a repeat within one run is one id, two runs share none.
 package enum NumberedPushID {

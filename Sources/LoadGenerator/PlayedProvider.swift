@@ -21,7 +21,7 @@ package final class PlayedProvider: Sendable {
         var counts = Counts()
     }
 
-    /// What it was asked.
+    /// The requests that it got.
     package struct Counts: Hashable, Sendable {
         package var requests = 0
         package var failed = 0
@@ -81,7 +81,7 @@ package final class PlayedProvider: Sendable {
         else { return HTTPResponse(status: 400) }
         let answers = requests.compactMap { request -> String? in
             guard case .string(let id)? = request["id"] else { return nil }
-            // Named in the content, so that whoever reads the entry knows how long it took.
+            // Named in the content, so that the reader of the entry knows how long it took.
             let push = if case .string(let push)? = request["push"] { "\"push\":\"\(push)\"," } else { "" }
             let entry = "{\"date\":\"\(now)\",\"content\":{\(push)\"reload\":\"\(id)\"}}"
             return "{\"id\":\"\(id)\",\"timeline\":{\"entries\":[\(entry)],\"policy\":\"never\"}}"

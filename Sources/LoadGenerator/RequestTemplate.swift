@@ -53,7 +53,7 @@ struct RequestTemplate: Sendable {
     mutating func fillPath(_ text: Span<UInt8>) {
         precondition(text.count == self.hole.count, "what fills a hole is as long as it is")
         for index in text.indices { self.path[self.hole.lowerBound + index] = text[index] }
-        // Not a copy: whoever lends a span of a value may not have the value changed meanwhile.
+        // This makes no copy of the bytes. A value must not be changed while its span is lent.
         let path = self.path
         self.fields.replaceValue(at: Self.pathIndex, path.span)
     }

@@ -5,7 +5,7 @@ package import WidgetModel
 ///
 /// The code is stable and documented in docs/wire.md; the detail is a sentence for a person and says what to do.
 package struct Problem: Error, Hashable, Sendable {
-    /// What went wrong, one name each for a program to branch on.
+    /// The kind of problem, one name each for a program to branch on.
     package enum Code: String, Hashable, Sendable, CaseIterable {
         case badRequest = "bad-request"
         case malformedJSON = "malformed-json"
@@ -69,7 +69,7 @@ package struct Problem: Error, Hashable, Sendable {
         }
     }
 
-    /// How long somebody waits before it tries again, where nothing tells more exactly.
+    /// How long a caller waits before it tries again, where nothing tells more exactly.
     package static let retryAfterSeconds = 5
 
     /// A path that no list of routes has.
@@ -82,7 +82,7 @@ package struct Problem: Error, Hashable, Sendable {
     )
 
     package let code: Code
-    /// A sentence: what was wrong, and what to do about it. Never a token or a key.
+    /// A sentence: the fault, and what to do about it. Never a token or a key.
     package let detail: String
     /// Where in the request body, as a path (`instances[2].configuration.team`), if it is about a place in it.
     package let path: String?

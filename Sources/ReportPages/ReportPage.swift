@@ -3,7 +3,7 @@ import DashboardPage
 /// A report as a page that stands alone: one file with its JSON, the scripts that draw it, and the chart library. It asks for
 /// nothing from anywhere.
 package struct ReportPage: Sendable {
-    /// Whose JSON it is.
+    /// The kind of report that its JSON is.
     package enum Kind: String, Hashable, Sendable {
         case bench
         case simulation

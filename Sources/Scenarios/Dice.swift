@@ -1,7 +1,7 @@
 /// The only luck of a run: a small generator, so that the same seed makes the same run on every machine.
 ///
 /// Everything that needs luck has dice of its own, made from the scenario's seed and a number that names it. So one
-/// more host, or another number of partitions, changes nobody else's.
+/// more host, or another number of partitions, changes no other dice.
 ///
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).
 package struct Dice: Sendable {

@@ -7,7 +7,7 @@ package struct ScenarioFault: Hashable, Sendable, CustomStringConvertible {
     package let column: Int
     /// The key's path, as in `senders[0].events[1].every`.
     package let path: String
-    /// What is wrong, with the remedy; continues a sentence that starts with the path.
+    /// The fault, with the remedy; continues a sentence that starts with the path.
     package let sentence: String
 
     /// `sports.yaml:12:5: senders[0].kind: …`.

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What a reader of scenarios asks for, noted as a JSON Schema for editors.
+/// The keys that a reader of scenarios asks for, noted as a JSON Schema for editors.
 struct ScenarioNotes {
     private struct Section {
         /// Every key, in the order of messages.

@@ -41,21 +41,21 @@ package struct ScenarioSection {
 package struct ScenarioText {
     private let file: String
     package private(set) var faults: [ScenarioFault] = []
-    /// What is asked for, if there is no file but its schema is to be made.
+    /// Notes of the keys that are asked for, if there is no file but its schema is to be made.
     private var notes: ScenarioNotes?
 
     package init(file: String) {
         self.file = file
     }
 
-    /// For a reader that is to be asked what it would read: each section is there, each list has one element, and every value is
-    /// the default. ``schema(title:)`` tells what it has asked for.
+    /// For finding out the keys that a reader reads: each section is there, each list has one element, and every value is the default.
+    /// ``schema(title:)`` gives the keys that were asked for.
     package init(describing: Void) {
         self.file = ""
         self.notes = ScenarioNotes()
     }
 
-    /// A JSON Schema of what was asked for.
+    /// A JSON Schema of the keys that were asked for.
     package func schema(title: String) -> JSONValue {
         JSONSchema.file(self.notes?.schema() ?? .object([]), title: title)
     }
@@ -107,12 +107,12 @@ package struct ScenarioText {
         )
     }
 
-    /// Says what is wrong with a key's value, or with its section if the key is not there.
+    /// Notes a fault of a key's value, or of its section if the key is not there.
     package mutating func fault(_ section: ScenarioSection, _ key: String, _ sentence: String) {
         self.fault(section.node(key)?.mark ?? section.mark, section.path(of: key), sentence)
     }
 
-    /// Says what another reader found wrong at a path from a section.
+    /// Notes a fault that another reader found at a path from a section.
     package mutating func fault(_ section: ScenarioSection, path: String, _ sentence: String) {
         self.fault(section.mark(of: path), section.path(of: path), sentence)
     }
@@ -180,11 +180,12 @@ package struct ScenarioText {
 
     // MARK: Values
 
-    /// A value as a rule reads its text, or the default if the key is not there or, with a fault, is no such value.
+    /// A value, as a rule reads its text. The default, if the key is not there, or with a fault if its text is no such
+    /// value.
     ///
     /// - Parameters:
-    ///   - phrase: What it has to be; continues "has to be".
-    ///   - schema: What editors are told of it.
+    ///   - phrase: The expected value; continues "has to be".
+    ///   - schema: Its schema for editors.
     package mutating func value<Value>(
         _ key: String,
         in section: ScenarioSection,

@@ -13,7 +13,7 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
         case option(String)
         /// An entry that operators have changed by a request: `app com.example.scores`.
         case amendment(String)
-        /// Nowhere: what is wrong is a default, or something that is missing.
+        /// Nowhere: the fault is in a default, or in something that is missing.
         case nowhere
 
         /// As a person is told: `freshet.yaml:12:5`; nil for nowhere.
@@ -32,7 +32,7 @@ package struct SettingFault: Hashable, Sendable, CustomStringConvertible {
     package let place: Place
     /// The key path, as in `apps[0].kinds[2].parameters[1].default`; empty if the fault is about no key.
     package let path: String
-    /// What is wrong, with the remedy; continues a sentence that starts with the path.
+    /// The fault, with the remedy; continues a sentence that starts with the path.
     package let sentence: String
 
     package init(place: Place, path: String, sentence: String) {
@@ -77,7 +77,7 @@ private func < (left: ((Int, Int, Int), Int), right: ((Int, Int, Int), Int)) -> 
 }
 
 extension SettingFault {
-    /// For programs: what stands where, and why.
+    /// For programs: the place, the path and the fault.
     package var json: JSONValue {
         let (source, line, column): (String?, Int?, Int?) =
             switch self.place {

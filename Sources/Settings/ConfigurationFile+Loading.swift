@@ -52,7 +52,7 @@ extension ConfigurationFile {
         return Parsed(configuration: configuration, files: parsed.files)
     }
 
-    /// The policies in the files that a configuration's text names. What is wrong with the text itself is found later.
+    /// The policies in the files that a configuration's text names. Faults of the text itself are found later.
     private static func policies(
         of text: String,
         name: String,
@@ -91,7 +91,7 @@ extension ConfigurationFile {
         return found
     }
 
-    /// What is wrong with a file that a configuration names, or nil. Tokens are taken from it.
+    /// The fault of a file that a configuration names; nil if it has none. Tokens are taken from the file.
     private static func look(at file: NamedFile, for configuration: inout GatewayConfiguration) -> SettingFault? {
         guard file.isNeeded else { return nil }
         func fault(_ sentence: String) -> SettingFault {
@@ -147,7 +147,7 @@ extension ConfigurationFile {
 }
 
 extension FilePurpose {
-    /// What is wrong with a file's text, or nil. Of PEM files it catches files that were swapped; OpenSSL judges the contents.
+    /// The fault of a file's text; nil if it has none. Of PEM files it catches files that were swapped; OpenSSL judges the contents.
     fileprivate func sentence(refusing text: String) -> String? {
         let expected: (label: [String], what: String)
         switch self {

@@ -6,7 +6,7 @@ package import WidgetModel
 /// Unknown keys are faults, and all faults are found in one run. ``parse(_:name:environment:options:folders:)`` is pure;
 /// ``load(path:environment:options:)`` reads files.
 package enum ConfigurationFile {
-    /// What relative names of files are relative to.
+    /// The folders that relative names of files start from.
     package struct Folders: Hashable, Sendable {
         /// For names in the configuration file: the folder it is in. Empty leaves them relative.
         package var file = ""
@@ -41,11 +41,11 @@ package enum ConfigurationFile {
     ///
     /// - Parameters:
     ///   - text: The file's text.
-    ///   - name: What to call the file in faults.
+    ///   - name: The file's name in faults.
     ///   - environment: The process's environment; variables that do not start with `FRESHET_` are ignored.
     ///   - options: Values by key path, as in `listeners.push.port` and `0`; they have the last word.
-    ///   - folders: What relative names of files are relative to.
-    ///   - policies: What the files in `policyFiles` say.
+    ///   - folders: The folders that relative names of files start from.
+    ///   - policies: The policies of the files in `policyFiles`.
     package static func parse(
         _ text: String,
         name: String = "freshet.yaml",

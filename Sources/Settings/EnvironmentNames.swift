@@ -56,8 +56,8 @@ package enum EnvironmentNames {
         return (overrides, faults)
     }
 
-    /// Whether somebody else sets the variable: Kubernetes makes `FRESHET_PORT…` and `FRESHET_SERVICE_…` for a service
-    /// that is called freshet, and tests may have their own.
+    /// Whether another program sets the variable: Kubernetes makes `FRESHET_PORT…` and `FRESHET_SERVICE_…` for a
+    /// service that is called freshet, and tests may have their own.
     private static func isForeign(_ name: String) -> Bool {
         Self.others.contains(name)
             || ["FRESHET_PORT", "FRESHET_SERVICE_", "FRESHET_TEST_"].contains { name.hasPrefix($0) }

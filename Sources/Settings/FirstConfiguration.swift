@@ -1,9 +1,9 @@
 import WidgetModel
 
-/// The configuration that somebody begins with: a team with a key, an app with one kind of widget that has one parameter, and the
-/// certificates for development beside the file.
+/// The configuration to begin with: a team with a key, an app with one kind of widget that has one parameter, and the certificates for
+/// development beside the file.
 package struct FirstConfiguration: Hashable, Sendable {
-    /// What the file is called.
+    /// The file's name.
     package static let fileName = "freshet.yaml"
     /// The folder of the certificates and keys, beside the file.
     package static let certificateFolder = "certs"
@@ -25,9 +25,9 @@ package struct FirstConfiguration: Hashable, Sendable {
 
     package init() {}
 
-    /// Judges the answers as what reads the file does.
+    /// Judges the answers as reading the file does.
     ///
-    /// - Throws: What cannot be used, with the reason.
+    /// - Throws: The answers that cannot be used, with the reasons.
     package func check() throws(ConfigurationFaults) {
         _ = try ConfigurationFile.parse(self.text)
     }

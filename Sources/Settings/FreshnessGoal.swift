@@ -1,10 +1,10 @@
 package import WidgetModel
 
-/// How many of the widgets are to show what they should within how long: what the gateway's freshness is judged by.
+/// The share of widgets that are to be fresh within a time: the goal by which the gateway's freshness is judged.
 package struct FreshnessGoal: Hashable, Sendable {
-    /// What a share may be, in hundredths of a percent. All of them is no goal: nothing could ever be late.
+    /// The range of shares, in hundredths of a percent. All of them is no goal: nothing could ever be late.
     package static let shares = 100...9_999
-    /// What a time may be, in whole minutes: ages are told by the minute, up to a day.
+    /// The range of times, in whole minutes: ages are told by the minute, up to a day.
     package static let times = Interval.minutes(1) ... .day
 
     /// In hundredths of a percent. Default 95 %.
@@ -17,7 +17,7 @@ package struct FreshnessGoal: Hashable, Sendable {
     /// The share as a fraction of 1.
     package var fraction: Double { Double(self.share) / 10_000 }
 
-    /// Reads it as it is written, `95% within 15m`; nil if it is not written so, or is none of what a goal may be.
+    /// Reads it as it is written, `95% within 15m`; nil if it is not written so, or is out of range.
     package init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 3, words[1] == "within", words[0].hasSuffix("%"),
@@ -62,7 +62,7 @@ package struct FreshnessGoal: Hashable, Sendable {
         return Int(text)
     }
 
-    /// What a text that is no goal probably meant: it has a share and a time somewhere.
+    /// The goal that a wrong text probably meant: it has a share and a time somewhere.
     fileprivate static func suggestion(_ text: String) -> String? {
         let words = text.split(separator: " ").map { $0.hasSuffix(",") ? $0.dropLast() : $0 }
         let time = words.first { $0.last?.isLetter == true && SettingType<Interval>.duration(String($0)) != nil }

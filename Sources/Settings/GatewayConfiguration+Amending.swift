@@ -26,7 +26,7 @@ extension AmendedEntry {
         }
     }
 
-    /// The list of what an entry is made of, and the key of a part's name: a team's keys, an app's kinds.
+    /// The key of the list of an entry's parts, and the key of a part's name: a team's keys, an app's kinds.
     package var parts: (list: String, nameKey: String) {
         switch self {
         case .team: ("keys", "id")
@@ -45,7 +45,7 @@ extension JSONValue {
         return .object([Member(name: key, value: .string(name))] + members)
     }
 
-    /// What stands at a path of keys and places, as in `apps[0].kinds[1]`.
+    /// The value at a path of keys and places, as in `apps[0].kinds[1]`.
     fileprivate func value(at path: Substring) -> JSONValue? {
         path.split(whereSeparator: { ".[]".contains($0) }).reduce(self as JSONValue?) { value, step in
             guard case .array(let elements) = value else { return value?[String(step)] }
@@ -80,8 +80,8 @@ extension GatewayConfiguration {
 
     /// An entry as a request gives it, in the form that ``json(of:)`` has.
     ///
-    /// - Parameter current: What it is now: it may go on naming the files that it names.
-    /// - Throws: What is wrong with it, whatever else the configuration says.
+    /// - Parameter current: The entry as it is now: it may go on naming the files that it names.
+    /// - Throws: Its own faults, whatever else the configuration says.
     package func reading(
         _ value: JSONValue,
         as entry: AmendedEntry,
@@ -97,9 +97,9 @@ extension GatewayConfiguration {
         return read
     }
 
-    /// This configuration, as the file has it, with what operators have changed of it by requests.
+    /// This configuration, as the file has it, with operators' changes by requests.
     ///
-    /// - Throws: What is wrong with an entry, or with the whole because of them.
+    /// - Throws: The faults of an entry, or of the whole because of the entries.
     package func amended(by amendments: [StandingAmendment]) throws(ConfigurationFaults) -> GatewayConfiguration {
         guard !amendments.isEmpty else { return self }
         var whole = self
@@ -137,7 +137,7 @@ extension GatewayConfiguration {
 
     /// Puts an amended entry in the place of the file's, or behind the others.
     ///
-    /// - Parameter file: What the file says.
+    /// - Parameter file: The file's configuration.
     private mutating func take(
         _ amendment: StandingAmendment,
         _ file: GatewayConfiguration
@@ -177,8 +177,7 @@ extension GatewayConfiguration {
         return alone
     }
 
-    /// What names a file is for the configuration file to say: who may use the API is not to read files by it, nor to send a secret
-    /// elsewhere.
+    /// Only the configuration file may name files: a caller of the API is not to read files by it, nor to send a secret elsewhere.
     ///
     /// - Parameter known: The sections that may name files.
     private func fileFaults(_ entry: AmendedEntry, _ known: Set<JSONValue>) -> [(path: String, sentence: String)] {

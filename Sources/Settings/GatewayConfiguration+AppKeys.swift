@@ -139,7 +139,7 @@ private struct KindDraft: Sendable {
     var timelineProvider: GatewayConfiguration.TimelineProvider?
     var sample: JSONValue?
     var parameters: [ParameterDraft] = []
-    /// What ``buildSchema(_:)`` made.
+    /// The schema that ``buildSchema(_:)`` made.
     private(set) var schema = Self.bareSchema(of: "")
 
     init() {}
@@ -154,7 +154,7 @@ private struct KindDraft: Sendable {
         self.parameters = kind.schema.parameters.map { ParameterDraft($0) }
     }
 
-    /// Makes the schema; what is wrong with a parameter is reported where the parameter is.
+    /// Makes the schema; a parameter's fault is reported at the parameter.
     mutating func buildSchema(_ visitor: inout some SettingsVisitor) {
         var schemas: [ParameterSchema] = []
         for (index, draft) in self.parameters.enumerated() where !draft.name.isEmpty {

@@ -20,7 +20,7 @@ extension GatewayConfiguration {
 
     /// One key of a team.
     package struct ProviderKey: Hashable, Sendable {
-        /// What a key may be for.
+        /// A right of a key.
         package enum Action: String, Hashable, Sendable, CaseIterable {
             /// Pushes to device tokens.
             case devices
@@ -44,7 +44,7 @@ extension GatewayConfiguration {
         package var environment: App.Environment?
         /// The other key with topics whose tokens may come over the same connection. Default nil: none.
         package var relatedKey: KeyID?
-        /// What the key is for; anything else is `Forbidden`. Default nil: everything. None only where it ``reads``.
+        /// The rights of the key; anything else is `Forbidden`. Default nil: everything. None only where it ``reads``.
         package var allowedActions: [Action]?
         /// Whether tokens that it signs open the team's own pages of the dashboard, and their routes. Default false.
         package var reads = false
@@ -65,7 +65,7 @@ extension GatewayConfiguration {
             case production, development
         }
 
-        /// What a push to a token that no host registered gets.
+        /// The answer to a push to a token that no host registered.
         package enum UnknownTokens: String, Hashable, Sendable, CaseIterable {
             /// 400 `BadDeviceToken`.
             case reject
@@ -102,9 +102,10 @@ extension GatewayConfiguration {
         package var isDeveloperMode = false
         /// The most instances that one targeted push may match; more is a 409. Default nil: any number.
         package var matchedMax: Int?
-        /// What one push may be in a partition, as time by the partition's pace. Default nil: ``Fairness/pushMax``.
+        /// The most work of one push in a partition, as time by the partition's pace. Default nil:
+        /// ``Fairness/pushMax``.
         package var pushMax: Interval?
-        /// Whether it has channels. Default true; otherwise what is about channels is 400 `FeatureNotEnabled`.
+        /// Whether it has channels. Default true; otherwise requests about channels are 400 `FeatureNotEnabled`.
         package var hasChannels = true
         /// Default constant.
         package var streamLimit = StreamLimit.constant
@@ -123,7 +124,7 @@ extension GatewayConfiguration {
         package var upstream: Upstream?
         /// Where reloads of hosts with delivery `webhook` go. Default nil: no host may ask for it.
         package var webhook: Webhook?
-        /// Where the app's senders are told what became of their pushes. Default nil: nowhere.
+        /// Where the app's senders are told the outcomes of their pushes. Default nil: nowhere.
         package var receipts: Webhook?
         /// In the order of the file; each name once.
         package var kinds: [Kind] = []
@@ -144,7 +145,7 @@ extension GatewayConfiguration {
         package var budget: BudgetPolicy
         /// Whether its instances reload after a significant change of location, when they are next looked at.
         package var usesLocation: Bool
-        /// Who makes its timelines. Default nil: its hosts do.
+        /// The provider of its timelines. Default nil: its hosts do.
         package var timelineProvider: TimelineProvider?
         /// An entry's content that a gallery shows of it where its provider says nothing in time. Default nil: none.
         package var sample: JSONValue?
@@ -167,7 +168,7 @@ extension GatewayConfiguration {
 
     /// A sender's client certificate, as verified against ``TLSFiles/clientAuthorities``.
     package struct ClientCertificate: Hashable, Sendable {
-        /// What the certificate is known by.
+        /// The mark by which the certificate is known.
         package enum Name: Hashable, Sendable {
             /// The SHA-256 of the whole certificate in DER: exactly this one.
             case fingerprint([UInt8])

@@ -1,7 +1,7 @@
 package import WidgetModel
 
 extension GatewayConfiguration {
-    /// What is kept of decisions beside the log, once engines have no room for them any more.
+    /// The store of decisions beside the log, which keeps them once engines have no room for them any more.
     package struct Decisions: Hashable, Sendable {
         /// How many bytes of them, 0 for none. Default 1 GiB.
         package var bytesMax = 1_073_741_824

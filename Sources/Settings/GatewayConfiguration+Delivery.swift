@@ -6,7 +6,7 @@ package import WidgetModel
 extension GatewayConfiguration {
     /// Where an app's reloads go as pushes: the real APNs, or another gateway.
     package struct Upstream: Hashable, Sendable {
-        /// What happens to pushes of the app that are of other types than widgets and controls.
+        /// The treatment of the app's pushes of other types than widgets and controls.
         package enum Relay: String, Hashable, Sendable, CaseIterable {
             /// They are refused, as everywhere else.
             case none
@@ -154,7 +154,7 @@ extension GatewayConfiguration.Deliveries {
         visitor.scalars("allowedNetworks", &self.allowedNetworks, .network)
     }
 
-    /// What the client of upstreams and webhooks keeps to.
+    /// The settings of the client of upstreams and webhooks.
     package var client: HTTPClientConfiguration {
         var client = HTTPClientConfiguration()
         client.connectionsMax = self.connectionsMax
@@ -176,7 +176,7 @@ extension GatewayConfiguration.Deliveries {
         return client
     }
 
-    /// What decides on deliveries.
+    /// The settings of the machine that decides on deliveries.
     package var machine: DeliveryMachine.Settings {
         var settings = DeliveryMachine.Settings()
         settings.limits.inWorkMax = self.inWorkMax
@@ -186,7 +186,7 @@ extension GatewayConfiguration.Deliveries {
         return settings
     }
 
-    /// What decides on receipts.
+    /// The settings of the machine that decides on receipts.
     package var receipts: ReceiptMachine.Settings {
         var settings = ReceiptMachine.Settings()
         settings.batchMax = self.receiptsMax

@@ -1,7 +1,7 @@
 import HTTP2
 
 extension HTTP2Limits {
-    /// Shows a visitor what stands under `http2`: what one connection may send. The other limits have keys under `limits`.
+    /// Shows a visitor the keys under `http2`: the limits of one connection. The other limits have keys under `limits`.
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         let million = 1_000_000
         visitor.scalar(HTTP2Limit.maxHeaderFields.rawValue, &self.fieldsMax, .integer(8...10_000))
@@ -33,7 +33,7 @@ extension HTTP2Limits {
 }
 
 extension GatewayConfiguration {
-    /// What the limits say about each other.
+    /// Faults of one limit beside another.
     func limitFaults() -> [(path: String, sentence: String)] {
         var faults: [(path: String, sentence: String)] = []
         if self.http2.headerListBytesReset < self.limits.headerBytesMax {

@@ -23,9 +23,9 @@ extension GatewayConfiguration {
         package var cacheBytesMax = 67_108_864
         /// How long something is tried again while brokers do not answer. Default 10 s, which is longer than an election.
         package var patience = Interval.seconds(10)
-        /// What other gateways on this log know this one as.
+        /// The name by which other gateways on this log know this one.
         package var node = ClusterNodeNames()
-        /// How often a gateway tells the others that it is there; who is silent for four beats is taken for dead. Default 500 ms.
+        /// How often a gateway tells the others that it is there; one that is silent for four beats is taken for dead. Default 500 ms.
         package var beat = Interval.milliseconds(500)
         /// How long a gateway that has a partition is looked for when something is asked of it. Default 3 s, in which partitions of a
         /// gateway that died are another's.
@@ -51,11 +51,12 @@ extension GatewayConfiguration {
         fileprivate static let scheme = "nats://"
     }
 
-    /// What a gateway is known as among those that share a log.
+    /// The names of a gateway among those that share a log.
     package struct ClusterNodeNames: Hashable, Sendable {
         /// Decides which partitions are its own, so that it is the same after a restart. Default nil: the machine's name.
         package var name: String?
-        /// Where people and other nodes are sent for what is here. Default nil: the machine's name.
+        /// The address to which people and other nodes are sent for this node's partitions. Default nil: the machine's
+        /// name.
         package var address: String?
 
         package init() {}
@@ -119,7 +120,7 @@ extension GatewayConfiguration.JetStream {
         }
     }
 
-    /// What one key says about another.
+    /// Faults of one key beside another.
     fileprivate var faults: [(key: String, sentence: String)] {
         var faults: [(key: String, sentence: String)] = []
         if self.servers.isEmpty { faults.append(("servers", "has no broker; give one, as in nats://127.0.0.1:4222")) }

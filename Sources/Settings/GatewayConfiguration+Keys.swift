@@ -118,19 +118,19 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.ProviderKey {
-    /// What is wrong with where the key is.
+    /// The fault of the key's place.
     fileprivate var materialFault: String? {
         (self.file == nil) == (self.publicKey == nil)
             ? "needs either file (a PEM file) or publicKey (the public half itself, as PEM)" : nil
     }
 
-    /// What is wrong with a key that is for nothing.
+    /// The fault of a key that allows nothing.
     fileprivate var idleFault: String? {
         self.allowedActions == [] && !self.reads
             ? "lists nothing; remove the line to allow all, or set reads for a key that only reads" : nil
     }
 
-    /// What is wrong with a public key; nothing of it is told, since it may be a secret by mistake.
+    /// The fault of a public key. No message repeats the key, since it may be a secret by mistake.
     fileprivate var publicKeyFault: String? {
         guard let text = self.publicKey else { return nil }
         if text.contains("PRIVATE KEY-----") {
@@ -142,7 +142,7 @@ extension GatewayConfiguration.ProviderKey {
 }
 
 extension SettingType<String> {
-    /// What is in it is judged where it stands: it is not to be repeated in a message.
+    /// The key itself is judged elsewhere, since a fault of this type would repeat it in a message.
     static let publicKey = SettingType.text("a public key as PEM (BEGIN PUBLIC KEY), at most 4,096 bytes") {
         (1...4096).contains($0.utf8.count)
     }
@@ -169,7 +169,7 @@ extension SettingType<String> {
         SettingRules.isIPv4($0) || SettingRules.isIPv6($0)
     }
 
-    /// What clients ask for, without a port; `Host` and `:authority` are compared with it in lower case.
+    /// The host that clients ask for, without a port; `Host` and `:authority` are compared with it in lower case.
     static let hostName = SettingType.text("a host name without a port, in lower case, such as ops.example.com") {
         text in
         (1...253).contains(text.utf8.count)
@@ -283,7 +283,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
         visitor.scalar("maxTimelineEntries", &self.engine.timelines.entriesMax, .integer(1...100_000))
         visitor.scalar("advisedTimelineEntries", &self.engine.timelines.entriesAdvised, .integer(1...100_000))
-        // What the gateway makes where a provider names none has to fit.
+        // The digest that the gateway makes where a provider names none has to fit.
         visitor.scalar("maxDigestBytes", &self.engine.timelines.digestBytesMax, .bytes(71...1024))
         visitor.scalar("advisedContentBytes", &self.engine.timelines.contentBytesAdvised, .bytes(1...2_147_483_648))
         visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))

@@ -53,8 +53,8 @@ extension GatewayConfiguration {
         package var badCredentialsPerSecond = 1
         /// Bytes of pushes that wait for the log, over all connections. Default 64 MiB; above it 503.
         package var inFlightBytesMax = 67_108_864
-        /// Bytes of what partitions decided in one commit of the log. Default 256 KiB; what is larger is written in chunks,
-        /// between which pushes are committed.
+        /// Bytes of partitions' outputs in one commit of the log. Default 256 KiB; a larger output is written in
+        /// chunks, between which pushes are committed.
         package var outputCommitBytesMax = 262_144
         /// Pushes that wait for the log or for the partitions' answers, over all connections. Default 200,000, which the
         /// streams of two hundred connections fill; above it 503.
@@ -78,11 +78,11 @@ extension GatewayConfiguration {
         package var conditionCostMax = 64
         /// Teams and apps that operators may have changed by requests. Default 1,000; above it 413.
         package var amendmentsMax = 1000
-        /// What all of them may have in bytes, as JSON. Default 4 MiB; above it 413.
+        /// The most bytes of all of them, as JSON. Default 4 MiB; above it 413.
         package var amendmentBytesMax = 4_194_304
         /// Questions about history (`why`) that are answered at once, each on a thread. Default 2; above it 503.
         package var historyQuestionsMax = 2
-        /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
+        /// The engine's limits; logged with the apps, so that a replay decides under the same ones.
         package var engine = EngineLimits()
 
         package init() {}
@@ -90,15 +90,17 @@ extension GatewayConfiguration {
 
     /// How much undecided work a team may have in the log, so that the others' pushes do not wait for it.
     package struct Fairness: Hashable, Sendable {
-        /// What one team may have undecided in a partition, as time by the partition's pace. Default 1 s; beyond it 503.
+        /// The most undecided work of one team in a partition, as time by the partition's pace. Default 1 s; beyond it
+        /// 503.
         package var undecided = Interval.seconds(1)
-        /// What one push may be in a partition, for apps that have no setting of their own. Default 2 s; above it 409.
+        /// The most work of one push in a partition, for apps that have no setting of their own. Default 2 s; above it
+        /// 409.
         package var pushMax = Interval.seconds(2)
 
         package init() {}
     }
 
-    /// What one app, and one team, may have of the registry. Apps and teams may have limits of their own.
+    /// The part of the registry that one app, and one team, may have. Apps and teams may have limits of their own.
     package struct RegistryShare: Hashable, Sendable {
         /// Default nil: no limit.
         package var perApp: Int?
@@ -129,7 +131,8 @@ extension GatewayConfiguration {
         package var followedPushesMax = 1000
         /// A comment is sent so often, to keep middleboxes and readers awake. Default 15 s.
         package var heartbeat = Interval.seconds(15)
-        /// Events of all streams that are kept for readers that come back. Default 16,384; who missed more has a gap.
+        /// Events of all streams that are kept for readers that come back. Default 16,384; a reader that missed more
+        /// has a gap.
         package var historyMax = 16_384
         /// How long a stream lives, by a quarter more or less, each its own time. Default 1 h.
         package var rotation = Interval.hours(1)

@@ -38,7 +38,7 @@ extension GatewayConfiguration.Operators {
         }
     }
 
-    /// What is wrong with an access token's line; continues a sentence that starts with its place.
+    /// The fault of an access token's line; continues a sentence that starts with its place.
     static func sentence(refusing text: String, number: Int) -> String? {
         guard let token = OperatorToken(text, number: number) else {
             return "a line (number \(number)) without a token, then read, write or admin, then a name"

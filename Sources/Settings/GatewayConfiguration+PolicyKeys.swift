@@ -46,7 +46,7 @@ struct BudgetChoice: Sendable {
     }
 }
 
-/// A budget policy as the file writes it: a preset and what differs.
+/// A budget policy as the file writes it: a preset and the differences from it.
 struct PolicyDraft: Sendable {
     private enum WindowKind: Hashable, Sendable {
         case fixed(Interval)

@@ -31,7 +31,7 @@ extension GatewayConfiguration {
             return !line.isEmpty && line.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? String(line) : nil
         }
 
-        /// What the planner keeps to.
+        /// The planner's limits.
         package func limits(waitingMax: Int) -> FetchLimits {
             var limits = FetchLimits()
             limits.inFlightMax = self.inFlightMax
@@ -47,7 +47,7 @@ extension GatewayConfiguration {
         }
     }
 
-    /// What is kept of the timelines that providers give.
+    /// How much is kept of the timelines that providers give.
     package struct Timelines: Hashable, Sendable {
         /// All timelines with their content, about. Default 256 MiB; above it the one stored longest ago makes room.
         package var contentBytesMax = 268_435_456
@@ -55,7 +55,7 @@ extension GatewayConfiguration {
         package var answerBytesMax = 16_777_216
         /// Reloads that wait for one provider. Default 200,000; more are looked for again when half have gone.
         package var waitingMax = 200_000
-        /// How long what a provider said for the gallery is taken for new. Default 24 h.
+        /// How long a provider's answers for the gallery are taken for new. Default 24 h.
         package var galleryAge = Interval.hours(24)
 
         package init() {}

@@ -7,7 +7,7 @@ extension GatewayConfiguration {
         package var count: Int
         /// 1 s to 24 h.
         package var period: Interval
-        /// How many may come at once, 1 to 10,000,000. Default nil: what a second is good for, at least 1.
+        /// How many may come at once, 1 to 10,000,000. Default nil: the rate of one second, at least 1.
         package var burst: Int?
 
         package init(count: Int, period: Interval, burst: Int? = nil) {

@@ -3,9 +3,9 @@ import Timelines
 import WidgetModel
 
 extension GatewayConfiguration {
-    /// What is wrong with the configuration as a whole: each key path with a sentence.
+    /// The faults of the configuration as a whole: each key path with a sentence.
     ///
-    /// The types of single values are checked as they are read; here is what one key says about another.
+    /// The types of single values are checked as they are read; here are the rules between keys.
     package func faults() -> [(path: String, sentence: String)] {
         self.listenerFaults() + self.mergingFaults() + self.limitFaults() + self.senderFaults()
             + self.certificateFaults() + self.appFaults()
@@ -58,7 +58,7 @@ extension GatewayConfiguration {
         return faults
     }
 
-    /// What a listener says that is merged into another, and the other does not.
+    /// Faults of merged listeners: settings that differ from those of the listener they are merged into.
     private func mergingFaults() -> [(path: String, sentence: String)] {
         let listeners = self.listeners
         guard listeners.isMerged else { return [] }
@@ -223,7 +223,7 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.Team {
-    /// What Apple asks of two keys that share a connection: one team, topics of their own, one environment, and that
+    /// Apple's rules for two keys that share a connection: one team, topics of their own, one environment, and that
     /// neither is related to a third.
     fileprivate func relationFault(of key: GatewayConfiguration.ProviderKey) -> String? {
         guard let name = key.relatedKey else { return nil }

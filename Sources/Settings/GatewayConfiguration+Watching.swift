@@ -27,7 +27,7 @@ extension GatewayConfiguration {
         }
     }
 
-    /// What operators are told while it happens, and how many.
+    /// The operators' live events, and how many are kept.
     package struct Feed: Hashable, Sendable {
         /// Events that are kept for readers that come back, at least 1. Default 4,096.
         package var historyMax = 4096

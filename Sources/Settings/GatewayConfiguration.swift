@@ -18,9 +18,10 @@ package struct GatewayConfiguration: Hashable, Sendable {
     /// When the state is written down beside the log, and how much of the log is kept.
     package var snapshots = Snapshots()
     package var decisions = Decisions()
-    /// What the data directory may take of the disk.
+    /// The part of the disk that the data directory may take.
     package var storage = StorageBudget.Settings()
-    /// How much memory the process may take before the registry stops to grow. Default 70 % of what there is.
+    /// How much memory the process may take before the registry stops to grow. Default 70 % of the memory that there
+    /// is.
     package var memoryMax = MemoryBound.percent(70)
     package var listeners = Listeners()
     /// The certificate of every TLS listener that names none of its own.
@@ -29,29 +30,29 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var certificateCheck = Interval.seconds(10)
     package var clientCertificates = ClientCertificates()
     package var operators = Operators()
-    /// Who may push. Default none; each id once.
+    /// The teams that may push. Default none; each id once.
     package var teams: [Team] = []
-    /// What may be pushed to. Default none; each bundle id once.
+    /// The apps that may be pushed to. Default none; each bundle id once.
     package var apps: [App] = []
     /// Budget policies of the operator's own, by name; apps and kinds refer to them. Default none.
     package var policies: [BudgetPolicy] = []
     /// Files with one policy each, relative to the configuration file's folder. Default none.
     package var policyFiles: [String] = []
-    /// What those files say; filled in when a configuration is loaded, and no key of its own.
+    /// The policies of those files; filled in when a configuration is loaded, and no key of its own.
     package var filePolicies: [BudgetPolicy] = []
     package var providerTokens = ProviderTokens()
     package var streams = Streams()
-    /// What operators are told while it happens.
+    /// The operators' live events.
     package var feed = Feed()
     package var deliveries = Deliveries()
     package var timelines = Timelines()
     package var dryRun = DryRun()
-    /// What freshness is judged by.
+    /// The goal by which freshness is judged.
     package var freshnessGoal = FreshnessGoal()
     package var fairness = Fairness()
     package var rateLimits = RateLimits()
     package var limits = Limits()
-    /// What one HTTP/2 connection may send; those of its members that have keys under `limits` are set there.
+    /// The limits of one HTTP/2 connection; those of its members that have keys under `limits` are set there.
     package var http2 = HTTP2Limits()
     package var timeouts = Timeouts()
     package var log = Log()
@@ -116,8 +117,8 @@ extension GatewayConfiguration {
         package var address = "127.0.0.1"
         /// 0 lets the system choose; at most 65,535.
         package var port: Int
-        /// Whether a client that says by no ALPN what it speaks may speak HTTP/2 all the same. Default true. Asked of the
-        /// push listener only; the others take such a client for HTTP/1.1.
+        /// Whether a client without ALPN may speak HTTP/2 all the same. Default true. For the push listener only; the
+        /// others take such a client for HTTP/1.1.
         package var acceptsPriorKnowledge = true
         /// A certificate of its own, nil for ``GatewayConfiguration/tls``. The health listener has none.
         package var tls: TLSFiles?
@@ -145,9 +146,9 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// What is believed of senders' client certificates, beside what apps say of each.
+    /// The rules for senders' client certificates, beside the apps' own.
     package struct ClientCertificates: Hashable, Sendable {
-        /// Whom a certificate speaks for that no app names.
+        /// The sender of a certificate that no app names.
         package enum Unnamed: String, Hashable, Sendable, CaseIterable {
             /// No sender.
             case reject
@@ -163,7 +164,7 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// Who may use the operators' routes.
+    /// Access to the operators' routes.
     package struct Operators: Hashable, Sendable {
         /// Whether each client that connects is an administrator. Default false; allowed on a loopback address only.
         package var isOpen = false
@@ -194,7 +195,7 @@ extension GatewayConfiguration {
     /// A client certificate that an operator comes with.
     package struct OperatorCertificate: Hashable, Sendable {
         package var name: ClientCertificate.Name
-        /// What it may do. Default read.
+        /// Its scope. Default read.
         package var scope = OperatorScope.read
 
         package init(name: ClientCertificate.Name, scope: OperatorScope = .read) {
@@ -205,7 +206,7 @@ extension GatewayConfiguration {
 
     /// How provider tokens (the senders' JWTs) are judged.
     package struct ProviderTokens: Hashable, Sendable {
-        /// Over what renewals are counted.
+        /// The scope over which renewals are counted.
         package enum RefreshScope: String, Hashable, Sendable, CaseIterable {
             /// Each connection by itself, as Apple's documentation has it.
             case connection
@@ -222,7 +223,7 @@ extension GatewayConfiguration {
         /// How far apart renewals have to be, zero for no rule. Default 20 min, as at APNs; then
         /// `TooManyProviderTokenUpdates`.
         package var refreshMin = Interval.minutes(20)
-        /// Over what renewals are counted. Default each connection by itself.
+        /// The scope over which renewals are counted. Default each connection by itself.
         package var refreshScope = RefreshScope.connection
         /// Whether a connection belongs to the team and key of its first push, as at APNs. Default true. Without it,
         /// renewals that would be counted by connection are counted by key.
@@ -254,7 +255,7 @@ extension GatewayConfiguration {
         /// From SIGTERM until the listeners stop accepting: `/readyz` says 503 meanwhile, so that load balancers send nothing new
         /// by the time that nothing new is taken. Default 0.
         package var lameDuck = Interval.zero
-        /// From then until what is still open is closed. Default 20 s.
+        /// From then until the connections that are still open are closed. Default 20 s.
         package var drain = Interval.seconds(20)
         /// Behind the drain, for a last snapshot of each partition to be written; without it the next start replays the log.
         /// Default 20 s.
@@ -263,7 +264,7 @@ extension GatewayConfiguration {
         package init() {}
     }
 
-    /// What is written to standard error.
+    /// The messages on standard error.
     package struct Log: Hashable, Sendable {
         package enum Level: String, Hashable, Sendable, CaseIterable {
             case trace, debug, info, notice, warning, error, critical

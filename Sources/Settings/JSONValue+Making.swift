@@ -9,7 +9,7 @@ extension JSONValue {
 
     package static func count(_ count: Int) -> JSONValue { .int(Int64(count)) }
 
-    /// An instant as RFC 3339 text in UTC; what does not fit years of four digits as the nearest that does.
+    /// An instant as RFC 3339 text in UTC; one outside of years of four digits becomes the nearest one inside.
     package static func instant(_ instant: Instant) -> JSONValue { .string(RFC3339.nearestText(to: instant)) }
 
     package static func strings(_ strings: [String]) -> JSONValue { .array(strings.map { .string($0) }) }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The settings that are in force, for the parts that follow them while the gateway runs.
 ///
-/// A part follows what is its own where it is made, and is told each time that it has changed. What is taken once, at the
-/// start, stands in ``StartSetting/all``; everything else has a follower.
+/// A part follows its own settings from its making on, and is told of each change. ``StartSetting/all`` lists the
+/// settings that are taken once, at the start; all others have a follower.
 package final class LiveSettings: Sendable {
     private typealias Follower = @Sendable (_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> Void
 
@@ -14,7 +14,7 @@ package final class LiveSettings: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter configuration: What the gateway was started with.
+    /// - Parameter configuration: The configuration that the gateway was started with.
     package init(_ configuration: GatewayConfiguration) {
         self.state = Mutex(State(inForce: configuration))
     }
@@ -25,7 +25,7 @@ package final class LiveSettings: Sendable {
     /// Tells a part of its settings, from now on each time that they have changed.
     ///
     /// - Parameters:
-    ///   - part: What is the part's own of a configuration.
+    ///   - part: Gives the part's own settings of a configuration.
     ///   - use: Keeps to it from now on.
     package func follow<Part: Equatable & SendableMetatype>(
         _ part: @escaping @Sendable (GatewayConfiguration) -> Part,

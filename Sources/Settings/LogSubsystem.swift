@@ -1,10 +1,10 @@
 /// A part of the gateway that writes log messages; its label is `freshet.` and the name.
 package enum LogSubsystem: String, Hashable, Sendable, CaseIterable {
-    /// Start and end, and what belongs to no other.
+    /// Start and end, and messages that belong to no other subsystem.
     case gateway
     /// The configuration, when it is read again.
     case configuration
-    /// What operators do.
+    /// Operators' actions.
     case audit
     /// Connections of the listeners.
     case http
@@ -18,8 +18,8 @@ package enum LogSubsystem: String, Hashable, Sendable, CaseIterable {
     /// Reloads that go out by HTTP.
     case deliveries
 
-    /// Whether a message that repeats itself is counted instead of written. What an operator has done is always written:
-    /// it comes at an operator's pace, and somebody waits for the line.
+    /// Whether a message that repeats itself is counted instead of written. An operator's action is always written: it
+    /// comes at an operator's pace, and its line is expected.
     package var isLimited: Bool {
         switch self {
         case .configuration, .audit, .certificates: false

@@ -1,10 +1,10 @@
-/// What an operator may do: each includes those before it.
+/// An operator's rights: each scope includes those before it.
 package enum OperatorScope: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Ask.
     case read
     /// Give orders.
     case write
-    /// Change how the gateway runs, and see who did what.
+    /// Change how the gateway runs, and see the audit.
     case admin
 
     package static func < (left: OperatorScope, right: OperatorScope) -> Bool {
@@ -13,7 +13,7 @@ package enum OperatorScope: String, Hashable, Sendable, CaseIterable, Comparable
     }
 }
 
-/// Who asks, and what it may do.
+/// A caller of the operators' routes, and its scope.
 package struct OperatorCaller: Hashable, Sendable {
     /// For the audit log.
     package let name: String

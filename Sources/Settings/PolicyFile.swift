@@ -10,7 +10,7 @@ package enum PolicyFile {
     ///
     /// - Parameters:
     ///   - text: The file's text.
-    ///   - name: What to call the file in faults.
+    ///   - name: The file's name in faults.
     package static func parse(_ text: String, name: String) throws(ConfigurationFaults) -> BudgetPolicy {
         try self.parse(text, name: name, isAlone: true)
     }

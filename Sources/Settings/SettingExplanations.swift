@@ -1,4 +1,4 @@
-/// What `deploy/freshet.example.yaml` says of each key: the comment above it.
+/// The explanation of each key in `deploy/freshet.example.yaml`: the comment above it.
 enum SettingExplanations {
     /// By key path, list elements with `[]`.
     static let all = Self.read(EmbeddedText.freshet_example_yaml)
@@ -6,7 +6,7 @@ enum SettingExplanations {
     /// A key whose value may go on in the lines below.
     private struct Key {
         let column: Int
-        /// The path of what it is in, with a dot.
+        /// The path of its section, with a dot.
         let prefix: String
         let name: String
     }

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What the texts of the configuration file may be.
+/// The rules for the configuration file's texts.
 enum SettingRules {
     static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

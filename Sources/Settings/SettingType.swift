@@ -4,7 +4,7 @@ package import WidgetModel
 ///
 /// The configuration file, the environment and the command line all write values as text and share this reading of it.
 package struct SettingType<Value: Sendable>: Sendable {
-    /// What a value has to be; continues "has to be".
+    /// The expected value; continues "has to be".
     let phrase: String
     /// Whether quotes around the value change nothing. Integers and booleans are written without.
     let isText: Bool
@@ -12,9 +12,9 @@ package struct SettingType<Value: Sendable>: Sendable {
     let value: @Sendable (String) -> Value?
     /// The value as it is printed: an integer, a boolean or a string.
     let json: @Sendable (Value) -> JSONValue
-    /// What an editor is told about the value; it allows at least what `value` reads.
+    /// The value's schema for editors; it allows at least the texts that `value` reads.
     let schema: JSONValue
-    /// What a text that is no value probably meant.
+    /// The value that a wrong text probably meant.
     var suggestion: @Sendable (String) -> String? = { _ in nil }
 
     /// Why a text is no value, with the remedy.
@@ -97,7 +97,7 @@ extension SettingType<Int> {
 }
 
 extension SettingType<MemoryBound> {
-    /// A number of bytes, or a share of what there is.
+    /// A number of bytes, or a share of the memory that there is.
     static let memory = {
         let (bytes, percent) = (
             SettingType<Int>.bytes(16_777_216...1_125_899_906_842_624), SettingType<Int>.percent(1...100)
@@ -150,7 +150,7 @@ extension SettingType<Interval> {
         return overflow ? nil : .milliseconds(milliseconds)
     }
 
-    /// In the longest unit that gives a whole number, but a single day in hours, as everybody says it.
+    /// In the longest unit that gives a whole number, but a single day in hours, as people say it.
     package static func text(_ interval: Interval) -> String {
         let count = interval.milliseconds
         if count == 0 { return "0s" }

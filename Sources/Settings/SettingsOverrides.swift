@@ -1,8 +1,8 @@
 import WidgetModel
 
-/// Changes single values of a configuration by their key paths: the environment's and the command line's say.
+/// Changes single values of a configuration by their key paths, as the environment and the command line say.
 ///
-/// What stands inside a list has no name of its own and is not reached.
+/// A value inside a list has no name of its own and is not reached.
 struct SettingsOverrides: SettingsVisitor {
     /// A text for one key path.
     struct Override: Sendable {

@@ -223,7 +223,7 @@ struct SettingsReader: SettingsVisitor {
     }
 
     mutating func secrets(_ key: String, _ values: inout [Secret]) {
-        // Only a key that is there counts as known, so that no message leads anybody here.
+        // Only a key that is there counts as known, so that no message suggests it.
         guard self.isGiven(key), let node = self.take(key) else { return }
         self.fault(
             at: node,
@@ -299,7 +299,7 @@ extension Node {
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
-    /// What it is, for messages.
+    /// The node in words, for messages.
     fileprivate var phrase: String {
         switch self {
         case .scalar(let scalar): scalar.string.quotedForMessage

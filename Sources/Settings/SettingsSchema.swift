@@ -5,7 +5,7 @@ import WidgetModel
 struct SettingsSchema: SettingsVisitor {
     /// A section that is open.
     private struct Frame {
-        /// The path of what is in it, with a dot.
+        /// The path of its members, with a dot.
         var prefix = ""
         var members: [JSONValue.Member] = []
         var required: [String] = []

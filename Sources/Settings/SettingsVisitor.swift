@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What a file has to hold.
+/// The required content of a file.
 package enum FilePurpose: Hashable, Sendable {
     /// One certificate or more, in PEM.
     case certificates
@@ -73,7 +73,7 @@ protocol SettingsVisitor {
         empty: Value,
         _ body: (inout Value, inout Self) -> Void
     )
-    /// Reports what is wrong with the value of a key, a path from the section that is being visited.
+    /// Reports a fault of the value of a key, a path from the section that is being visited.
     mutating func fault(_ path: String, _ sentence: String)
 }
 

@@ -44,7 +44,7 @@ package struct StartSetting: Sendable {
 extension GatewayConfiguration {
     /// This configuration as far as it can be in force without a restart.
     ///
-    /// - Parameter running: What is in force; it has what the gateway was started with.
+    /// - Parameter running: The configuration in force; it has the start settings that the gateway was started with.
     package func withStartSettings(of running: GatewayConfiguration) -> GatewayConfiguration {
         var merged = self
         for setting in StartSetting.all { setting.copy(running, &merged) }

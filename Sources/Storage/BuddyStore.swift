@@ -2,8 +2,9 @@ public import BasicContainers
 
 /// Blocks of a power of two of elements out of one column, for many lists that grow at the same time.
 ///
-/// A block that is given back joins with its free neighbour to one of twice the size, so that what lists of fifty rows
-/// leave behind serves the lists of a hundred that they have become; stores without that hold three times what they need.
+/// A block that is given back joins with its free neighbour to one of twice the size, so that the blocks that lists of
+/// fifty rows leave behind serve the lists of a hundred that they have become. Stores without that hold three times the
+/// memory that they need.
 ///
 /// Source: Knowlton, "A Fast Storage Allocator" (1965), the buddy system.
 @frozen public struct BuddyStore<Element: BitwiseCopyable & FixedWidthInteger>: ~Copyable {

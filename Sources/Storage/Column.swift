@@ -1,7 +1,7 @@
 public import CKernels
 
-// What the other targets use on their inner loops is public and inlinable: what has package access, and generic code that they
-// cannot see, is not compiled for their types (Swift 6.3).
+// Declarations that other targets use in their inner loops are public and inlinable. Swift 6.3 does not inline declarations with package
+// access into other targets, nor specialise generic code that they cannot see.
 
 /// A growing array of plain values that grows without being copied once it is large: an `Array` of forty megabytes
 /// would stop everything for ten milliseconds each time it doubles, and hold twice what it needs.
@@ -197,7 +197,8 @@ public import CKernels
         precondition(place >= 0 && place + elements.count <= self.length, "beyond the column")
         unsafe elements.withUnsafeBufferPointer { source in
             guard let start = source.baseAddress else { return }
-            // Sound: the place lies within the elements, and what is written is not this column's, which is not lent.
+            // Sound: the place lies within the elements, and the source is not this column's memory, which is never
+            // lent.
             unsafe (self.memory.unsafelyUnwrapped + place).update(from: start, count: source.count)
         }
     }
@@ -262,7 +263,7 @@ extension Column<UInt64> {
         precondition(place >= 0 && place + (bytes.count + 7) / 8 <= self.count, "beyond the column")
         unsafe bytes.withUnsafeBufferPointer { source in
             guard let start = source.baseAddress else { return }
-            // Sound: the bytes lie within the words, and what is written is not this column's, which is not lent.
+            // Sound: the bytes lie within the words, and the source is not this column's memory, which is never lent.
             unsafe UnsafeMutableRawPointer(self.memory.unsafelyUnwrapped + place)
                 .copyMemory(from: start, byteCount: source.count)
         }

@@ -9,8 +9,8 @@ public protocol SideRow: Sendable {
 
 /// Fields that few rows of another table have, in rows of their own.
 ///
-/// A row of the other table keeps a number of this one, none until it has something to keep here. Who has no number
-/// reads a blank row.
+/// A row of the other table keeps a number of this one, none until it has something to keep here. A row without a
+/// number reads a blank row.
 @frozen public struct SideTable<Row: SideRow>: ~Copyable, Sendable {
     @usableFromInline var rows = Table<Row, Row>()
 

@@ -130,7 +130,7 @@ public import WidgetModel
         return place
     }
 
-    /// Pulls later cells of the run back, so that no mark is needed of what is gone.
+    /// Pulls later cells of the run back, so that a removed cell needs no mark.
     private mutating func close(_ place: Int) {
         let mask = self.cells.count - 1
         var hole = place
@@ -152,7 +152,7 @@ public import WidgetModel
         while self.next < end {
             let cell = self.old[self.next]
             if cell != 0, cell != Self.gone {
-                // Not made empty: what lies behind it is still to be found.
+                // Not made empty: the cells behind it must still be found.
                 self.old[self.next] = Self.gone
                 self.place(cell)
             }

@@ -2,7 +2,7 @@ public import WidgetModel
 
 /// Rows that keep their number until they are released; numbers are used again, the last released first.
 ///
-/// The list of free numbers is part of what a table is: a replay numbers rows alike.
+/// The list of free numbers is part of a table's state: a replay numbers rows alike.
 @frozen public struct Table<Tag, Row>: ~Copyable {
     /// Those that were ever given out.
     @usableFromInline var rows = RowChunks<Row>()

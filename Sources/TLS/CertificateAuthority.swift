@@ -94,8 +94,8 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - userID: The subject's UID, which names the base topic in a push certificate.
-    ///   - topics: What Apple's extension 1.2.840.113635.100.6.3.6 lists; none leaves the extension out.
-    ///   - environments: What Apple's extensions 1.2.840.113635.100.6.3.1 and .2 say; none leaves both out.
+    ///   - topics: The topics in Apple's extension 1.2.840.113635.100.6.3.6; none leaves the extension out.
+    ///   - environments: The environments in Apple's extensions 1.2.840.113635.100.6.3.1 and .2; none leaves both out.
     package func issueClient(
         commonName: String,
         userID: String? = nil,
@@ -161,7 +161,7 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
         guard address.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") || $0.isHexDigit }) else {
             return false
         }
-        // Sound: Swift keeps the string for the call; what comes back is freed, and freeing nothing is allowed.
+        // Sound: Swift keeps the string for the call; the result is freed, and freeing NULL is allowed.
         let parsed = unsafe a2i_IPADDRESS(address)
         defer { unsafe ASN1_OCTET_STRING_free(parsed) }
         OpenSSLFault.clearQueue()
@@ -186,7 +186,7 @@ package struct IssuedCertificate: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "IssuedCertificate" }
 
-    /// What a context is made with.
+    /// The identity that a context is made with.
     package var identity: TLSIdentity {
         TLSIdentity(certificateChain: .text(self.certificatePEM), privateKey: .text(self.privateKeyPEM))
     }

@@ -84,7 +84,7 @@ struct CertificateBuilder {
     /// Precondition: `value` holds nothing unchecked from outside, for the language has commas and references.
     func addExtension(_ identifier: Int32, _ value: String, issuer: CertificateHandle? = nil) throws(TLSError) {
         var context = unsafe X509V3_CTX()
-        // Sound: all of the context is zero but what is set here, and it is used within this function only.
+        // Sound: the context is zero except for the fields that are set here, and it is used within this function only.
         unsafe X509V3_set_ctx(
             &context,
             issuer?.pointer ?? self.certificate.pointer,

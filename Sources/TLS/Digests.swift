@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256 and what is made of it.
+/// SHA-256 and functions that build on it.
 package enum Digests {
     /// The length of a SHA-256 digest.
     package static let sha256Bytes = 32
@@ -51,7 +51,7 @@ package enum Digests {
     }
 }
 
-/// Bytes that nobody can guess, from OpenSSL's generator, which the operating system seeds.
+/// Bytes that cannot be guessed, from OpenSSL's generator, which the operating system seeds.
 package func secureRandom(count: Int) -> [UInt8] {
     precondition(count >= 0 && count <= Int(Int32.max))
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Owns one `EVP_PKEY`.
 ///
-/// Sendable because OpenSSL lets any number of threads use a key that nobody changes (its reference count and its
+/// Sendable because OpenSSL lets any number of threads use a key that does not change (its reference count and its
 /// caches are locked inside), and no method here changes one.
 @safe final class KeyHandle: Sendable {
     /// Owned; never leaves the module.

@@ -8,7 +8,7 @@ package struct OpenSSLFault: Hashable, Sendable, CustomStringConvertible {
     package let reasonCode: Int32
     /// OpenSSL's words for the reason.
     package let reason: String
-    /// What OpenSSL adds for this occurrence, such as the name of a file; often empty.
+    /// OpenSSL's detail about this occurrence, such as the name of a file; often empty.
     package let detail: String
 
     /// True if the entry is an errno of the operating system.

@@ -12,7 +12,7 @@ struct Opening: Hashable {
         }
     }
 
-    /// What the peer seems to speak instead of TLS; nil if it may be TLS.
+    /// The protocol that the peer seems to speak instead of TLS; nil if it may be TLS.
     var foreignProtocol: String? {
         let text = String(
             decoding: (0..<self.count).map { UInt8(truncatingIfNeeded: self.bytes >> (8 * (self.count - 1 - $0))) },

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What a context's own certificate says: enough to tell it from others and to know when it ends.
+/// The facts of a context's own certificate: enough to tell it from others and to know when it ends.
 package struct OwnCertificate: Hashable, Sendable {
     /// The subject's CN, the first if there are several.
     package let commonName: String?
@@ -13,7 +13,7 @@ package struct OwnCertificate: Hashable, Sendable {
     /// The IP addresses that it is for, 4 or 16 bytes each.
     package let addresses: [[UInt8]]
 
-    /// Reads what is needed. Sound for any complete certificate, which the caller keeps alive for the call.
+    /// Reads the fields. Sound for any complete certificate, which the caller keeps alive for the call.
     init(reading certificate: OpaquePointer) {
         let whole = unsafe PeerCertificate(reading: certificate)
         self.commonName = whole.commonName

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What a peer's verified certificate says of the peer.
+/// The facts of a peer's verified certificate.
 package struct PeerCertificate: Hashable, Sendable {
     /// Extensions that Apple's push certificates carry, by their object identifiers.
     package enum AppleExtension: String, Hashable, Sendable, CaseIterable {
@@ -61,7 +61,7 @@ package struct PeerCertificate: Hashable, Sendable {
         self = unsafe PeerCertificate(reading: certificate.pointer)
     }
 
-    /// Reads what is needed. Sound for any complete certificate, which the caller keeps alive for the call.
+    /// Reads the fields. Sound for any complete certificate, which the caller keeps alive for the call.
     init(reading certificate: OpaquePointer) {
         self.commonName = unsafe Self.subject(certificate, NID_commonName)
         self.userID = unsafe Self.subject(certificate, NID_userId)
@@ -131,7 +131,7 @@ package struct PeerCertificate: Hashable, Sendable {
 
 extension TLSSession {
     /// The certificate that the peer has shown and that was verified; nil before the handshake is complete, if the
-    /// peer has shown none, or if the context believes anybody.
+    /// peer has shown none, or if the context believes any peer.
     package var peerCertificate: PeerCertificate? {
         guard self.state != .handshaking, unsafe SSL_get_verify_mode(self.pointer) != SSL_VERIFY_NONE else {
             return nil

@@ -8,7 +8,8 @@ import COpenSSL
 ///
 /// A list counts only if an authority that client certificates are believed of has signed it and may sign lists (RFC 5280
 /// section 6.3.3): one that was exchanged on its way would give revoked certificates back. A list past its `nextUpdate`
-/// stays in force, so that a list that nobody renews locks nobody out and lets nobody in; ``nextUpdateSeconds`` tells.
+/// stays in force, so that a list that is not renewed locks no client out and lets no revoked one in;
+/// ``nextUpdateSeconds`` tells.
 package struct RevocationList: Hashable, Sendable {
     /// A certificate as its issuer numbers it.
     private struct Entry: Hashable {
@@ -69,7 +70,7 @@ package struct RevocationList: Hashable, Sendable {
         named name: String,
         _ authorities: [PEMSource]
     ) throws(TLSError) {
-        // Without a list nobody asks who may sign one.
+        // Without a list, its possible signers are not needed.
         var issuers: [CertificateHandle] = []
         let bio = try text.open("revocation list")
         // Sound: the text is open for as long as `bio` lives; each list is freed at the end of its round.

@@ -16,13 +16,13 @@ package enum TLSVersion: Hashable, Sendable, Comparable, CaseIterable {
     case v1_3
 }
 
-/// What a server shows of itself and asks of its clients.
+/// A server's identity, and its demands on its clients.
 package struct TLSServerConfiguration: Hashable, Sendable {
-    /// What to do with a client whose first message has no ALPN extension (RFC 7301).
+    /// The treatment of a client whose first message has no ALPN extension (RFC 7301).
     package enum MissingALPN: Hashable, Sendable {
         /// End the handshake with the alert `no_application_protocol`.
         case refuse
-        /// Let it in with no protocol chosen: the client knows by other means what is spoken here.
+        /// Let it in with no protocol chosen: the client knows the protocol of this listener by other means.
         case acceptAsPriorKnowledge
     }
 
@@ -57,15 +57,15 @@ package struct TLSServerConfiguration: Hashable, Sendable {
     }
 }
 
-/// Whom a client believes, and what it shows of itself.
+/// The servers that a client trusts, and the identity that it shows.
 package struct TLSClientConfiguration: Hashable, Sendable {
-    /// Whom a client believes when a server says who it is.
+    /// How a client verifies a server's identity.
     package enum Trust: Hashable, Sendable {
         /// The machine's own roots.
         case system
         /// These roots and no others.
         case roots(PEMSource)
-        /// Anybody, under any name. For tests and measurements only: the connection is open to an interceptor.
+        /// Any server, under any name. For tests and measurements only: the connection is open to an interceptor.
         case insecure
     }
 

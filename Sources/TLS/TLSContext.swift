@@ -17,7 +17,7 @@ import COpenSSL
     }
 
     package let role: Role
-    /// What the context shows of itself; nil for a client without a certificate.
+    /// The context's own certificate; nil for a client without one.
     package let certificate: OwnCertificate?
     /// Owned; configured in `init` and only read afterwards.
     nonisolated(unsafe) let pointer: OpaquePointer
@@ -137,7 +137,7 @@ import COpenSSL
         }
     }
 
-    /// Believes whoever the certificates of `source` vouch for.
+    /// Believes peers that the certificates of `source` vouch for.
     private func trust(_ source: PEMSource) throws(TLSError) {
         let roots = try source.certificates("trust roots")
         // Sound: the store belongs to the context and counts its own references.

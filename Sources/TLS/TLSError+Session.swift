@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension TLSError {
-    /// What ended a session, in the words of somebody who has to find out why.
+    /// The error that ended a session, in words that help to find its cause.
     ///
     /// - Parameters:
     ///   - faults: OpenSSL's error queue, the cause first.

@@ -19,7 +19,7 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
         case handshake
         /// A damaged or unexpected record after the handshake.
         case protocolViolation
-        /// The bytes ended without close_notify: what was received may not be all.
+        /// The bytes ended without close_notify: the received bytes may not be all.
         case truncated
         /// A call that the session's state does not allow: writing before the handshake or after the end.
         case state
@@ -28,7 +28,7 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What was being done to what, and what OpenSSL said; never key material.
+    /// The operation that failed, its object, and OpenSSL's error; never key material.
     package let message: String
     /// OpenSSL's whole error queue at that moment, the cause first; often empty.
     package let faults: [OpenSSLFault]
@@ -41,7 +41,7 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { self.message }
 
-    /// An error out of OpenSSL's queue, which is empty afterwards: `doing` says what failed.
+    /// An error out of OpenSSL's queue, which is empty afterwards: `doing` names the operation that failed.
     static func taking(_ code: Code, _ doing: String) -> TLSError {
         let faults = OpenSSLFault.takeQueue()
         guard let cause = faults.first else { return TLSError(code, doing) }

@@ -1,10 +1,10 @@
-/// What came of asking a session for plaintext.
+/// The result of asking a session for plaintext.
 package enum TLSProgress: Hashable, Sendable {
     /// So many bytes were written to the start of the buffer; there may be more.
     case bytes(Int)
     /// There is nothing more to read before the peer sends more.
     case needsMoreCiphertext
-    /// The peer has sent close_notify: this was all, and nobody cut it short.
+    /// The peer has sent close_notify: this was all, and it was not cut short.
     case closedCleanly
 }
 
@@ -14,6 +14,6 @@ package enum TLSState: Hashable, Sendable {
     case handshaking
     /// Plaintext goes both ways. Turns into `closed` by ``TLSSession/shutdown()`` or by an error.
     case ready
-    /// Nothing can be written any more. What the peer still sends can be read unless an error ended the session.
+    /// Nothing can be written any more. The peer's last bytes can be read unless an error ended the session.
     case closed
 }

@@ -28,16 +28,17 @@ import COpenSSL
     private let inbound: BIOHandle
     /// Ciphertext for the peer; shared with `pointer`.
     private let outbound: BIOHandle
-    /// What an idle session keeps of each of them: enough for the small messages of a connection with little to do.
+    /// The bytes of each of them that an idle session keeps: enough for the small messages of a connection with little
+    /// to do.
     private static let idleBufferBytes = 4096
-    /// What a session keeps that has something to do: as much as comes and goes at a time. Giving back a buffer that
-    /// the next bytes need again costs more than decrypting them.
+    /// The bytes that a busy session keeps: as many as come and go at a time. Giving back a buffer that the next bytes
+    /// need again costs more than decrypting them.
     private static let busyBufferBytes = 262_144
     /// Whether bytes came or went since ``releaseIdleMemory()`` was last called.
     private var isBusy = false
-    /// What ended the session; every later call that could have moved it throws the same again.
+    /// The error that ended the session; every later call that could have moved it throws the same again.
     private var failure: TLSError?
-    /// What a peer that does not speak TLS says first.
+    /// The first bytes of a peer that does not speak TLS.
     private var opening = Opening()
 
     /// The server's side of a new connection.
@@ -105,10 +106,11 @@ import COpenSSL
 
     /// Takes bytes that arrived from the peer and goes on with the handshake as far as they allow.
     ///
-    /// - Throws: What ended the handshake. An alert for the peer is pending then: drain it before closing the socket.
+    /// - Throws: The error that ended the handshake. An alert for the peer is pending then: drain it before closing the
+    ///   socket.
     package func receive(_ ciphertext: UnsafeRawBufferPointer) throws(TLSError) {
         if let failure = self.failure { throw failure }
-        // What follows a close_notify is to be ignored (RFC 8446 section 6.1), and would only pile up here.
+        // Bytes behind a close_notify are to be ignored (RFC 8446 section 6.1), and would only pile up here.
         if self.peerHasClosed { return }
         if self.state == .handshaking { unsafe self.opening.note(ciphertext) }
         self.isBusy = true
@@ -125,8 +127,8 @@ import COpenSSL
         if self.state == .handshaking { try self.advanceHandshake() }
     }
 
-    /// Tells that the peer's side of the socket has ended: what is read after the last plaintext is
-    /// `closedCleanly`, or an error with the code `truncated` if the peer did not say close_notify.
+    /// Tells that the peer's side of the socket has ended: a read after the last plaintext gives `closedCleanly`, or an
+    /// error with the code `truncated` if the peer did not send close_notify.
     package func receiveEnd() throws(TLSError) {
         if let failure = self.failure { throw failure }
         _ = unsafe freshet_BIO_set_mem_eof_return(self.inbound.pointer, 0)
@@ -179,7 +181,7 @@ import COpenSSL
         }
     }
 
-    /// Says close_notify to the peer, once; nothing can be written afterwards. What the peer still sends can be read.
+    /// Says close_notify to the peer, once; nothing can be written afterwards. The peer's last bytes can be read.
     package func shutdown() {
         guard self.state == .ready else {
             // Before the handshake is complete there is nothing to say, and nothing more to expect.
@@ -254,7 +256,7 @@ extension TLSSession {
         // An empty name would switch the check off.
         guard !serverName.isEmpty else { throw TLSError(.configuration, "a server's name is empty") }
         // Sound: the parameters belong to the session; Swift keeps the string alive for each call, OpenSSL copies it.
-        // A context that believes anybody makes the same checks and lets them fail.
+        // A context that believes any peer makes the same checks and lets them fail.
         if unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(self.pointer), serverName) == 1 { return }
         OpenSSLFault.clearQueue()
         unsafe SSL_set_hostflags(self.pointer, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
@@ -263,7 +265,7 @@ extension TLSSession {
         else { throw .taking(.configuration, "cannot use \"\(serverName)\" as a server's name") }
     }
 
-    /// Notes what ended the session, so that later calls tell the same.
+    /// Notes the error that ended the session, so that later calls throw the same.
     private func fail(_ error: TLSError) -> TLSError {
         self.failure = error
         self.state = .closed

@@ -1,4 +1,4 @@
-/// What was reported under one name, as a scrape sees it.
+/// The metrics under one name, as a scrape sees them.
 package struct MetricFamily: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         case counter, gauge, histogram, summary

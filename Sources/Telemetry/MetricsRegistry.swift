@@ -1,7 +1,7 @@
 package import CoreMetrics
 import Synchronization
 
-/// What is reported through swift-metrics, by libraries and by the gateway itself, kept for the next scrape.
+/// The metrics that libraries and the gateway itself report through swift-metrics, kept for the next scrape.
 ///
 /// Names and labels are made into what Prometheus allows: counters end with `_total`, timers with `_seconds`. A name has one
 /// kind, the first that is asked for; a second kind, and series beyond the limit, are counted and go nowhere. Series that are
@@ -21,7 +21,7 @@ package final class MetricsRegistry: MetricsFactory {
     /// The most series that are kept.
     package let seriesMax: Int
     private let state = Mutex(State())
-    /// Where goes what is not kept.
+    /// The handler of series that are not kept.
     private let nowhere = MetricHandler(labels: [], hasBuckets: false)
 
     package init(seriesMax: Int = 1000) {
@@ -121,7 +121,7 @@ package final class MetricsRegistry: MetricsFactory {
         return name.hasSuffix(suffix) ? name : name + suffix
     }
 
-    /// `le` and `quantile` are Prometheus' own, and so is what begins with two underscores.
+    /// `le` and `quantile` are Prometheus' own, and so are names that begin with two underscores.
     private static func labelName(_ name: String) -> String {
         let name = Self.allowed(name, colons: false)
         return name == "le" || name == "quantile" || name.hasPrefix("__") ? "label_\(name)" : name

@@ -31,7 +31,7 @@ package final class QueuedSpan: Tracing.Span {
 
     package var operationName: String {
         get { self.state.withLock { $0?.name } ?? "" }
-        // What a span is about is said when it begins; nothing here says it again.
+        // A span's name is given when it begins; nothing here changes it.
         set {}
     }
 

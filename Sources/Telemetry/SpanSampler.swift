@@ -20,7 +20,7 @@ package final class SpanSampler: Sendable {
     package var limited: Int { self.state.withLock { $0.limited } }
 
     /// - Parameters:
-    ///   - isSampled: What the sender has decided; nil if it says nothing.
+    ///   - isSampled: The sender's decision; nil if there is none.
     ///   - traceID: A part of the trace's id that is random.
     ///   - nanoseconds: Now, since 1970.
     package func takes(isSampled: Bool?, traceID: UInt64, at nanoseconds: UInt64) -> Bool {

@@ -33,7 +33,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// Failures in a row that open it.
     private let failuresMax: Int
     private let backoff: Backoff
-    /// Of whose breaker it is.
+    /// The hash of its service.
     private let hash: UInt64
     package private(set) var state = State.closed(failures: 0)
     /// The service said itself when to come back.
@@ -66,12 +66,12 @@ package struct CircuitBreaker: Hashable, Sendable {
         if case .open(_, let times) = self.state { self.state = .halfOpen(times: times) }
     }
 
-    /// What was permitted did not go after all.
+    /// A permitted request was not sent after all.
     package mutating func withdrawn() {
         if case .halfOpen(let times) = self.state { self.state = .open(until: .epoch, times: times) }
     }
 
-    /// A request was answered well. What was sent before it opened changes nothing any more.
+    /// A request was answered well. The answer to a request from before it opened changes nothing any more.
     package mutating func succeeded() {
         if case .open = self.state { return }
         self.state = .closed(failures: 0)
@@ -94,7 +94,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         if case .open(_, let times) = self.state { self.state = .open(until: .epoch, times: times) }
     }
 
-    /// The service asks for no requests until then. What it asked for before holds if it is later.
+    /// The service asks for no requests until then. Its earlier request holds if that is later.
     package mutating func hold(until: Instant) { self.heldUntil = max(self.heldUntil, until) }
 
     private mutating func open(at now: Instant, times: Int) {

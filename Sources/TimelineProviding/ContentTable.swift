@@ -19,9 +19,9 @@ package struct ContentTable: Sendable {
         package var entry: StoredTimeline.Entry { self.timeline.entries[self.index] }
     }
 
-    /// What storing has changed.
+    /// The change that storing has made.
     package struct Change: Hashable, Sendable {
-        /// The records of timelines that are not needed any more: the one before, and what had to make room.
+        /// The records of timelines that are not needed any more: the one before, and those that had to make room.
         package let released: [UInt64]
         /// The entry to show now; nil if it has none, or its content is what the instance shows already.
         package let shows: Due?
@@ -31,9 +31,9 @@ package struct ContentTable: Sendable {
         var timeline: StoredTimeline
         /// Where it is on disk.
         var record: UInt64
-        /// Counts what was stored; the smallest makes room first.
+        /// The number of its storing; the smallest makes room first.
         var stamp: UInt64
-        /// The content of the entry that was shown last, as long as nothing else was.
+        /// The content of the entry that was shown last, as long as no other was shown.
         var shown: [UInt8]?
     }
 
@@ -48,12 +48,12 @@ package struct ContentTable: Sendable {
     private var oldest = 0
     private var stamp: UInt64 = 0
 
-    /// What all timelines take, about.
+    /// The bytes of all timelines, about.
     package private(set) var bytes = 0
     /// How many had to make room.
     package private(set) var evicted = 0
 
-    /// - Parameter bytesMax: What all timelines may take; one alone that is larger is kept alone.
+    /// - Parameter bytesMax: The most bytes of all timelines; one alone that is larger is kept alone.
     package init(bytesMax: Int) {
         self.bytesMax = bytesMax
     }
@@ -167,7 +167,7 @@ package struct ContentTable: Sendable {
         return released
     }
 
-    /// Throws away what is skipped, once it is more than half of the order.
+    /// Throws away the skipped places, once they are more than half of the order.
     private mutating func compactOrder() {
         guard self.order.count > 64, self.order.count > 2 * self.slots.count + self.oldest / 2 else { return }
         self.order = self.order.dropFirst(self.oldest).filter { self.rows[Int($0.slot)]?.stamp == $0.stamp }

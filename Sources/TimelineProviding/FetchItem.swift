@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// A reload whose timeline is to be fetched, with what decides when its turn comes.
+/// A reload whose timeline is to be fetched, with the fields that decide when its turn comes.
 package struct FetchItem: Hashable, Sendable {
     package let reload: ReloadID
     package let address: InstanceAddress
@@ -28,8 +28,8 @@ package struct FetchItem: Hashable, Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// The order of the queue: who is seen, then who has the least time left, then by priority, then who waits longest;
-    /// of equals the instance whose address comes first.
+    /// The order of the queue: visible instances first, then the least time left, then by priority, then the longest
+    /// wait; of equals the instance whose address comes first.
     package func isBefore(_ other: FetchItem) -> Bool {
         if self.isVisible != other.isVisible { return self.isVisible }
         if self.expiresAt != other.expiresAt { return self.expiresAt < other.expiresAt }

@@ -4,9 +4,9 @@ package import WidgetModel
 
 /// When which timelines are asked for: the queue, the caps and the retries of one kind's timeline provider, as a value.
 ///
-/// Whoever does the asking calls ``next(at:)`` until it gives nothing, sends each batch, and says what came of it; at
-/// ``wakesAt(_:)`` there may be more. A reload is in here from ``add(_:)`` until it was answered, is over or was
-/// refused. Everything is a function of the calls: no clock, no dice.
+/// The caller calls ``next(at:)`` until it gives nothing, sends each batch, and tells its result; at ``wakesAt(_:)``
+/// there may be more. A reload is in here from ``add(_:)`` until it was answered, is over or was refused. Everything is
+/// a function of the calls: no clock, no dice.
 package struct FetchPlanner: Sendable {
     /// One request that may go.
     package struct Batch: Hashable, Sendable {
@@ -15,7 +15,7 @@ package struct FetchPlanner: Sendable {
         package let items: [FetchItem]
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     package struct Counters: Hashable, Sendable {
         package var requests = 0
         /// Requests that failed as a whole.
@@ -116,7 +116,7 @@ package struct FetchPlanner: Sendable {
         return true
     }
 
-    /// Whether reloads that found no room may be looked for now: half of what there is room for has gone. Says so once.
+    /// Whether reloads that found no room may be looked for now: half of the room is free. Says so once.
     package mutating func wantsMore() -> Bool {
         guard self.hasOverflowed, self.known.count <= self.limits.waitingMax / 2 else { return false }
         self.hasOverflowed = false
@@ -166,8 +166,8 @@ package struct FetchPlanner: Sendable {
         return delayed.map { min($0, ready) } ?? ready
     }
 
-    /// What waits after failures is asked about as soon as its turn comes, and the breaker no longer keeps it. What a
-    /// provider has promised to call back with is still waited for.
+    /// Reloads that wait after failures are asked about as soon as their turn comes, and the breaker no longer holds
+    /// them. Timelines that a provider has promised to call back with are still waited for.
     package mutating func tryNow() {
         self.breaker.release()
         let delayed = self.delayed.unordered.sorted()
@@ -178,13 +178,13 @@ package struct FetchPlanner: Sendable {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Answers
 
     /// The request was answered well, and says so of these reloads; the others of the batch are tried again.
     ///
     /// - Parameters:
-    ///   - answered: Whose timeline has come, or which are not to be asked about again.
-    ///   - called: For which the provider will call back.
+    ///   - answered: Reloads whose timeline has come, or which are not to be asked about again.
+    ///   - called: Reloads for which the provider will call back.
     package mutating func succeeded(
         _ batch: Int,
         answered: Set<ReloadID>,
@@ -223,7 +223,8 @@ package struct FetchPlanner: Sendable {
         for item in items { self.known[item.reload] = nil }
     }
 
-    /// A timeline has come for a reload by another way than as the answer to a request; false if nobody waits for it.
+    /// A timeline has come for a reload by another way than as the answer to a request; false if the planner does not
+    /// wait for it.
     package mutating func calledBack(_ reload: ReloadID) -> Bool {
         guard self.known.removeValue(forKey: reload) != nil else { return false }
         self.counters.answered += 1

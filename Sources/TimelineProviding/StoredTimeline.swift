@@ -58,7 +58,7 @@ package struct StoredTimeline: Hashable, Sendable {
         return low == 0 ? nil : low - 1
     }
 
-    /// What it takes in memory, about: the content, and a constant for each entry and for itself.
+    /// Its bytes in memory, about: the content, and a constant for each entry and for itself.
     package var bytes: Int {
         self.entries.reduce(Self.bytesOfItself) { $0 + Self.bytesOfEntry + $1.content.count }
     }

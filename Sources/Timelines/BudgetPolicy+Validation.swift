@@ -22,7 +22,7 @@ extension BudgetPolicy {
         return check.faults
     }
 
-    /// What was found to be wrong so far.
+    /// The faults that were found so far.
     private struct Check {
         var faults: [BudgetPolicyFault] = []
 
@@ -31,7 +31,7 @@ extension BudgetPolicy {
         }
     }
 
-    /// What a window allows, and how long it is.
+    /// Checks the name, the window's length, and the allowances.
     private func checkWindow(_ check: inout Check) {
         check(!self.name.isEmpty, "name", "is empty")
         if case .fixed(let length, _) = self.window {
@@ -60,7 +60,7 @@ extension BudgetPolicy {
         }
     }
 
-    /// How fast an allowance may be used, and by whom.
+    /// Checks how fast an allowance may be used, the pushes' share of it, and learning's factor.
     private func checkPace(_ check: inout Check) {
         check(
             (2...Self.allowanceMax).contains(self.burstDivisor),
@@ -92,7 +92,7 @@ extension BudgetPolicy {
         )
     }
 
-    /// Whom an allowance is for, and what else follows from it.
+    /// Checks the scope of an allowance, and learning, thinning, the rolling day, smoothing and low power.
     private func checkScope(_ check: inout Check) {
         check((0...365).contains(self.learning.days), "learning.days", "must be 0 to 365")
         check((0...100).contains(self.thinning), "thinning", "must be 0 to 100")

@@ -74,7 +74,7 @@ package struct Suggestions: Hashable, Sendable {
         self.suggestions = ranked.prefix(countMax).map(\.suggestion)
     }
 
-    /// What of a kind is relevant and not placed, each configuration once, by priority.
+    /// The configurations of a kind that are relevant and not placed, each once, by priority.
     private static func wanted(_ kind: Kind, at now: Instant) -> [Relevance] {
         let placed = Set(kind.placed)
         var wanted: [Relevance] = []

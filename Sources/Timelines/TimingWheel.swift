@@ -20,7 +20,8 @@ package struct TimingWheel: Sendable {
     static let blockSeconds = 1 << blockShift
     /// Groups within reach, the one in progress among them; a power of two.
     static let groups = 2_048
-    /// Buckets by number: seconds, then what was armed in the past, then what lies beyond, then those of groups.
+    /// Buckets by number: those of seconds, then one for timers that were armed in the past, one for those beyond
+    /// reach, and those of groups.
     static let late = blockSeconds
     static let beyond = late + 1
     static let firstBlock = beyond + 1
@@ -52,9 +53,9 @@ package struct TimingWheel: Sendable {
     /// How many ids are armed.
     package private(set) var count = 0
 
-    /// What ``prefetch(_:)`` has read: it has to go somewhere, lest the compiler finds that nobody wants it.
+    /// The value that ``prefetch(_:)`` has read. It is stored so that the compiler does not remove an unused read.
     var seen: UInt32 = 0
-    /// What is being fired, cascaded or compacted, and when that is due.
+    /// The timers that are being fired, cascaded or compacted, and their due seconds.
     var scratch: [UInt32] = []
     var scratchSeconds: [UInt32] = []
 
@@ -183,7 +184,7 @@ package struct TimingWheel: Sendable {
         return entries
     }
 
-    /// Takes what was armed in the past and is due by the limit, in order.
+    /// Fires the timers that were armed in the past and are due by the limit, in order.
     private mutating func fireLate(upTo limit: Int, _ body: (UInt32) -> Void) {
         guard self.buckets[Self.late].live > 0 else { return }
         var taken = self.lateTimers(upTo: limit)

@@ -54,7 +54,7 @@ package struct TunedWindows: Sendable {
     /// Opens the next window, which begins where the present one ends.
     package mutating func openNext() {
         for hour in self.views.indices {
-            // Rounded up, so that what nobody looks at any more is forgotten in the end.
+            // Rounded up, so that an hour without views comes down to zero in the end.
             self.views[hour] -= (self.views[hour] >> 3) + (self.views[hour] & 7 == 0 ? 0 : 1)
         }
         if self.views.allSatisfy({ $0 == 0 }) { self.views = [] }
@@ -62,7 +62,7 @@ package struct TunedWindows: Sendable {
         self.lengthMinutes = 1440 + self.step * 60
     }
 
-    /// Somebody looked at one of the host's instances, in the present window.
+    /// The user looked at one of the host's instances, in the present window.
     package mutating func noteView(at now: Instant) {
         let hour = Self.hour(ofMinute: now.milliseconds / 60_000)
         if self.views.isEmpty { self.views = Array(repeating: 0, count: Self.hours) }

@@ -4,9 +4,9 @@
 /// arrays are preceded by their length. Every durable format (log records, snapshots, pattern bytes) is written
 /// with this and read back with ``ByteReader``.
 ///
-/// Public, since what has package access is not inlined into other targets, and what is generic not specialised there (Swift 6.3).
+/// Public, since Swift 6.3 does not inline declarations with package access into other targets, nor specialise generic ones there.
 public struct ByteWriter: Sendable {
-    /// What was written.
+    /// The written bytes.
     public var bytes: [UInt8]
 
     /// An empty writer with room for so many bytes.
@@ -142,7 +142,7 @@ extension [UInt8] {
 ///
 /// Every read is bounds-checked and throws ``ByteFault``; a reader never traps on damaged input.
 public struct ByteReader: Sendable {
-    /// What is read.
+    /// The bytes to read.
     public let bytes: [UInt8]
     /// The index of the next byte to read.
     @inlinable

@@ -25,7 +25,7 @@ extension ByteCoded {
 /// A structure whose bytes are those of its fields, one after the other.
 package protocol FieldCoded: ByteCoded {
     associatedtype Coding: FieldCoding<Self>
-    /// Its fields in their order, and what makes a structure of them: ``Fields``.
+    /// Its fields in their order, and the initialiser that takes them: ``Fields``.
     static var coding: Coding { get }
 }
 
@@ -67,7 +67,7 @@ package struct Fields<Root, each Value: ByteCoded>: FieldCoding {
     }
 }
 
-// MARK: - What fields are made of
+// MARK: - The parts of fields
 
 extension Bool: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(self) }

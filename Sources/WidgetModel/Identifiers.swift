@@ -231,8 +231,8 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         for index in 0..<count { text.append(UInt8(truncatingIfNeeded: characters >> UInt64(8 * index))) }
     }
 
-    /// The eight lower-case hex digits of a number, the first one in the lowest byte: all eight at once, since an answer
-    /// carries an id and this is most of what making one costs.
+    /// The eight lower-case hex digits of a number, the first one in the lowest byte: all eight at once, since an
+    /// answer carries an id, and the digits are most of its cost.
     @inline(__always)
     private static func digits(_ number: UInt32) -> UInt64 {
         var spread = UInt64(number.byteSwapped)

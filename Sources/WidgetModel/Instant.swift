@@ -1,7 +1,7 @@
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
-/// The pure targets never read a clock; an instant always arrives as an argument, in the engine as the log's time. Public, since
-/// what has package access is not inlined into other targets (Swift 6.3), and each decision calculates with dates.
+/// The pure targets never read a clock; an instant always arrives as an argument, in the engine as the log's time. Public, since Swift 6.3
+/// does not inline declarations with package access into other targets, and each decision calculates with dates.
 @frozen public struct Instant: Hashable, Comparable, Sendable {
     /// Milliseconds since the UNIX epoch. Negative before 1970.
     public let milliseconds: Int64

@@ -1,7 +1,7 @@
 /// The number of a row in one of a partition's tables: dense, given again once its row is gone, 4 bytes.
 ///
-/// The tag says which table's, so that a host's number is not taken for an instance's. Public, since what has package access
-/// is not inlined into other targets (Swift 6.3).
+/// The tag says which table's, so that a host's number is not taken for an instance's. Public, since Swift 6.3 does not
+/// inline declarations with package access into other targets.
 @frozen public struct Number<Tag>: BitwiseCopyable, Hashable, Comparable, Sendable {
     /// The number itself; `UInt32.max` if there is none.
     public let raw: UInt32

@@ -4,7 +4,7 @@
 /// which partition owns a host, where a host's budget window is anchored and how reloads are spread, so it may never
 /// change. It is not a defence against chosen keys: do not index a table with it alone that an untrusted peer fills.
 ///
-/// Public, since what has package access is not inlined into other targets (Swift 6.3).
+/// Public, since Swift 6.3 does not inline declarations with package access into other targets.
 ///
 /// Sources: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (draft-eastlake-fnv); Steele, Lea, Flood,
 /// "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).

@@ -87,7 +87,8 @@ package struct CollapseID: Hashable, Sendable {
     package var name: String { String(describing: self) }
 }
 
-/// A set of causes that fall together in one reload. Public, since what has package access is not inlined into other targets.
+/// A set of causes that fall together in one reload. Public, since Swift 6.3 does not inline declarations with package access into other
+/// targets.
 @frozen public struct ReloadCauses: OptionSet, Hashable, Sendable {
     /// A bit for each cause, by its raw value.
     public let rawValue: UInt16

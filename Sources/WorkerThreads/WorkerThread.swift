@@ -21,9 +21,9 @@ package final class WorkerThread: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: What it is for, for the error.
-    ///   - body: What the thread does.
-    ///   - afterwards: What it does at its end, when all that only `body` held is gone.
+    ///   - name: The thread's purpose, for the error.
+    ///   - body: The thread's work.
+    ///   - afterwards: The work at its end, when all that only `body` held is gone.
     package init(
         name: String,
         _ body: sending @escaping () -> Void,

@@ -36,7 +36,7 @@ struct ChannelFixture {
         return copy
     }
 
-    /// What the validation says of it, in the order in which the gateway asks.
+    /// The validation's result, in the order in which the gateway asks.
     func validate() throws(Rejection) -> ChannelRequest {
         var bytes = Array("another request's bytes".utf8)
         var places: [ByteRange] = []

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ProviderTokenCache {
-    /// What is kept under a key.
+    /// The kept value of a key.
     fileprivate subscript(key: [UInt8]) -> Value? {
         var guess = -1
         return self.value(for: key.span, guess: &guess)

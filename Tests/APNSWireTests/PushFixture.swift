@@ -78,7 +78,7 @@ struct PushFixture {
         return (head, bytes)
     }
 
-    /// What the validation says of it. The provider token only has to be there.
+    /// The validation's result. The provider token only has to be there.
     func validate() throws(Rejection) -> ValidatedPush {
         let (head, bytes) = self.received
         let target = try PushValidation.beforeCredentials(head, in: bytes.span)

@@ -9,7 +9,7 @@ import WidgetModel
         let rule: PushRule
         let reason: Rejection
         let change: @Sendable (inout PushFixture) -> Void
-        /// What it looks at: two that look at one thing cannot both be broken, or the one hides the other.
+        /// The part that it looks at: two rules about one part cannot both be broken, or the one hides the other.
         let subject: String
 
         init(

@@ -11,7 +11,7 @@ import WidgetModel
     func `a token reads alike from its digits in either case and from its bytes`(count: Int) {
         var dice = SplitMix64(seed: UInt64(count))
         let token = DeviceToken(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &dice) })
-        // What was there before must not shine through.
+        // The words of an earlier token must not stay.
         var words = TokenWords(DeviceToken(bytes: [UInt8](repeating: 0xFF, count: 41 - count)))
         for hex in [token.hex, token.hex.uppercased()] {
             let isHex = Self.decode(Array(hex.utf8), into: &words)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Damaged input may be refused or accepted, but never trap, and what is accepted keeps its promises.
+/// Damaged input may be refused or accepted, but never trap, and accepted input keeps its promises.
 @Suite struct WireFuzzTests {
     private let reader = JSONReader()
 

@@ -94,7 +94,8 @@ class Chaos:
             case "a gateway is drained":
                 return await self.lose(gateway, lambda: self.drain(gateway), gateway.start)
             case "a gateway is stopped for long":
-                # Longer than a broker remembers ids, and anyone tries anything again, with appends on their way.
+                # Longer than a broker remembers ids, and longer than any gateway or client retries, with appends on
+                # their way.
                 gateway.pause()
                 await asyncio.sleep(self.long)
                 gateway.resume()

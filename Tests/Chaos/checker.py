@@ -16,7 +16,7 @@ import pathlib
 import sys
 from collections.abc import Iterator
 
-#: What is wrong, by kind.
+#: The faults, by kind.
 Wrong = dict[str, list[str]]
 
 
@@ -222,7 +222,7 @@ def self_test() -> list[str]:
         streams=[
             {**own, "what": "follows", "hosts": ["host-2"]}, {**own, "what": "connecting"}, {**own, "what": "told", "reload": "r3", "host": "host-2"},
             {**own, "what": "acknowledged", "reload": "r3"},
-            # What was on its way meanwhile.
+            # Events that were on their way meanwhile.
             {**own, "what": "told", "reload": "r3", "host": "host-2"}, {**own, "what": "caught up"},
         ],
         entries=[

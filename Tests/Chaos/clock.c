@@ -1,5 +1,6 @@
-/* Loaded before libc into a gateway whose clock is to be wrong by CHAOS_CLOCK_SECONDS. What it reads is moved, and instants that it
-   waits for are moved back, since the kernel knows the right time. Clocks that only count from the machine's start stay as they are. */
+/* Loaded before libc into a gateway whose clock is to be wrong by CHAOS_CLOCK_SECONDS. The times that it reads are moved, and the
+   instants that it waits for are moved back, since the kernel knows the right time. Clocks that only count from the machine's start
+   stay as they are. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

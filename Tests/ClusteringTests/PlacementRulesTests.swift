@@ -32,7 +32,7 @@ import WidgetModel
         let view = newer.machine.view
         #expect(view.partitions.allSatisfy { $0.state == .unowned && $0.rules == 1 && $0.next == nil })
         #expect(view.strandedPartitions == [1: Self.partitions])
-        // What operators want changes that no more: an owner with the rules before has to be there.
+        // An operators' order changes that no more: an owner with the rules before has to be there.
         cluster.order(.changeRules(to: 2))
         cluster.run(milliseconds: 30_000)
         #expect(newer.owners.isEmpty)

@@ -210,7 +210,7 @@ import WidgetModel
         cluster.run(milliseconds: 5000)
         try Self.check(cluster, "drained")
         #expect(node.machine.view.nodes.first { $0.node.name == node.name }?.isDrained == true)
-        // It takes nothing, whoever dies.
+        // It takes no partition, whichever node dies.
         cluster.kill(cluster.nodes[0])
         cluster.run(milliseconds: 5000)
         #expect(node.owners.isEmpty)
@@ -263,7 +263,7 @@ import WidgetModel
         for node in cluster.living { #expect(node.machine.view.partitions[3].wished == wished.name) }
     }
 
-    // MARK: What is seen
+    // MARK: Views
 
     @Test func `a view tells missing nodes from those that ended, and partitions without an owner`() throws {
         var cluster = Self.cluster(3)

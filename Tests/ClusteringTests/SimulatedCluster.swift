@@ -7,7 +7,7 @@ import WidgetModel
 struct SimulatedCluster {
     static let partitions = 8
 
-    /// What goes wrong, and how often, in percent.
+    /// The faults, and how often they happen, in percent.
     struct Faults {
         var lostBeats = 0
         var failedRequests = 0
@@ -22,11 +22,11 @@ struct SimulatedCluster {
         var isPaused = false
         var hasLeft = false
         var refusal: NodeRefusal?
-        /// What came while it was paused.
+        /// The events that came while it was paused.
         var waiting: [Event] = []
         /// Owners by partition: their epoch, and whether they have started.
         var owners: [PartitionID: (epoch: Epoch, isRunning: Bool)] = [:]
-        /// What it follows by partition: its number, and whether the state is read.
+        /// Its standbys by partition: the number, and whether the state is read.
         var standbys: [PartitionID: (number: Int, isFollowing: Bool)] = [:]
 
         init(_ machine: PlacementMachine) { self.machine = machine }
@@ -47,7 +47,7 @@ struct SimulatedCluster {
         case gate(PartitionID, Epoch, to: UInt32)
     }
 
-    /// What is on its way.
+    /// A message on its way.
     private struct Message {
         let at: Int64
         let node: Node
@@ -64,19 +64,19 @@ struct SimulatedCluster {
     private(set) var rules: [UInt32?] = Array(repeating: nil, count: Self.partitions)
     /// The note of what operators want.
     private(set) var wishes = PlacementWishes()
-    /// Who made each claim.
+    /// The node that made each claim.
     private var makers: [Epoch: ClusterNode] = [:]
     private var epoch: UInt64 = 0
-    /// What comes first is the last.
+    /// The next message is the last.
     private var messages: [Message] = []
     /// Owners that started, since this was emptied.
     var starts: [(node: NodeName, partition: PartitionID)] = []
-    /// How many of them went on from what had followed the owner before.
+    /// How many of them went on from a standby of the owner before.
     var startsFromStandby = 0
     private var standbyCount = 0
     /// How often a partition passed to other rules.
     private(set) var gates = 0
-    /// What no node may do.
+    /// Acts that no node may do.
     private(set) var faultsFound: [String] = []
 
     init(seed: UInt64) { self.random = SplitMix64(seed: seed) }
@@ -91,7 +91,7 @@ struct SimulatedCluster {
         self.faults.delayMax = [5, 50, 400].randomElement(using: &self.random)!
     }
 
-    // MARK: What happens to nodes
+    // MARK: Starts, ends and orders
 
     @discardableResult
     mutating func start(
@@ -131,7 +131,7 @@ struct SimulatedCluster {
         self.perform(node)
     }
 
-    /// An operator orders something, at one of the nodes.
+    /// An operator's order, at one of the nodes.
     mutating func order(_ change: PlacementWishes.Change, at node: Node? = nil) {
         self.epoch += 1
         self.wishes.apply(change)
@@ -141,7 +141,7 @@ struct SimulatedCluster {
         self.perform(node)
     }
 
-    /// Who is to have a partition while all that live are there.
+    /// The node that is to have a partition while all living nodes are there.
     func first(for partition: PartitionID) -> NodeName? {
         let rules = self.rules[Int(partition.rawValue)]
         let nodes = self.living.filter { rules == nil || $0.machine.own.rules == rules }
@@ -155,12 +155,12 @@ struct SimulatedCluster {
         self.put(.stopped(partition, owner.epoch, .fenced), to: node, after: 0)
     }
 
-    /// Who follows the owner of a partition.
+    /// The nodes that follow the owner of a partition.
     func followers(of partition: PartitionID) -> [NodeName] {
         self.living.filter { $0.standbys[partition]?.isFollowing ?? false }.map(\.name)
     }
 
-    /// Who has an owner that runs.
+    /// The nodes with a running owner of a partition.
     func owners(of partition: PartitionID) -> [Node] { self.living.filter { $0.owners[partition]?.isRunning ?? false } }
 
     // MARK: Time

@@ -17,7 +17,7 @@ COMPOSE = ROOT / "deploy/compose/compose.yaml"
 KUBERNETES = ROOT / "deploy/kubernetes"
 # The oldest that has unhealthyPodEvictionPolicy as a stable field, and the newest that the schemas are there for.
 VERSIONS = ["1.31", kubernetes_validate.latest_version()]
-# What the operator of a cluster makes, and what it has to hold.
+# The secrets that the operator of a cluster makes, and the keys that they have to hold.
 SECRETS = {"freshet-tls": {"tls.crt", "tls.key", "ca.crt"}, "freshet-keys": {"provider-key.public.pem"},
            "freshet-operators": {"tokens"}, "freshet-prometheus": {"token"}}
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the dashboard says that somebody should do, from the numbers alone: its rules, run by Node.js.
+/// The dashboard's advice, from the numbers alone: its rules, run by Node.js.
 @Suite struct AdviceTests {
     private struct Advice: Decodable, Equatable {
         let level: String
@@ -67,7 +67,7 @@ import Testing
         let link: String?
     }
 
-    /// What is behind, of a thousand widgets.
+    /// The stats with so many of a thousand widgets behind.
     private static func row(_ behind: Int, late: Int, _ burnRate: Double, _ reasons: String = "{}", oldest: Int = 3720)
         -> String
     {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The shipped alert rules, judged by Prometheus' own tool on what a gateway says of itself.
+/// The shipped alert rules, judged by Prometheus' own tool on a gateway's metrics.
 ///
-/// For rules about what is so; those about what grows take a ``Prometheus`` that goes on scraping.
+/// For rules about present values; rules about growth take a ``Prometheus`` that goes on scraping.
 enum Alerts {
     /// How often an alert fires if the gateway says the same for so many minutes.
     static func firing(_ name: String, _ gateway: TestGateway, afterMinutes minutes: Int) async throws -> Int {

@@ -148,7 +148,7 @@ import Testing
         await gateway.stop()
     }
 
-    /// What a script sends whose token could not be made.
+    /// The header of a script whose token could not be made.
     @Test(arguments: ["bearer ", "bearer \t", "bearer"])
     func `an authorization without a token is told that it is missing`(value: String) async throws {
         let tokens = "\(try TestGateway.makeFolder())/tokens"

@@ -48,7 +48,7 @@ import Testing
         try await Command.run(TestGateway.program, ["bench", file, "--json", "-", "--quiet"] + options)
     }
 
-    /// The examples, made small, with what has to have come about beside answers.
+    /// The examples, made small, with the stages that must have happened beside answers.
     @Test(arguments: [
         ("steady", 0.02, ["pushes accepted", "pushes decided", "pushes delivered", "pushes shown"]),
         ("goal-in-the-final-minute", 0.002, ["evening accepted", "goal accepted", "goal delivered", "goal shown"]),
@@ -62,7 +62,7 @@ import Testing
     ])
     func `every example is answered whole`(name: String, scale: Double, stages: [String]) async throws {
         let options = ["--scale", "\(scale)", "--stretch", "0.1"]
-        // However slow the machine is, what is on its way is waited for.
+        // However slow the machine is, the run waits for the answers on their way.
         let folder = try TestGateway.makeFolder()
         for file in try FileManager.default.contentsOfDirectory(atPath: Self.examples) {
             try String(contentsOfFile: "\(Self.examples)/\(file)", encoding: .utf8)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Client certificates, the server's own, and what changes while the gateway runs.
+/// Client certificates, the server's own, and changes of both while the gateway runs.
 @Suite struct CertificateTests {
     private static let controls = "com.example.scores.push-type.controls"
 
@@ -161,7 +161,7 @@ import Testing
         await gateway.stop()
     }
 
-    /// What the push listener shows, and how often it was replaced.
+    /// The push listener's certificate, and how often it was replaced.
     private func shown(_ gateway: TestGateway) async throws -> (name: String?, replaced: Int?, refusal: String?) {
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         let push = (stats.json["tls"] as? [[String: Any]])?.first { $0["listener"] as? String == "push" }

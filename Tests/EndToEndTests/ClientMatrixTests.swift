@@ -8,7 +8,7 @@ import Testing
         case aioapns, httpx, kalyke, curl
     }
 
-    /// What a client shows instead of what.
+    /// The credential that a client shows.
     enum Credential: String, CaseIterable {
         /// A provider token of the team's key.
         case providerToken
@@ -18,7 +18,7 @@ import Testing
         case certificate
     }
 
-    /// What a client tells of one answer.
+    /// One answer, as a client tells it.
     struct Answer: Equatable, Decodable {
         let status: Int
         var reason: String?

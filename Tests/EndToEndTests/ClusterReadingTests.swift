@@ -5,7 +5,7 @@ import WidgetModel
 
 @testable import FreshetCLI
 
-/// What `freshet cluster status` prints.
+/// The output of `freshet cluster status`.
 @Suite struct ClusterReadingTests {
     private static func reading(_ json: String) throws -> ClusterReading {
         ClusterReading(json: try JSONReader().parse(Array(json.utf8)))

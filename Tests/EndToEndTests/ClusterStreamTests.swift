@@ -109,7 +109,7 @@ struct ClusterStreamTests {
             return text[..<end].split(separator: "\n")
         }
 
-        /// The place behind what came last; nil before the stream has begun.
+        /// The place behind the last event; nil before the stream has begun.
         var cursor: String? { self.lines.last { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) } }
         var hasGap: Bool { self.lines.contains("event: gap") }
         var hasBegun: Bool { self.cursor != nil }
@@ -146,7 +146,7 @@ struct ClusterStreamTests {
         return streams
     }
 
-    /// What the streams of all hosts and of the app have when each host's widgets of these kinds have reloaded.
+    /// The addresses on the streams of all hosts and of the app when each host's widgets of these kinds have reloaded.
     private static func addresses(_ instances: [String]) -> [[String]] {
         let each = Self.hosts.map { host in instances.map { "host-\(host):\($0)" } }
         return (each + [each.flatMap(\.self)]).map { $0.sorted() }
@@ -315,7 +315,7 @@ struct ClusterStreamTests {
         // The one that tells them is the one that shows how it does.
         let list = try await first.curl("GET", "\(first.opsURL)/v1/upstreams").json["receipts"] as? [[String: Any]]
         let (teller, other) = list?.isEmpty == false ? (first, second) : (second, first)
-        // What completes when it cannot be told is told by the one that goes on.
+        // If a push completes while it cannot be told, the node that goes on tells it.
         target.steps.set(.answer(503))
         ids.append(try await Self.push(other, #"{"kind":"scores","match":{"team":["rams"]}}"#, bearer))
         _ = try await other.eventually("the third is tried") { told()[ids[2]] }

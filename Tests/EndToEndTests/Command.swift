@@ -35,7 +35,7 @@ final class Command: Sendable {
     /// - Parameters:
     ///   - path: An absolute path, or a name that is looked up on the PATH.
     ///   - arguments: Its arguments.
-    ///   - input: What it reads from standard input.
+    ///   - input: The text of its standard input.
     init(_ path: String, _ arguments: [String], input: String? = nil) throws {
         let (lines, lineContinuation) = AsyncStream.makeStream(of: String.self)
         let (end, endContinuation) = AsyncStream.makeStream(of: Int32.self)
@@ -64,7 +64,7 @@ final class Command: Sendable {
         return Result(status: status, output: texts[0], errors: texts[1])
     }
 
-    /// What it has written so far, to standard output and then to standard error.
+    /// Its text so far, on standard output and then on standard error.
     var written: String { self.state.withLock { $0.texts.map { String(decoding: $0, as: UTF8.self) }.joined() } }
 
     func terminate() { self.signal(SIGTERM) }
@@ -192,7 +192,7 @@ extension Command {
 private struct LineSplitter {
     private var rest = Data()
 
-    /// What came after the last line's end; nil if nothing did.
+    /// The text after the last line's end; nil if there is none.
     func last() -> String? { self.rest.isEmpty ? nil : String(decoding: self.rest, as: UTF8.self) }
 
     mutating func take(_ data: Data) -> [String] {

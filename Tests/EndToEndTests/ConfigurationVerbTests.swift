@@ -2,7 +2,7 @@ import Foundation
 import TLS
 import Testing
 
-/// What is wrong with a configuration before it breaks anything: at a start, and when it is read again.
+/// A configuration's faults are found before they break anything: at a start, and when it is read again.
 @Suite struct ConfigurationVerbTests {
     /// A folder with certificates that ended yesterday, and a configuration that names them.
     private static func ended() throws -> String {
@@ -43,7 +43,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// What the systemd unit says for a reload, for the program beside the tests and a gateway of theirs.
+    /// The systemd unit's command for a reload, for the program beside the tests and a gateway of theirs.
     private static func execReload(_ gateway: TestGateway) throws -> [String] {
         let unit = try String(contentsOfFile: "\(TestGateway.root)/deploy/freshet.service", encoding: .utf8)
         let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecReload=") })
@@ -76,7 +76,7 @@ import Testing
         #expect(try await inForce() == "notice")
         let damaged = try await run("a: [")
         #expect(damaged.status == 78 && damaged.errors.contains(file), "\(damaged)")
-        // Certificates are what may have to be put right: neither TLS nor a token is needed.
+        // The certificates may be the fault to mend, so the verb needs neither TLS nor a token.
         let alone = try await run(text.replacing("certs/server.key", with: "certs/ca.key"))
         #expect(alone.status == 78 && alone.errors.contains("does not match certificate"), "\(alone)")
         #expect(try await run(text).status == 0)

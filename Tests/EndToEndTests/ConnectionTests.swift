@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a sender's connection is told, as clients that are not ours see it.
+/// Limits and ends of a sender's connection, as clients that are not ours see them.
 @Suite struct ConnectionTests {
     @Test func `one stream is allowed before the first good token where APNs' limit is asked for`() async throws {
         let gateway = try await TestGateway.start(

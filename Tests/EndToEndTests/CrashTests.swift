@@ -6,7 +6,8 @@ import Synchronization
 import TLS
 import Testing
 
-/// Kill -9 in the middle of a storm of pushes: what was answered 200 is accounted for, charged once, and adds up.
+/// Kill -9 in the middle of a storm of pushes: pushes that were answered 200 are accounted for, charged once, and add
+/// up.
 @Suite struct CrashTests {
     private static let pushes = 20_000
     private static let hosts = 200
@@ -115,7 +116,7 @@ import Testing
                         if answer.status == 200 { return index }
                         Issue.record("\(answer.status) \(answer.text)")
                     } catch {
-                        // Where the gateway is killed, an error is what is expected.
+                        // An error is expected when the gateway is killed.
                         if killAfter == nil { Issue.record(error) }
                     }
                     return nil

@@ -33,7 +33,7 @@ struct CurlTransport: FreshetTransport {
         )
     }
 
-    /// What is left of the output, line by line.
+    /// The rest of the output, line by line.
     private static func body(_ command: Command) -> AsyncThrowingStream<Data, any Error> {
         let (body, parts) = AsyncThrowingStream.makeStream(of: Data.self)
         parts.onTermination = { _ in command.terminate() }

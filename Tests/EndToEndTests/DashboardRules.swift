@@ -3,7 +3,7 @@ import Testing
 
 /// The dashboard's rules, run by Node.js: what it says of a gateway's numbers, without a browser.
 enum DashboardRules {
-    /// What an expression of the rules comes to.
+    /// The value of an expression of the rules.
     static func run<Value: Decodable>(_ expression: String, as type: Value.Type) async throws -> Value {
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -26,7 +26,7 @@ enum DashboardRules {
         return try JSONDecoder().decode(type, from: Data(result.output.utf8))
     }
 
-    /// What a gateway's dashboard says now: what is to do, and above every view what is paused.
+    /// The texts of a gateway's dashboard now: the advice, and the pauses at the top of every view.
     static func said(of gateway: TestGateway) async throws -> [String] {
         var answers: [String] = []
         for path in ["stats", "senders", "budget", "providers", "upstreams", "orders", "history?step=second"] {

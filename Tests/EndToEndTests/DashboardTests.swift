@@ -31,7 +31,7 @@ import Testing
         try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     }
 
-    /// What the browser reports, once it has ended well.
+    /// The browser's reports, once it has ended well.
     static func reports(
         _ gateway: TestGateway,
         _ job: [String],
@@ -50,9 +50,9 @@ import Testing
             .filter { text in status.map { !text.contains("status of \($0)") } ?? true }
     }
 
-    /// What each view of a tour has to be, whatever it shows.
+    /// Checks the rules that each view of a tour has to keep, whatever it shows.
     ///
-    /// - Parameter status: What routes of other views may answer.
+    /// - Parameter status: The status that routes of other views may answer.
     static func check(_ reports: [[String: Any]], of views: [String], besides status: Int? = nil) throws {
         let tours = reports.filter { $0["view"] != nil }
         #expect(tours.count == views.count * 4)
@@ -96,7 +96,7 @@ import Testing
         return try await gateway.sender(bearer).push(Push(priority: priority), to: target).id.uuidString.lowercased()
     }
 
-    /// Says that hosts show what was brought to them, as people see it.
+    /// Reports that hosts show the entries that were brought to them, as people see them.
     private static func showAll(_ gateway: TestGateway, hosts: ClosedRange<Int>, bearer: String) async throws {
         for number in hosts {
             let host = try gateway.host(number, bearer)
@@ -157,7 +157,7 @@ import Testing
         let empty = try await steps().text
         #expect(empty.contains("First steps") && empty.contains("No widget is registered, so none can be behind."))
         #expect(empty.contains("/widgets") && empty.contains("freshet send ") && empty.contains(TestGateway.app))
-        // What is there already needs no command.
+        // A thing that is there already needs no command.
         #expect(!empty.contains("freshet certs"))
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let registered = try await steps().text

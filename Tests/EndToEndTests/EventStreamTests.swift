@@ -128,7 +128,7 @@ import Testing
                     ids.append(reload.id)
                     texts.append(line)
                 }
-                // The place to resume from follows what is outstanding.
+                // The place to resume from follows the outstanding reloads.
                 guard line.hasPrefix("id: ") else { continue }
                 place = String(line.dropFirst(4))
                 break

@@ -66,7 +66,7 @@ final class ExampleProvider: Sendable {
     /// Lets it fail with every timeline of a score; placeholders need no state.
     func breakScores() throws { try Self.write(#"{"scores":5}"#, to: self.state) }
 
-    /// - Returns: What it has printed.
+    /// - Returns: Its printed lines.
     @discardableResult
     func stop() async -> [Substring] {
         self.command.terminate()

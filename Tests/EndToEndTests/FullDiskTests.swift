@@ -9,7 +9,7 @@ import Testing
 struct FullDiskTests {
     private static let mebibyte = 1_048_576
 
-    /// What the gateway says of the disk.
+    /// The gateway's figures of the disk.
     private static func storage(_ gateway: TestGateway) async throws -> [String: Any] {
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         return try #require(stats.json["storage"] as? [String: Any])
@@ -124,7 +124,7 @@ struct FullDiskTests {
         #expect(refused.status == 507)
         #expect(refused.reason == "storage-full")
         #expect(refused.headers["retry-after"] == "30")
-        // Neither what is only asked nor what is taken away is new.
+        // Dry runs, acknowledgements, orders and removals are accepted: they are no new traffic.
         let targeted = "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes"
         let body = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
         #expect(try await gateway.curl("POST", targeted, bearer: bearer, body: body).status == 503)

@@ -3,7 +3,7 @@ import Testing
 /// The fuzzer of `make fuzz`, short: see `Tests/Fuzz/Routes`.
 @Suite struct FuzzTests {
     @Test func `whatever peers send to any route, the gateway stays whole and keeps teams apart`() async throws {
-        // What a request costs is CPU time, here of a debug build; what a neighbour waits is asked on a quiet machine.
+        // A request's cost is CPU time, here of a debug build; a neighbour's wait is measured on a quiet machine.
         let result = try await Command.run(
             TestGateway.python,
             [

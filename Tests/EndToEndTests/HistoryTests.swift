@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is asked of a log, through the program and through the gateway.
+/// Questions to a log, through the program and through the gateway.
 @Suite struct HistoryTests {
     private static let instance = "com.example.scores/host-1:scores-0"
 
@@ -131,7 +131,7 @@ import Testing
         let second = try await TestGateway.start(in: gateway.folder, partitions: 2)
         let known = try await second.curl("GET", "\(second.opsURL)/v1/instances/\(Self.instance)")
         #expect(known.status == 200, "\(known.body)")
-        // What came after the backup is not in it.
+        // A host that came after the backup is not in it.
         let unknown = try await second.curl("GET", "\(second.opsURL)/v1/instances/com.example.scores/host-2:scores-0")
         #expect(unknown.status == 404)
         await second.stop()
@@ -141,7 +141,7 @@ import Testing
         let (gateway, _) = try await Self.pushed()
         let folder = "\(gateway.folder)/backups"
         let old = ["20260101T030000Z", "20260102T030000Z", "20260103T030000Z"]
-        // What is not of this kind stays; what a copy that failed has left goes.
+        // Folders with other names stay; the rest of a failed copy goes.
         let others = ["notes", "20260101T03000Z", "20260101T030000Z-of-mine"]
         for name in old + others + ["20260104T030000Z.partial"] {
             try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
@@ -184,7 +184,7 @@ import Testing
         #expect(try await Command.run(TestGateway.program, erase + ["--all-of", TestGateway.app]).status == 2)
         #expect(try await Command.run(TestGateway.program, erase).status == 64)
         #expect(try await Command.run(TestGateway.program, erase + ["host-1"]).status == 64)
-        // What was decided for it before can still be told, as long as the log has it.
+        // Earlier decisions about it can still be told, as long as the log has them.
         let why = try await Command.run(TestGateway.program, ["why", Self.instance] + place)
         #expect(why.status == 0, "\(why.errors)")
         #expect(why.output.contains("no host shows it any longer"))
@@ -213,7 +213,7 @@ import Testing
         let again = try await Command.run(TestGateway.program, erase)
         #expect(again.output.hasPrefix("{\"removed\":0,\"files\":"), "\(again.output) \(again.errors)")
         #expect(await gateway.drain() == 0)
-        // What is left is a log that a start goes on with.
+        // The rest is a log that a start goes on with.
         let verified = try await Command.run(TestGateway.program, ["log", "verify", "--data", data, "--quiet"])
         #expect(verified.status == 0, "\(verified.output) \(verified.errors)")
         let second = try await TestGateway.start(in: gateway.folder, partitions: 2)

@@ -6,7 +6,7 @@ struct Incident: Sendable {
     let title: String
     /// The words that stand in code in each row, by the row's name.
     private let rows: [String: [String]]
-    /// What the row of the alerts says, whole.
+    /// The row of the alerts, whole.
     let alertRow: String
 
     /// The rows of each section, in their order.
@@ -40,17 +40,17 @@ struct Incident: Sendable {
         try #require(try Self.book().first { $0.title == title }, "the book has no section \(title)")
     }
 
-    /// What the dashboard says.
+    /// The dashboard's advice.
     var advice: [String] { self.rows["To do"] ?? [] }
     var log: [String] { self.rows["Log"] ?? [] }
     var alerts: [String] { self.rows["Alert"] ?? [] }
-    /// What to run first, without the program's name.
+    /// The command to run first, without the program's name.
     var command: [String] {
         (self.rows["First"]?.first ?? "").split(separator: " ").dropFirst().map(String.init)
     }
-    /// What that says.
+    /// The answer of that command.
     var answer: [String] { Array(self.rows["First"]?.dropFirst() ?? []) }
-    /// What the log says when it is over.
+    /// The log's lines when it is over.
     var end: [String] { self.rows["Over"] ?? [] }
 
     /// Whether a text has a phrase of the book, in which … stands for anything.
@@ -85,7 +85,7 @@ struct Drill {
         #expect(early == [], "\(title): these fire before it is so")
     }
 
-    /// What is provoked is in the log, in To do, in the first command's answer, and the alerts fire.
+    /// The provoked incident is in the log, in To do, in the first command's answer, and the alerts fire.
     ///
     /// - Parameter again: Keeps it up, where it would end by itself.
     mutating func isSeen(by gateway: TestGateway, again: () async throws -> Void = {}) async throws {
@@ -117,7 +117,7 @@ struct Drill {
         self.note("command")
     }
 
-    /// Whether the first command's answer says what is wrong.
+    /// Whether the first command's answer names the fault.
     private func isAnswer(of gateway: TestGateway) async throws -> Bool {
         try #require(!self.incident.answer.isEmpty, "\(self.incident.title)")
         let result = try await gateway.runVerb(self.incident.command)
@@ -129,12 +129,13 @@ struct Drill {
         self.note("alert")
     }
 
-    /// What the book says of its end is in the log, nothing is to do any more, and the alerts do not fire any more.
+    /// Waits until the incident is over: the log has the lines of its end, To do no longer names it, and its alerts
+    /// fire no more.
     ///
     /// - Parameters:
-    ///   - staysToDo: Whether To do goes by all that was since the start.
-    ///   - isAnother: Whether it is another process than before, with another log.
-    ///   - again: What ends it, where that takes more than once.
+    ///   - staysToDo: Whether To do counts everything since the start, so that its advice stays.
+    ///   - isAnother: Whether the gateway is another process than before, with another log.
+    ///   - again: Does again whatever ends it, if once is not enough.
     mutating func isOver(
         _ gateway: TestGateway,
         staysToDo: Bool = false,

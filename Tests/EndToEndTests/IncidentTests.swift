@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// What drills have in common.
+/// The common parts of drills.
 enum Drilling {
     /// Lines of the configuration with which the log says each thing each time, and soon.
     static let settings = "log: {repeatWindow: 0s}\nstreams: {heartbeat: 1s}\n"
@@ -168,7 +168,7 @@ enum Drilling {
         try #require(tried.status == 0, "\(tried.errors)")
     }
 
-    /// Waits until what is told by HTTP has a state.
+    /// Waits until a target of an app has a state, as the operators' API tells it.
     static func wait(for state: [String], of list: String, _ app: String, _ gateway: TestGateway) async throws {
         _ = try await gateway.eventually("\(list) \(state)") {
             let route = list == "providers" ? list : "upstreams"

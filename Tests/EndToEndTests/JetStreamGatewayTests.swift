@@ -7,7 +7,7 @@ import NIOPosix
 import TLS
 import Testing
 
-/// A gateway whose log is on NATS JetStream, and what happens to it when it or the broker dies.
+/// A gateway whose log is on NATS JetStream, and the death of the gateway or the broker.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct JetStreamGatewayTests {
     /// The lines of a configuration.
@@ -78,7 +78,7 @@ struct JetStreamGatewayTests {
         let charged = try #require(try await Self.stats(second, "reloads")["charged"] as? Int)
         #expect(await second.drain() == 0)
 
-        // What is beside the log can be had again from it.
+        // The files beside the log can be made again from it.
         try FileManager.default.removeItem(atPath: "\(folder)/data")
         let third = try await TestGateway.start(in: folder, partitions: 2, extra: try Self.journal(brokers))
         #expect(try await third.settled(id).json["matched"] as? Int == 2)

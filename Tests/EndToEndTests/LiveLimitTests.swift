@@ -122,7 +122,7 @@ import Testing
             let answer = try await gateway.curl("POST", "\(gateway.opsURL)/v1/config/reload")
             #expect(answer.json["restartNeeded"] as? [String] == [])
         }
-        // The widget's first reload is out: who makes its timelines is asked about it.
+        // The widget's first reload is out: the provider of its timelines is asked about it.
         try await use(provided)
         #expect(await Self.reads("entry", &lines))
         try await use(plain)

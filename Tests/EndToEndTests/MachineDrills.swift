@@ -34,7 +34,7 @@ enum MachineDrills {
         let file = "\(gateway.folder)/freshet.yaml"
         let text = try String(contentsOfFile: file, encoding: .utf8)
         #expect(try await Drilling.use("deliveriess: {}", gateway).status == 78)
-        // What SIGHUP and systemctl reload find.
+        // SIGHUP and systemctl reload find the same.
         gateway.sendHangup()
         try await drill.isSeen(by: gateway)
         try text.write(toFile: file, atomically: true, encoding: .utf8)

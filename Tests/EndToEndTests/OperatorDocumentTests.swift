@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What is written for operators' programs: the OpenAPI document, metrics, alert rules. Judged by programs of others.
+/// The documents for operators' programs: the OpenAPI document, metrics, alert rules. Other projects' programs judge
+/// them.
 @Suite struct OperatorDocumentTests {
     private static var document: String { "\(TestGateway.root)/docs/openapi.yaml" }
 
@@ -12,8 +13,8 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    /// Some hundred requests for each route, right ones and wrong ones, none of which may be answered with a 5xx or with
-    /// anything that the document does not say.
+    /// Some hundred requests for each route, right ones and wrong ones. No answer may be a 5xx, or differ from the
+    /// document.
     @Test func `the operators' routes answer as the document says`() async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()
@@ -113,7 +114,7 @@ import Testing
     @Test func `rules and dashboard ask for metrics that there are`() async throws {
         let gateway = try await TestGateway.start()
         let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
-        // What a gateway without widgets, upstreams, webhooks and timeline providers has nothing to say of.
+        // For the metrics that a gateway without widgets, upstreams, webhooks and timeline providers does not have.
         let source = try ["Metrics", "Health", "Behind", "Storage", "Memory", "Shares", "Cluster"].map { name in
             let file = "\(TestGateway.root)/Sources/OperatorAPI/Routes/OperatorRoutes+\(name).swift"
             return try String(contentsOfFile: file, encoding: .utf8)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The token that a gateway makes for its operators, and what keeps web pages away, on the wire.
+/// The token that a gateway makes for its operators, and the gate that keeps web pages away, on the wire.
 @Suite struct OperatorTokenTests {
-    /// What a verb says, and how it ended; with variables, in a folder.
+    /// A verb's output, and how it ended; with variables, in a folder.
     private static func run(
         _ arguments: [String],
         in folder: String,
@@ -218,7 +218,7 @@ import Testing
         #expect(try await granted(second) - before == names.count)
         #expect(names.count > 0 && Set(names).count == names.count, "each is there once: \(names.count)")
         #expect(names.allSatisfy { $0.hasPrefix("hung-up-") })
-        // What is beside the log is no more than an index of it.
+        // The audit's file beside the log is no more than an index of it.
         #expect(await second.drain() == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: "\(folder)/data")
         where name.hasPrefix("audit.sqlite") {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The verbs that ask and order what the operators' routes can: tables for people, the gateway's JSON, and what changes.
+/// The verbs for the operators' routes: tables for people, the gateway's JSON, and the orders.
 @Suite struct OperatorVerbTests {
     private static func run(
         _ gateway: TestGateway,
@@ -62,7 +62,7 @@ import Testing
             let none = try await Self.run(gateway, verb)
             #expect(none.status == 0 && none.output.hasSuffix(".\n"), "\(none.output)\(none.errors)")
         }
-        // What the list takes, the gateway judges.
+        // The gateway judges the list's filters.
         let wrong = try await Self.run(gateway, ["pushes", "--state", "done"])
         #expect(
             wrong.status == 2 && wrong.errors.contains("state: expected one of complete, waiting"),

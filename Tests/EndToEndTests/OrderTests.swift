@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A pause that somebody forgot: the verb, the alert and the dashboard say it.
+/// A forgotten pause: the verb lists it, and the alert fires.
 @Suite struct OrderTests {
     private static func orders(_ gateway: TestGateway, _ more: [String] = []) async throws -> Command.Result {
         try await Command.run(TestGateway.program, ["orders"] + gateway.access() + more)

@@ -5,7 +5,7 @@ import Testing
 enum Pictures {
     private static let folder = ProcessInfo.processInfo.environment["FRESHET_TEST_PICTURES"]
 
-    /// What the dashboard shows first: wide and as on a phone, light and dark.
+    /// Pictures of the dashboard's first view: wide and as on a phone, light and dark.
     static func take(_ name: String, of gateway: TestGateway) async throws {
         guard let folder = Self.folder else { return }
         let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "-")

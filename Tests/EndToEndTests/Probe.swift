@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One HTTP/2 connection of a client that is not ours, and what happens on it.
+/// One HTTP/2 connection of a client that is not ours, and its events.
 final class Probe {
     private let command: Command
     private(set) var seen: [String] = []
@@ -35,7 +35,7 @@ final class Probe {
         return nil
     }
 
-    /// Everything up to the end of the connection, what was waited for included.
+    /// All lines up to the end of the connection, with those that were waited for.
     func all() async -> [String] {
         while await self.next() != nil {}
         return self.seen

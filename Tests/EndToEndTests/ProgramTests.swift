@@ -262,7 +262,7 @@ import Testing
         let second = try await TestGateway.start(in: folder)
         let after = try await second.curl("GET", "\(second.opsURL)/v1/instances/com.example.scores/host-1:scores-0")
         #expect(before.status == 200)
-        // What is conforming next moves with the clock; all that was decided stays.
+        // The next conforming instant moves with the clock; all decisions stay.
         for key in ["configuration", "timeline", "outstanding", "decisions", "generation"] {
             #expect(try Self.text(before, key) == Self.text(after, key), "\(key)")
         }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// A real Prometheus that scrapes one gateway by the shipped configuration and judges it by the shipped rules, and what it tells an
-/// Alertmanager.
+/// A real Prometheus that scrapes one gateway by the shipped configuration and judges it by the shipped rules, and the alerts that it sends
+/// to an Alertmanager.
 ///
-/// Its time is scaled: where a rule says a minute, here it is a second, so that what has to be so for a quarter of an hour has to be so
-/// for 15 seconds. Nothing else of a rule is changed, and none is left out.
+/// Its time is scaled: where a rule says a minute, here it is a second, so that a condition that must hold for a quarter of an hour must
+/// hold for 15 seconds. Nothing else of a rule is changed, and none is left out.
 final class Prometheus: Sendable {
     private let folder: String
     private let server: Command
@@ -93,14 +93,15 @@ final class Prometheus: Sendable {
 
     /// Waits until alerts fire, all of them.
     ///
-    /// - Parameter again: Keeps up what would end by itself.
+    /// - Parameter again: Keeps up a condition that would end by itself.
     func waitUntilFiring(_ alerts: [String], again: () async throws -> Void = {}) async throws {
         try await self.wait("\(alerts)", again: again) { $0.isSuperset(of: alerts) }
     }
 
-    /// Waits until what fires is as it should be. Prometheus tells what fires once a second, so that this looks as often.
+    /// Waits until the firing alerts are as they should be. Prometheus tells them once a second, so this looks as
+    /// often.
     ///
-    /// - Parameter again: Keeps up what would end by itself.
+    /// - Parameter again: Keeps up a condition that would end by itself.
     func wait(
         _ what: String,
         again: () async throws -> Void = {},

@@ -54,7 +54,7 @@ import Testing
         #expect(kind?["findings"] is [String: Int])
         try await Self.gallery(gateway, bearer)
 
-        // What is shown survives the process.
+        // The shown entry survives the process.
         await gateway.crash()
         let again = try await TestGateway.start(in: folder, timelineProvider: provider.url)
         let kept = try await again.host(1, bearer).state().entries.first { $0.instance == "scores-0" }
@@ -127,7 +127,7 @@ import Testing
         await gateway.stop()
     }
 
-    /// The teams that are suggested to the first host, and what is said of them.
+    /// The teams that are suggested to the first host, and their descriptions.
     private static func suggestions(_ gateway: TestGateway, _ bearer: String) async throws -> [String] {
         try await gateway.host(1, bearer).suggestions().suggestions.map { suggestion in
             "\(suggestion.configuration["team"]?.string ?? "?"): \(suggestion.description ?? "?")"
@@ -156,7 +156,7 @@ import Testing
         #expect(unknown.contains("401"), "\(unknown)")
         await gateway.crash()
 
-        // Both are right, and what failed is asked again.
+        // Both are right, and the failed request is made again.
         try "a-token-of-this-provider\n".write(toFile: "\(folder)/provider.token", atomically: true, encoding: .utf8)
         gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url, providerSettings: settings)
         let shown = try await gateway.eventually("the timeline is there") {
@@ -168,7 +168,7 @@ import Testing
         await gateway.stop()
     }
 
-    /// What went wrong last with the provider of scores.
+    /// The last fault of the provider of scores.
     private static func fault(_ gateway: TestGateway) async throws -> String {
         try await gateway.eventually("the provider fails") {
             let kinds = try await gateway.curl("GET", "\(gateway.opsURL)/v1/kinds/scores").json
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// What a gallery is told by the provider.
+    /// The provider's answers to a gallery.
     private static func gallery(_ gateway: TestGateway, _ bearer: String) async throws {
         let host = try gateway.host(1, bearer)
         let placeholder = try await host.placeholder(of: "scores", family: .systemMedium)

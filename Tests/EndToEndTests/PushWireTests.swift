@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What answers look like on the wire, and what a connection remembers.
+/// Answers on the wire, and the memory of a connection.
 @Suite struct PushWireTests {
     private static let plain = #"{"aps":{"content-changed":true}}"#
     private static let id = "123E4567-E89B-12d3-A456-4266554400A0"
@@ -129,7 +129,7 @@ import Testing
                 "--data", Self.plain, "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
             ]
         }
-        // The token is not registered, so that what gets past the credentials is 400.
+        // The token is not registered, so a push that gets past the credentials is answered 400.
         let one = try await Command.run(
             "curl",
             request(tokens[0]) + ["--next"] + request(tokens[1]) + ["--next"] + request(tokens[0])

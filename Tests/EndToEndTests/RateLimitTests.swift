@@ -59,7 +59,7 @@ import Testing
             try await Self.push(gateway, bearer, TestGateway.token(1)).status,
         ]
         #expect(statuses == [200, 200, 200, 429, 429])
-        // What is wrong with a push is told before its rate.
+        // A push's own fault is told before its rate.
         let malformed = try await gateway.curl("POST", targeted, bearer: bearer, body: "{}")
         #expect(malformed.reason == "BadPayload")
         await gateway.stop()

@@ -34,7 +34,8 @@ import Testing
         )
     }
 
-    /// What was told by now, by push, each time that it was. It asks the gateway something first, which takes its time.
+    /// The receipts that were told by now, by push, each time that one was. It asks the gateway something first, which
+    /// takes its time.
     ///
     /// - Parameter first: The number of the first request that counts.
     private static func told(

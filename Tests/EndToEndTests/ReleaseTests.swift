@@ -2,7 +2,7 @@ import Engine
 import Foundation
 import Testing
 
-/// What earlier releases have left behind, as `Tests/Releases/make.py` has made it with each: this program goes on from there.
+/// Data directories of earlier releases, as `Tests/Releases/make.py` has made them with each: this program goes on from there.
 @Suite(.timeLimit(.minutes(60))) struct ReleaseTests {
     private static let folder = "\(TestGateway.root)/Tests/Releases"
 

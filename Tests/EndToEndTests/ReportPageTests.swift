@@ -77,7 +77,7 @@ import Testing
         let looks = try await Self.looks(at: page, canvases: 6)
         let report = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: json))) as? [String: Any]
         let generator = try #require(report?["generator"] as? [String: Any])
-        // On a busy machine the generator is late, and that is what has to be said.
+        // On a busy machine the generator is late, and the page must say so.
         let wasLate = generator["wasBottleneck"] as? Bool == true
         #expect(Set(looks.map(\.verdict)) == [wasLate ? "Do not believe the latencies" : "All objectives are met"])
         try FileManager.default.removeItem(atPath: folder)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What editors are told of files, judged by a validator of others.
+/// The schemas of files for editors, judged by a validator of others.
 @Suite struct SchemaTests {
-    /// What the validator finds in files, by the schema that the program prints.
+    /// The validator's findings in files, by the schema that the program prints.
     static func faults(_ schema: String, _ files: [String], in folder: String) async throws -> [String] {
         let printed = try await Command.run(TestGateway.program, ["schema", schema])
         #expect(printed.status == 0, "\(printed.errors)")

@@ -10,7 +10,7 @@ import Testing
         var connections: Int { self == .curl ? 2 : 1 }
     }
 
-    /// What became of a client's pushes.
+    /// The outcome of a client's pushes.
     private struct Outcome: Decodable {
         struct Part: Decodable {
             let sent: Int

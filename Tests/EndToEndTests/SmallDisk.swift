@@ -18,7 +18,7 @@ struct SmallDisk: Sendable {
     /// Where the log is.
     var environment: [String: String] { ["FRESHET_DATA_DIRECTORY": "\(self.place)/data"] }
 
-    /// What starts a program with the disk mounted; the process is the same.
+    /// The command that starts a program with the disk mounted; the process is the same.
     var launcher: [String] { Self.launcher("mount -t tmpfs -o size=\(self.mebibytes)m none '\(self.place)'") }
 
     private static func launcher(_ script: String) -> [String] {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `deploy/step.sh`, by which scripts do what takes long: it shows that it goes on, and what a command said that failed.
+/// `deploy/step.sh`, by which scripts run long commands: it shows that a command goes on, and prints a failed command's
+/// words.
 @Suite struct StepTests {
     private static func run(_ script: String) async throws -> Command.Result {
         try await Command.run("bash", ["-ec", ". '\(TestGateway.root)/deploy/step.sh'\n\(script)"])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the push listener agrees to in a handshake, asked by the `openssl` program.
+/// The push listener's handshakes with the `openssl` program.
 @Suite struct TLSPolicyTests {
     private func handshake(_ gateway: TestGateway, _ options: [String], input: String? = "") async throws
         -> Command.Result

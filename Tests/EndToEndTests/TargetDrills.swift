@@ -47,7 +47,7 @@ enum TargetDrills {
             try await Drilling.push(gateway, to: number, app: app, bearer: bearer)
         }
 
-        /// Pushes, and moves the clock on until what only fails is in trouble.
+        /// Pushes, and moves the clock on until the failing target is in trouble.
         func fail(_ number: Int, _ list: String, _ app: String = TestGateway.app) async throws {
             try await push(number, app)
             try await Drilling.wait(for: ["failing", "inTrouble"], of: list, app, gateway)

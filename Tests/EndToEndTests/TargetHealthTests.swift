@@ -53,7 +53,7 @@ import Testing
         _ list: String,
         _ state: String
     ) async throws -> [String: Any] {
-        // On a busy machine what has begun to fail may have failed for long by the time that it is asked.
+        // On a busy machine, a target that has begun to fail may have failed for long by the time of the question.
         let good = state == "failing" ? ["failing", "inTrouble"] : [state]
         return try await gateway.eventually("\(list) \(state)") {
             let health = try await self.health(gateway, route, list)

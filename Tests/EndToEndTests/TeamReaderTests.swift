@@ -7,7 +7,7 @@ import Testing
     private static let rivalApp = "com.example.rival"
     private static let kid = "READKEY001"
     private static let path = "/v1/teams/\(TestGateway.team)/keys/\(Self.kid)"
-    /// What only operators and the other team have.
+    /// Words that only operators and the other team may see.
     private static let foreign = [Self.rival, "rival", "RIVALKEY01", "127.0.0.1:7", "operator-token"]
 
     private static func signer(_ key: String) -> [String] {

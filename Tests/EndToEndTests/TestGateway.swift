@@ -36,13 +36,13 @@ final class TestGateway: Sendable {
     var opsURL: String { "https://localhost:\(self.opsPort)" }
     var pid: Int32 { self.command.pid }
 
-    /// What a verb is told to find this gateway's listener for operators, or another one by its address.
+    /// The options by which a verb finds this gateway's listener for operators, or another one by its address.
     func access(_ url: String? = nil) -> [String] {
         let server = ["--server", url ?? self.opsURL, "--ca", self.ca]
         return url == nil ? server + ["--data", "\(self.folder)/data"] : server
     }
 
-    /// What a verb of senders is told to prove that it is one.
+    /// The options by which a verb of senders proves its identity.
     var sender: [String] { ["--key", self.key, "--kid", Self.kid, "--team", Self.team] }
 
     /// The program that was built beside the tests.
@@ -79,7 +79,7 @@ final class TestGateway: Sendable {
     ///   - managesChannels: Whether it has the listener for that, too.
     ///   - options: Further options of `serve`.
     ///   - timelineProvider: Where the timelines of both kinds are made.
-    ///   - providerSettings: What else is to be said of that, as YAML's `key: value, …`.
+    ///   - providerSettings: Further settings of that provider, as YAML's `key: value, …`.
     ///   - descriptors: How many files and connections it may have open, nil for as many as the tests.
     ///   - disk: A disk of its own for the log, which goes with it.
     static func start(
@@ -270,7 +270,7 @@ extension TestGateway {
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What curl says.
+    /// An answer, as curl tells it.
     struct Answer: Sendable {
         let status: Int
         let headers: [String: String]
@@ -378,7 +378,7 @@ extension TestGateway {
         }
     }
 
-    /// What became of a push, once no reload of it is on its way.
+    /// The outcome of a push, once no reload of it is on its way.
     func settled(_ id: String) async throws -> Answer {
         try await self.eventually("push \(id) is settled") {
             let answer = try await self.curl("GET", "\(self.opsURL)/v1/pushes/\(id)")
@@ -449,7 +449,7 @@ extension TestGateway {
         )
     }
 
-    /// What a push to a host of an app gets: the status, or APNs' reason.
+    /// The answer to a push to a host of an app: the status, or APNs' reason.
     func push(_ number: Int, of app: String = app, bearer: String) async throws -> String {
         let answer = try await self.push(to: number, of: app, bearer: bearer)
         return answer.reason ?? "\(answer.status)"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is peculiar about timelines, from where it is said to where it is counted.
+/// Findings about timelines, from the report to the counts.
 @Suite struct TimelineFindingTests {
     /// How often the kind of scores had too much content, by the two places that count it.
     private static func counts(_ gateway: TestGateway) async throws -> [Int] {

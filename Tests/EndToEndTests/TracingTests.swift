@@ -60,7 +60,7 @@ import Testing
         let first = try await TestGateway.start(in: folder, extra: extra)
         let bearer = try await first.providerToken()
         _ = try await first.register(1, teams: ["seahawks"], bearer: bearer)
-        // Far enough ahead that it waits while the gateway is killed, most of the time; what is expected holds anyway.
+        // Far enough ahead that it waits while the gateway is killed, most of the time; the expectations hold anyway.
         let due = Int(Date().timeIntervalSince1970) + 20
         let answer = try await first.push(
             to: 1,

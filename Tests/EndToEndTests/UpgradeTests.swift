@@ -26,7 +26,7 @@ import Testing
         try await Command.run(TestGateway.program, ["upgrade", "--data", Self.data(folder)] + options)
     }
 
-    /// The program of the other rules: it decides what is committed, and leaves snapshots of its own.
+    /// The program of the other rules: it decides the committed entries, and leaves snapshots of its own.
     private static func makePrevious(in folder: String) throws -> String {
         let path = "\(folder)/freshet-previous"
         try """
@@ -75,7 +75,7 @@ import Testing
         return ids
     }
 
-    /// What the gateway knows of pushes, once each is decided.
+    /// The outcomes of pushes, once each is decided.
     private static func outcomes(_ ids: [String], _ gateway: TestGateway) async throws -> [String] {
         var outcomes: [String] = []
         for id in ids {

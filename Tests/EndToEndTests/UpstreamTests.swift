@@ -43,7 +43,7 @@ import Testing
         try #require(registered.status == 200, "\(registered.body)")
 
         let bearer = try await far.providerToken()
-        // What came of the registrations is settled first.
+        // The reloads of the registrations are settled first.
         let before = try await far.eventually("the hosts' first reloads") { () -> [String]? in
             let outstanding = try await far.outstanding(1, bearer: bearer)
             return outstanding.count >= 2 ? outstanding : nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetCLI
 
-/// What the program says of its verbs, and the pages of them.
+/// The program's help on its verbs, and the pages that name them.
 @Suite struct VerbHelpTests {
     /// A verb with the words that it is called by.
     struct Verb: Sendable, CustomStringConvertible {

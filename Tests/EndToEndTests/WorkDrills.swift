@@ -61,7 +61,7 @@ enum WorkDrills {
         // A look at a busy gateway takes seconds, in which a flood would be over, and the alert with it.
         try await TestGateway.keepUp(floodOverShare) { try await flooded.isSeen(by: gateway) }
         try await isIdle()
-        // To do has what was within the last minute.
+        // To do tells of incidents within the last minute.
         try await flooded.isOver(gateway, staysToDo: true)
         done.append(flooded.incident.title)
 

@@ -23,7 +23,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = ["CKernels", "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine"]
 SUITES = ["PropertyTests", "PromiseTests", "SlicingTests", "ObligationTests", "SnapshotTests"]
-# What the suites are made of; the other tests of the engine are about single rules, and not asked.
+# The files of the suites; the other tests of the engine are about single rules, and not asked.
 TEST_FILES = SUITES + [
     "BudgetCheck", "Engine+Replaying", "ObligationCheck", "PolicyChangeCheck", "PolicyHistory", "RandomPolicies",
     "RandomSchedule+Rare", "RandomSchedule", "Scene", "ScheduleCoverage", "ScheduleCoverage+Rules",

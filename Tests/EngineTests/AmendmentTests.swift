@@ -4,7 +4,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What operators have changed of the configuration, as every partition keeps it.
+/// The operators' changes of the configuration, as every partition keeps them.
 @Suite struct AmendmentTests {
     private static let night = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-1")
     private static let day = OperatorSource(caller: "day", address: "203.0.113.8", request: "r-2")

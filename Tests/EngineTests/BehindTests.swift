@@ -176,7 +176,7 @@ import WidgetModel
         scene.jump(by: .seconds(20))
         scene.push(to: "phone", expiration: (start + .days(20)).seconds)
         #expect(try #require(scene.engine.behind(longerThan: .zero).first).oldest == scene.now)
-        // Late is what has been for longer, and so have all of its minute.
+        // A widget is late if it has been behind for longer, and so have all widgets of its minute.
         #expect(try late(.minutes(15), after: .minutes(15)) == 0)
         #expect(try late(.minutes(15), after: .minutes(15) + .seconds(59)) == 0)
         #expect(try late(.minutes(15), after: .minutes(16)) == 1)
@@ -265,7 +265,7 @@ import WidgetModel
                 let ended = old.outstanding.filter { !issued.contains($0.id) }
                 let isShown = new.decisions.contains { $0.position == entry.at && $0.reason == .acknowledged }
                 if since < oldSince { Issue.record("seed \(seed), \(entry.at): \(address) goes back") }
-                // What is registered anew, or with another token, begins anew.
+                // An instance that is registered anew, or with another token, begins anew.
                 if isUntouched, new.generation == old.generation, since != oldSince {
                     Issue.record("seed \(seed), \(entry.at): \(address) moves")
                 }

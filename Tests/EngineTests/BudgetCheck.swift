@@ -3,7 +3,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Holds what was charged in a schedule against the budget's promises, read off the whole history.
+/// Checks the charges of a schedule against the budget's promises, read off the whole history.
 struct BudgetCheck {
     private struct Charge {
         let at: Instant

@@ -53,7 +53,7 @@ import WidgetModel
         #expect(scene.apply(Self.create("c3", app: Scene.game, max: 2)) == .channel(.created))
         #expect(scene.apply(Self.delete("c1")) == .channel(.deleted))
         #expect(scene.apply(Self.create("c3", max: 2)) == .channel(.created))
-        // A limit that was lowered afterwards leaves what is there.
+        // A limit that was lowered afterwards leaves existing channels.
         #expect(scene.apply(Self.create("c4", max: 1)) == .channel(.limit(1)))
         #expect(scene.engine.channels(app: Self.app).map(\.id) == [ChannelID("c2"), ChannelID("c3")])
         #expect(scene.engine.channels(app: Scene.game).map(\.id) == [ChannelID("c3")])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What receipts are made of: the pushes that have completed, in that order, from a place on.
+/// The source of receipts: the completed pushes, in the order of their completion, from a place on.
 @Suite struct CompletedPushesTests {
     private static func scene(retained: Int = 1000) -> Scene {
         let limits = EngineLimits(pushesRetainedMax: retained, pushRetention: .hours(48))
@@ -85,7 +85,7 @@ import WidgetModel
         _ = Self.complete(&scene, 1)
         var place = Self.ask(scene, after: nil).next
         let unseen = place
-        // Somebody looks once a day, and nothing completes.
+        // One look a day, and nothing completes.
         for _ in 0..<4 {
             scene.pass(.days(1))
             scene.apply(.tick)

@@ -129,7 +129,7 @@ import WidgetModel
         }
     }
 
-    /// Against a list of what there is.
+    /// Against a list of the configurations.
     @Test(arguments: UInt64(1)..<7)
     func `every configuration comes back as it was`(seed: UInt64) {
         var random = SplitMix64(seed: seed)

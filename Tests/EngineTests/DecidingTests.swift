@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What a decision is, as a function of values.
+/// A decision, as a function of values.
 @Suite struct DecidingTests {
     private static let now = Instant(seconds: 1_700_000_000)
     private static let next = Self.now + .milliseconds(1)
@@ -102,7 +102,7 @@ import WidgetModel
         let due = Self.now - ago + .seconds(15)
         let expected: Plan = waits ? .wait(until: due, .exemptInterval) : .issue(.mediaSession, isPush: false)
         #expect(values.plan(Self.high) == expected)
-        // What would expire before is rather charged.
+        // A demand that would expire before then is charged instead.
         let hasty = Self.demand(high: true, expires: due)
         #expect(values.plan(hasty) == (waits ? .issue(nil, isPush: true) : .issue(.mediaSession, isPush: false)))
         let patient = Self.demand(high: true, expires: due + .milliseconds(1))

@@ -37,7 +37,7 @@ import WidgetModel
         return writer.writer.bytes
     }
 
-    /// What snapshots make of a log.
+    /// A log that went through a snapshot.
     private static func restored(_ log: borrowing DecisionLog) -> DecisionLog {
         var copy = DecisionLog(capacity: log.capacity, count: log.count)
         for place in 0..<log.kept {

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What dry runs decide, and that they and other questions change nothing.
+/// The decisions of dry runs. Neither they nor other questions change anything.
 @Suite struct DryRunTests {
     private static func scene(hosts: Int) -> Scene {
         var scene = Scene()
@@ -58,7 +58,8 @@ import WidgetModel
         }
     }
 
-    /// What was issued is what would reload, and so on; a push to a token takes its whole host along.
+    /// A dry run counts the matches that would reload as issued, and so on; a push to a token takes its whole host
+    /// along.
     @Test(arguments: Seeds.from(2801, count: 12))
     func `of random traffic a dry run of all says what the push then does`(seed: UInt64) {
         var schedule = RandomSchedule(
@@ -129,7 +130,7 @@ import WidgetModel
 }
 
 extension DryRunView.Decision {
-    /// What the push begins as.
+    /// The outcome that the push begins with.
     fileprivate var outcome: PushOutcome {
         switch self {
         case .reload, .exempt: .issued

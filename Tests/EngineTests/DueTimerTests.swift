@@ -14,7 +14,7 @@ import WidgetModel
         case host(HostNumber)
     }
 
-    /// What is due, in the order in which it fires.
+    /// The due timers, in the order in which they fire.
     private static func takeDue(_ engine: inout Engine, _ random: inout SplitMix64) -> [Timer] {
         var timers = DueTimers()
         while !timers.isCollected {

@@ -8,7 +8,8 @@ import WidgetModel
 @testable import Engine
 
 /// Records whose numbers are the ends of their types, at any time of the log: each is taken or refused, the books close, and
-/// every question has an answer. What can be said by a peer, an operator, a provider or a configuration is a record.
+/// every question has an answer. Everything that a peer, an operator, a provider or a configuration can say is a
+/// record.
 @Suite struct ExtremeTests {
     private static let hosts = ["phone", "tablet"]
 
@@ -322,7 +323,7 @@ import WidgetModel
         #expect(engine.checkInvariants() == [], "seed \(seed)")
     }
 
-    /// Files of snapshots have checksums; what stands behind them is read as if they had none.
+    /// Files of snapshots have checksums; this test reads damaged bytes as if there were none.
     @Test(arguments: Seeds.from(7201, count: 4))
     func `no byte of a snapshot ends the process that reads it`(seed: UInt64) {
         var schedule = RandomSchedule(seed: seed, deliveries: [.stream, .apns])

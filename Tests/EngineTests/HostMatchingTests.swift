@@ -15,7 +15,7 @@ import WidgetModel
         [.equals(.string("nobody"))],
     ]
 
-    /// What a look at every instance finds.
+    /// The instances that a look at each one finds.
     static func expected(_ engine: borrowing Engine, _ pattern: MatchPattern) -> [InstanceNumber] {
         engine.registry.usedInstances().filter { instance in
             let row = engine.registry[instance]

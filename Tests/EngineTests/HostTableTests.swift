@@ -5,7 +5,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What hosts seldom have lies apart from their rows, and what many say alike is kept once.
+/// Fields that hosts seldom have lie apart from their rows, and contexts that many hosts share are kept once.
 @Suite struct HostTableTests {
     private static func row(_ id: String) -> HostTable.Row {
         HostTable.Row(
@@ -129,7 +129,7 @@ import WidgetModel
         }
         for number in 0..<2000 { insert("h\(number)-\(padding)") }
         expectNames("all")
-        // So many go that what is left of the ids is moved together.
+        // So many hosts go that the remaining ids are moved together.
         for number in 0..<1500 { numbers.removeValue(forKey: "h\(number)-\(padding)").map { hosts.release($0) } }
         expectNames("some gone")
         for number in 0..<100 { insert("new-\(number)") }

@@ -7,7 +7,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What few instances have takes memory only where it is had.
+/// Fields that few instances have take memory for those alone.
 @Suite struct InstanceDetailsTests {
     private static let digest = ContentDigest(team: 3, bytes: [1, 2, 3])
     private static let bears = Configuration([Configuration.Parameter(name: "team", value: .string("bears"))])
@@ -61,7 +61,7 @@ import WidgetModel
         return details
     }
 
-    /// What is written of an instance.
+    /// The written bytes of an instance.
     private static func bytes(_ details: borrowing InstanceDetails, _ slot: InstanceNumber) throws -> [UInt8] {
         var writer = StateWriter()
         let whole = details.whole(slot)
@@ -71,7 +71,8 @@ import WidgetModel
         return writer.writer.bytes
     }
 
-    /// An id and a configuration of every length around whole words, and around what lies apart.
+    /// An id and a configuration of every length around whole words, and around the longest text that is not kept
+    /// apart.
     @Test(arguments: [0, 1, 6, 7, 8, 9, 40, 63, 64, 65, 200, 240, 247, 248, 249, 250, 253, 254, 255, 256, 257, 5000])
     func `an instance keeps its id and configuration whatever their lengths`(length: Int) {
         var details = InstanceDetails()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What an app says of its widgets beside reloads.
+/// An app's invalidations, beside reloads.
 @Suite struct InvalidationTests {
     private static func scene() -> Scene {
         var scene = Scene()

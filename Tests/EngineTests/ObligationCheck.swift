@@ -32,14 +32,14 @@ struct ObligationCheck: ~Copyable {
         self.isRolling = isRolling
     }
 
-    /// A lease that ends with a record, and what waits for the host's widgets until that second or before.
+    /// A lease that ends with a record, and the pushes that wait for the host's widgets until that second or before.
     private struct Lease {
         let host: HostKey
         let tokens: [DeviceToken]
         let expiring: [(address: InstanceAddress, push: PushID)]
     }
 
-    /// What an instance's books said before a record.
+    /// An instance's books before a record.
     private struct Books {
         let generation: UInt32
         let confirmedBy: LogPosition
@@ -48,13 +48,13 @@ struct ObligationCheck: ~Copyable {
         let rolling: Int
         /// The outstanding reloads that count in the last 24 hours.
         let counted: [LogPosition]
-        /// What the host did by itself.
+        /// Reloads that the host did by itself.
         let observed: Int
         /// Why it waits, if it does.
         let reason: DecisionReason?
     }
 
-    /// What is known before a record, and asked again behind it.
+    /// The facts before a record, which are asked again behind it.
     private struct Before {
         let standings: [ScheduleCoverage.Standing]
         let books: [Books]
@@ -185,8 +185,8 @@ struct ObligationCheck: ~Copyable {
 
     // MARK: Behind it
 
-    /// Whose lease has ended is gone before the record, its tokens are told of, and it took nothing from a widget that was
-    /// due in the same second.
+    /// A host whose lease has ended is gone before the record, and its tokens are told of. It took nothing from a widget that was due in
+    /// the same second.
     private mutating func checkLeases(
         _ before: Before,
         _ decisions: [InstanceNumber: [DecisionLog.Entry]],
@@ -246,7 +246,7 @@ struct ObligationCheck: ~Copyable {
         }
     }
 
-    /// What is paused does not reload, but with another's push to the token that both share.
+    /// A paused instance does not reload, except with another's push to the token that both share.
     private mutating func checkPauses(_ entry: Entry) {
         defer { self.takePause(entry) }
         // Another pause may end sooner.
@@ -297,7 +297,7 @@ struct ObligationCheck: ~Copyable {
             switch entry.record {
             case .register, .signal, .timeline, .settings: break
             default:
-                // What a host does by itself is booked, too; with the instance it is forgotten.
+                // A host's own reloads are booked, too; with the instance they are forgotten.
                 let others = max(0, new.observed - old.observed)
                 if new.windowMinute == old.windowMinute, new.count - old.count > reloads + others {
                     self.fault(entry, "\(name): \(reloads) reloads are counted as \(new.count - old.count)")
@@ -332,7 +332,7 @@ struct ObligationCheck: ~Copyable {
         }
     }
 
-    /// What an order cancels waits no more.
+    /// A cancelled push waits no more.
     private mutating func check(_ order: OperatorOrder, _ entry: Entry) {
         guard order.action == .cancel else { return }
         for host in RandomSchedule.hosts {
@@ -355,7 +355,7 @@ struct ObligationCheck: ~Copyable {
         }
     }
 
-    // MARK: What was met
+    // MARK: Coverage
 
     private mutating func note(_ before: Before, _ entry: Entry) {
         self.coverage.note(Self.tag(of: entry))

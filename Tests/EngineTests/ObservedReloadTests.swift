@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What a phone behind APNs does by itself: booked, never issued, never an outcome.
+/// Reloads that a phone behind APNs does by itself: booked, never issued, never an outcome.
 @Suite struct ObservedReloadTests {
     private static func scene() -> Scene {
         var scene = Scene()

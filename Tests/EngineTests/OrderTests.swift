@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What operators order, and what senders take back.
+/// Orders of operators, and senders' cancellations.
 @Suite struct OrderTests {
     private static let scores = WidgetKind("scores")
 

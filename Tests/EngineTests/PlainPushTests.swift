@@ -4,7 +4,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// A plain push is written in two ways: what comes out must not tell which.
+/// A plain push is written in two ways: the bytes must not tell which.
 @Suite struct PlainPushTests {
     private static let collapseIDs = ["", "x", String(repeating: "c", count: 64)]
     private static let hosts = ["h", String(repeating: "h", count: 127), String(repeating: "h", count: 128)]
@@ -43,7 +43,7 @@ import WidgetModel
                     into: &writer
                 )
                 #expect(writer.bytes == Record.push(parts).bytes)
-                // It is looked ahead for what has its flags in one byte.
+                // Reading ahead takes the flags of a push for one byte.
                 #expect(writer.bytes[PushHead.Offset.flags] < 0x80)
             }
         }

@@ -3,17 +3,17 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Holds what was charged in a schedule without grants to what is promised of policies that change: until the window in
-/// which one was replaced has ended, each number is the stricter one, and what was used stays used.
+/// Checks the charges of a schedule without grants against the promises about policies that change: until the window in
+/// which one was replaced has ended, each number is the stricter one, and used reloads stay used.
 ///
-/// It reads the policies in force off the schedule's own history and not off the engine. What was refused is counted in
+/// It reads the policies in force off the schedule's own history and not off the engine. A refused reload is counted in
 /// the distances only, as it gives back its count and no pace.
 struct PolicyChangeCheck {
-    /// What one budget has paid for: an instance's own one, or its host's, which has no instance's name.
+    /// The charges to one budget: an instance's own one, or its host's, which has no instance's name.
     private struct Owner {
         /// The last charge, also one of a budget that came to be this one.
         var last: Instant?
-        /// The last charge's window, and what was charged in it since the budget has been this one.
+        /// The last charge's window, and the charges in it since the budget has been this one.
         var window: BudgetWindow?
         var count = 0
         var pushCount = 0
@@ -80,7 +80,7 @@ struct PolicyChangeCheck {
         WidgetKind(instance.instance.rawValue == "w3" ? "standings" : "scores")
     }
 
-    /// What is not known any more when a policy changes was forgotten when nothing held it back.
+    /// An instance that is not known any more when a policy changes was forgotten when nothing held it back.
     private mutating func forget(_ change: PolicyHistory.Change) {
         let hosts = Set(change.known.keys.map(\.host))
         for (address, owner) in self.owners {

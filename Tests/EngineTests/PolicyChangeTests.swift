@@ -53,7 +53,7 @@ import WidgetModel
         #expect(left == (used + before.interval.milliseconds - 1) / before.interval.milliseconds)
     }
 
-    /// What follows from how often a widget is looked at.
+    /// A policy whose allowance follows from how often a widget is viewed.
     private static func viewed(_ window: BudgetPolicy.Window, scope: BudgetPolicy.Scope = .instance) -> BudgetPolicy {
         var policy = Self.policy(48, window)
         if scope == .instance { (policy.rare, policy.typical, policy.frequent) = (8, 24, 48) }

@@ -20,7 +20,7 @@ struct PolicyHistory {
 
     private(set) var changes: [WidgetKind: [Change]] = [:]
 
-    /// Notes what is in force after a scene's last record.
+    /// Notes the policies in force after a scene's last record.
     mutating func note(_ scene: Scene) {
         let engine = scene.engine.duplicate()
         var tuned: [HostKey: BudgetWindow] = [:]
@@ -41,7 +41,7 @@ struct PolicyHistory {
     }
 
     /// The policy of a kind after the record at a position, and those that were replaced in a window that lasts until
-    /// after the instant: what has to hold all at once.
+    /// after the instant: the policies that must hold all at once.
     func inForce(_ kind: WidgetKind, on host: HostKey, at instant: Instant, _ position: LogPosition) -> [BudgetPolicy] {
         let changes = (self.changes[kind] ?? []).prefix { $0.position <= position }
         guard let present = changes.last else { return [] }

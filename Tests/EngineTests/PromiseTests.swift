@@ -6,7 +6,7 @@ import WidgetModel
 
 /// Promises that single schedules do not show: about changes of policy, clocks, crashes and acknowledgements.
 @Suite struct PromiseTests {
-    /// WidgetKit's numbers, and others with windows of the same kind: what changes is how much and how fast.
+    /// WidgetKit's numbers, and others with windows of the same kind: only amount and speed differ.
     private static let policies: [BudgetPolicy] = {
         var frugal = BudgetPolicy.widgetkit
         (frugal.rare, frugal.typical, frugal.frequent) = (3, 8, 20)
@@ -59,7 +59,7 @@ import WidgetModel
         #expect(check.bound > 0 || seed > 686, "seed \(seed)")
     }
 
-    /// Where hosts report what they were told to do and nothing else, the count is what was charged.
+    /// Where hosts report only the reloads that they were told to do, the count equals the charges.
     @Test(arguments: Seeds.from(651, count: 8))
     func `the count is what was charged, and exempt reloads are not in it`(seed: UInt64) throws {
         var schedule = RandomSchedule(seed: seed, hasGrants: false, hasObserved: false)
@@ -126,7 +126,8 @@ import WidgetModel
             schedule.scene.apply(
                 .appReload(AppReloadRequest(app: Scene.sports, host: reload.host.id, isForControls: isControl))
             )
-            // What a phone drives by itself and cannot be reached, and what the system has just reloaded, is not asked.
+            // Not asked of instances that a phone drives by itself and that cannot be reached, nor of those that the
+            // system has just reloaded.
             guard asked.pushEnabled || host.delivery != .apns else { continue }
             // Its lease may have ended by then.
             guard schedule.scene.engine.instance(reload.address) != nil else { continue }
@@ -186,14 +187,14 @@ import WidgetModel
         }
     }
 
-    /// What a replay comes to.
+    /// The result of a replay.
     private struct Replayed: ~Copyable {
         let engine: Engine
         let effects: [Effect]
     }
 
-    /// The same records at the same times, with pushes in between that can reload nothing and only open windows: to hosts
-    /// for which nothing waits, since with what waits they might be told now.
+    /// The same records at the same times, with pushes in between that can reload nothing and only open windows: to
+    /// hosts for which nothing waits, since waiting causes might be decided with them.
     private static func replay(
         _ log: [(record: Record, at: LogPosition, time: Instant)],
         lookingEvery interval: Interval

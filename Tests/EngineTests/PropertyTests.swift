@@ -5,7 +5,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What must hold whatever happens, over virtual days of random traffic. Failures print the seed.
+/// Properties that always hold, over virtual days of random traffic. Failures print the seed.
 @Suite struct PropertyTests {
     @Test(arguments: Seeds.from(1, count: 16))
     func `outcomes add up at every step and every push ends when time runs on`(seed: UInt64) {
@@ -65,7 +65,7 @@ import WidgetModel
         #expect(schedule.scene.engine.checkInvariants() == [], "seed \(seed)")
     }
 
-    /// What a push to a token has in it that it may not have.
+    /// The forbidden contents of a push to a token.
     private static func faults(of push: TokenPush) -> [String] {
         var faults: [String] = []
         let instances = push.members.map(\.reload.instance)
@@ -75,7 +75,7 @@ import WidgetModel
         if hosts != [push.host] { faults.append("\(push.id): for \(hosts.count) hosts") }
         if ends != [push.expiresAt] { faults.append("\(push.id): ends at \(ends.count) instants") }
         if push.isControl != (instances == [InstanceID("c1")]) { faults.append("\(push.id): controls are alone") }
-        // What a host behind APNs does by itself is never issued.
+        // Reloads that a host behind APNs does by itself are never issued.
         let issued = ReloadCauses([ReloadCauses(.push), ReloadCauses(.appRequest)])
         if !push.members.allSatisfy({ $0.reload.causes.isSubset(of: issued) }) { faults.append("\(push.id): causes") }
         return faults

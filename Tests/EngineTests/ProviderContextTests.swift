@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What a timeline provider is told and asked for, and in which order.
+/// The context and the requests for a timeline provider, in their order.
 @Suite struct ProviderContextTests {
     private typealias Value = TimelineProviderContext.EnvironmentValue
 

@@ -16,7 +16,7 @@ import WidgetModel
         let counted = partition == 0 ? 1 : 0
         #expect(stats.pushesAccepted == 1 + counted)
         #expect(stats.pushesRepeated == counted)
-        // What was matched happened here, whoever counts the push.
+        // The matches happened here, whichever partition counts the push.
         #expect(stats.matched == 2)
         let senders = scene.engine.senders()
         #expect(senders.map(\.pushes) == [1 + counted])

@@ -227,7 +227,7 @@ import WidgetModel
         scene.pass(.hours(1))
         scene.acknowledgeAll("phone")
         #expect(pushes.map { scene.outcomes($0) } == [[.reloaded: 1], [.coalesced: 1], [.coalesced: 1]])
-        // What the last of them says of the content is what is shown.
+        // The instance shows the content that the last of them names.
         let known = scene.push(to: "phone", digest: "v2")
         #expect(scene.outcomes(known) == [.unchanged: 1])
     }

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What a sender is told of a push that waits: why, for how many widgets, and until when.
+/// A waiting push as a sender sees it: why it waits, for how many widgets, and until when.
 @Suite struct PushWaitingTests {
     private static func scene(widgets: Int = 2) -> Scene {
         var scene = Scene()

@@ -6,7 +6,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What an engine can be asked: each question's answer on a small engine, and the bytes that questions are sent as.
+/// Questions to an engine: each question's answer on a small engine, and the bytes that questions are sent as.
 @Suite struct QuestionTests {
     static let phone = HostKey("phone", of: Scene.sports)
     private static let first = InstanceAddress(host: phone, instance: InstanceID("w1"))

@@ -4,8 +4,8 @@ import WidgetModel
 
 @testable import Engine
 
-/// What is rare in a schedule, and comes in those that are to meet everything: channels, traces, notes on operators, settings of
-/// every kind, pushes of another team and to controls, orders about much at once, leases that end as something else is due.
+/// The rare records of a schedule, for those that are to meet everything: channels, traces, notes on operators, settings of every kind,
+/// pushes of another team and to controls, orders about much at once, leases that end as something else is due.
 extension RandomSchedule {
     /// Of another team than the app's, whose pushes may have the same collapse ids.
     static let otherTeam = TeamID("FGHIJ67890")
@@ -140,7 +140,7 @@ extension RandomSchedule {
         return .create(channel, app: Scene.sports, channelsMax: 3)
     }
 
-    /// What decides nothing.
+    /// A record that decides nothing.
     private static func note(_ number: UInt64) -> Record {
         let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-\(number)")
         let entry = AmendedEntry.app(BundleID("com.example.\(number % 3)"))

@@ -12,7 +12,7 @@ struct RandomSchedule {
     private var sentIDs: Set<PushID> = []
     /// Reloads that a host refused, and so gave back.
     private(set) var refused: Set<ReloadID> = []
-    /// What was answered as a repeat although it was new, or the other way round.
+    /// How many pushes were answered as repeats although they were new, or the other way round.
     private(set) var wrongRepeats = 0
     /// Pushes that matched more than they may, and answers that a push matched too many.
     private(set) var brokenLimits = 0
@@ -22,9 +22,9 @@ struct RandomSchedule {
     static let teams = ["seahawks", "mariners", "kraken"]
 
     private let hasGrants: Bool
-    /// What registrations ask for; with more than one, controls are among the instances.
+    /// The deliveries that registrations ask for; with more than one, controls are among the instances.
     let deliveries: [HostDelivery]
-    /// What the sports app's budget changes to now and then.
+    /// The policies that the sports app changes to now and then.
     private let policies: [BudgetPolicy]
     /// The same for the sports app's second kind, of which the third widgets are; none leaves it with one kind.
     private let standings: [BudgetPolicy]
@@ -35,13 +35,13 @@ struct RandomSchedule {
     private let hasClockSteps: Bool
     /// Whether hosts also reload by themselves.
     private let hasObserved: Bool
-    /// Whether half of what comes is a plain push to an app.
+    /// Whether half of the records are plain pushes to an app.
     private let hasBursts: Bool
     /// Whether some pushes may match so many instances only.
     private let limitsMatches: Bool
-    /// What comes next, the last first.
+    /// The next records, the last first.
     var following: [Record] = []
-    /// Whether also what is rare comes, see ``rare()``, and whether settings are among that.
+    /// Whether rare records come, too, see ``rare()``, and whether settings are among them.
     private let hasRare: Bool
     let keepsSettings: Bool
     /// How often the policy changed, and the clock jumped.
@@ -88,7 +88,7 @@ struct RandomSchedule {
         }
     }
 
-    /// What changes under a schedule's feet: nothing unless it was asked for.
+    /// Changes under a schedule's feet: none unless they were asked for.
     private mutating func interfere() {
         if self.hasRare, self.random.chance(1, in: 100) { self.scene.pass(.days(Int64(self.below(9)))) }
         if !self.policies.isEmpty, self.random.chance(1, in: self.stepsPerChange) { self.changePolicies() }
@@ -174,7 +174,7 @@ struct RandomSchedule {
         if case .delivery(let report) = record, case .refused = report.result { true } else { false }
     }
 
-    /// What hosts have been told and have not answered.
+    /// The reloads that hosts have been told and have not answered.
     private func outstanding() -> Set<ReloadID> {
         Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostKey($0)) }.map(\.id))
     }

@@ -5,7 +5,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What hosts show, and which tokens they have.
+/// The instances and the tokens of hosts.
 @Suite struct RegistryTests {
     static let seahawks = Scene.scores("w1", team: "seahawks")
     static let mariners = Scene.scores("w2", team: "mariners")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What an app's stream begins with.
+/// The reloads that an app's stream begins with.
 @Suite struct ReloadPagesTests {
     private static func scene(hosts: Int) -> Scene {
         var scene = Scene()

@@ -5,7 +5,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// What only reloads for pushes have lies apart from the rows.
+/// Fields that only reloads for pushes have lie apart from the rows.
 @Suite struct ReloadTableTests {
     private static func row(_ number: InstanceNumber, push: PushID? = nil, digest: ContentDigest? = nil)
         -> ReloadTable.Row

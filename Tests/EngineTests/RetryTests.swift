@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What becomes of a reload that failed: the timeline's own wish is asked for again, a push is answered.
+/// Failed reloads: one that a timeline or the system wanted is asked for again, one for a push or the app is not.
 @Suite struct RetryTests {
     private static func fail(_ reload: ReloadEffect, _ scene: inout Scene, refuses: Bool) {
         if refuses {
@@ -34,7 +34,7 @@ import WidgetModel
         #expect(again.issuedAt - failedAt <= .minutes(15) + .seconds(1))
     }
 
-    /// What the user or the system did leaves content that is not what it should be.
+    /// After a change of the system, the shown content is no longer as it should be.
     @Test(
         arguments: [
             (.locale, .localeChanged), (.dynamicType, .dynamicTypeChanged), (.accessibility, .accessibilityChanged),

@@ -174,7 +174,7 @@ struct Scene {
     /// Everything that the last entry gave out.
     var given: [Effect] { self.output.effects }
 
-    /// What the last entry changed of tokens.
+    /// The last entry's changes of tokens.
     var directory: [DirectoryChange] { self.output.directory }
 
     /// The pushes to tokens that the last entry issued.
@@ -366,6 +366,6 @@ struct Scene {
 }
 
 extension EngineQuestion {
-    /// What a scene's engine answers; expectations take no engine.
+    /// The answer of a scene's engine; expectations take no engine.
     func answer(in scene: Scene) -> Answer { self.answer(from: scene.engine) }
 }

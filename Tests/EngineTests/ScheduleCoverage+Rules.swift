@@ -2,12 +2,13 @@ import WidgetModel
 
 @testable import Engine
 
-/// What schedules can meet by the rules of the engine, and what they can but seldom do.
+/// The cells that schedules can meet by the engine's rules, and those that they meet but seldom.
 extension ScheduleCoverage {
     private static let phases: [Phase] = [.atRest, .waiting, .outstanding, .waitingAndOutstanding]
 
-    /// What a kind of record can come to. Whatever decides an instance anew may find that its timeline's own reload has to wait. Channels, traces, notes on operators and invalidations decide nothing. What timers that
-    /// were due come to is counted with the ticks.
+    /// The outcomes of each kind of record. A record that decides an instance anew may find that its timeline's own reload has to wait.
+    /// Channels, traces, notes on operators and invalidations decide nothing. The outcomes of timers that were due are counted with the
+    /// ticks.
     private static let outcomes: [Record.Tag: [PushOutcome]] = [
         .settings: [.deferred, .issued],
         .push: [.deferred, .issued, .coalesced, .superseded, .expired, .unchanged, .failed],
@@ -53,7 +54,7 @@ extension ScheduleCoverage {
         if cell.record == .tick, cell.outcome == .deferred { return cell.delivery == .apns }
         if cell.record == .tick { return self.phaseObstacle(cell) != nil }
         return switch (cell.record, cell.outcome) {
-        // Why a timeline's own reload waits becomes another by what else happens, or by nothing.
+        // A timeline's own reload gets another reason to wait by some other record, or by none.
         case (let record, .deferred) where record != .push && record != .appReload: true
         // A push expires between two seconds, and a record comes before the second is over.
         case (let record, .expired) where record != .push: true
@@ -62,7 +63,7 @@ extension ScheduleCoverage {
         // A sibling of the widget that these release shares its token, or its timeline is due within the second.
         case (.settings, .issued), (.order, .issued): !cell.phase.isWaiting
         case (.signal, .issued): cell.delivery == .apns && !cell.phase.isWaiting
-        // What the system has just reloaded is acknowledged, or waits for more, before the app asks.
+        // A widget that the system has just reloaded is acknowledged, or waits for more, before the app asks.
         case (.appReload, .coalesced): cell.delivery != .apns && !cell.phase.isOutstanding
         // Few orders are for reloads.
         case (.order, .coalesced): true
@@ -85,7 +86,7 @@ extension ScheduleCoverage {
         }
     }
 
-    /// What was met although it cannot be.
+    /// The cells that were met although they are impossible.
     var impossible: [String] {
         self.cells.keys.compactMap { cell in
             Self.obstacle(cell).map { "\(cell.record), \(cell.delivery), \(cell.phase), \(cell.outcome): \($0)" }
@@ -94,14 +95,14 @@ extension ScheduleCoverage {
 }
 
 extension ScheduleCoverage {
-    /// What was met less often than it should have been.
+    /// The cells that were met less often than they should have been.
     ///
     /// - Parameter least: How often; nil if it is enough that each reason, kind of record and event was met at all.
     func missing(least: Int?) -> [String] {
         let most = least ?? 1
         var found: [String] = []
         for tag in Record.Tag.allCases where self.records[tag, default: 0] < most { found.append("record \(tag)") }
-        // Nothing ends as `joined`: what joins another reload waits for it, and ends with it.
+        // Nothing ends as `joined`: a match that joins another reload waits for it, and ends with it.
         for reason in DecisionReason.allCases where reason != .joined && self.reasons[reason, default: 0] < most {
             found.append("reason \(reason)")
         }

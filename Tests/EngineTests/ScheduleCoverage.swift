@@ -3,9 +3,9 @@ import WidgetModel
 
 @testable import Engine
 
-/// What random schedules met: records by what they came to, and every reason for a decision.
+/// The coverage of random schedules: records by their outcomes, and every reason for a decision.
 struct ScheduleCoverage {
-    /// What one record came to for one instance.
+    /// The outcome of one record for one instance.
     struct Cell: Hashable {
         let record: Record.Tag
         let delivery: HostDelivery
@@ -25,10 +25,10 @@ struct ScheduleCoverage {
     private(set) var cells: [Cell: Int] = [:]
     private(set) var records: [Record.Tag: Int] = [:]
     private(set) var reasons: [DecisionReason: Int] = [:]
-    /// What a schedule has beside records and decisions.
+    /// Events of a schedule beside records and decisions.
     private(set) var events: [String: Int] = [:]
 
-    /// What must have been met of ``events``.
+    /// The ``events`` that must have been met.
     static let expectedEvents = [
         "pushes to tokens", "pushes to a control's token", "invalidations", "leases that ended",
         "policies that changed",
@@ -58,7 +58,7 @@ struct ScheduleCoverage {
 
     mutating func note(_ event: String) { self.events[event, default: 0] += 1 }
 
-    /// - Parameter isAlone: Whether no timer fired before the record: what it came to is its own. What timers come to is counted
+    /// - Parameter isAlone: Whether no timer fired before the record: then its outcomes are its own. The outcomes of timers are counted
     ///   with the ticks.
     mutating func note(_ decision: DecisionLog.Entry, of standing: Standing?, _ record: Record.Tag, isAlone: Bool) {
         self.reasons[decision.reason, default: 0] += 1

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What senders cost, and the order of a stack.
+/// The costs of senders, and the order of a stack.
 @Suite struct SenderTests {
     @Test func `a sender's account shows what its pushes matched, cost and changed`() {
         var scene = Scene()

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What hosts tell, and what each of it does and does not.
+/// The signals of hosts, and the effect of each.
 @Suite struct SignalTests {
     private static let phone = HostKey("phone")
     private static let widget = InstanceID("w1")

@@ -100,7 +100,7 @@ import WidgetModel
             }
         }
 
-        /// What is not the same, to every decision that is kept.
+        /// The differences between the two, down to every kept decision.
         func differences(hosts: [String] = RandomSchedule.hosts) -> [String] {
             var found = self.faults + self.sliced.checkInvariants()
             if self.sliced.stateDigest() != self.whole.stateDigest() { found.append("the digest") }

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What is added up over all instances, a step at a time.
+/// Sums over all instances, a step at a time.
 @Suite struct SurveyTests {
     private static func survey(_ engine: borrowing Engine, from: Instant, step: Int) -> BudgetSurvey {
         var survey = BudgetSurvey(from: from)

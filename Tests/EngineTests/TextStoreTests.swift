@@ -32,7 +32,7 @@ import WidgetModel
         #expect(Self.text(texts, third, count) == Array(repeating: 3, count: count))
     }
 
-    /// Against a list of what there is; more than a chunk of each length, so that some would lie across its end.
+    /// Against a list of the texts: more than a chunk of each length, so that some would lie across its end.
     @Test(arguments: UInt64(1)..<4)
     func `what is kept stays as it is`(seed: UInt64) {
         var dice = SplitMix64(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Limits of timelines are settings of the log: what is taken and found follows from it alone.
+/// Limits of timelines are settings of the log: which timelines are taken, and the findings, follow from it alone.
 @Suite struct TimelineLimitTests {
     private static let small: EngineLimits = {
         var limits = EngineLimits()
@@ -36,7 +36,7 @@ import WidgetModel
         return scene
     }
 
-    /// What a report is answered: the codes of its findings, or that it is refused.
+    /// The answer to a report: the codes of its findings, or its refusal.
     private static func answer(_ scene: inout Scene, _ record: Record) -> [String] {
         switch scene.apply(record) {
         case .timeline(let findings): findings.map(\.code)

@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Reports of timelines: what of them is in the log, and what is found about the size of their content.
+/// Reports of timelines: their parts in the log, and the findings about the size of their content.
 @Suite struct TimelineReportTests {
     private static let timeline = Timeline(
         entries: [TimelineEntry(date: Scene.start)],
@@ -82,7 +82,7 @@ import WidgetModel
         #expect(findings() == [.unnamedReload(outstanding: 1)])
         scene.apply(.timeline(Self.report(reload: id)))
         #expect(findings() == [])
-        // What it does by itself then is its own.
+        // The reloads that it does by itself then are its own.
         scene.apply(.timeline(Self.report()))
         #expect(findings() == [])
     }

@@ -194,7 +194,7 @@ import WidgetModel
         #expect(["w1", "w2", "w3"].map { scene.instance("phone", $0)?.budget.charged } == [0, 0, 0])
     }
 
-    // MARK: What becomes of it
+    // MARK: Outcomes
 
     @Test func `a refusal gives every count back, and no pace`() throws {
         var scene = Self.scene()

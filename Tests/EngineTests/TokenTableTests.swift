@@ -11,7 +11,7 @@ import WidgetModel
         DeviceToken(bytes: (0..<count).map { $0 < 4 ? UInt8(truncatingIfNeeded: number >> (8 * $0)) : UInt8($0) })
     }
 
-    /// Lengths around those of words and of what lies in a row.
+    /// Lengths around those of words and of the text that a row holds.
     private static let counts = [4, 7, 8, 9, 16, 31, 32, 33, 64, 100]
 
     @Test func `tokens of all lengths are found and read back`() {

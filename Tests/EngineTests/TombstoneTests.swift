@@ -5,7 +5,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What is remembered of removed instances, and how much of it a host may have: with 2 instances at most, 8 tombstones.
+/// The tombstones of removed instances, and how many a host may have: with 2 instances at most, 8 tombstones.
 @Suite struct TombstoneTests {
     static let phone = HostKey("phone")
 
@@ -177,7 +177,7 @@ import WidgetModel
         return policy
     }()
 
-    /// An instance id has a budget, which a new id starts with, as the platform gives each widget one. So what holds is:
+    /// An instance id has a budget, which a new id starts with, as the platform gives each widget one. So these hold:
     ///
     /// - However often an id goes and returns, in whatever order of registrations, it is charged no more in a window, and in
     ///   any span, than one that stayed may be.

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Who has how much of the registry, and what a registration would add to it.
+/// Each app's part of the registry, and the part that a registration would add.
 ///
-/// That the counts follow every change is held by `checkInvariants`, at every step of the random schedules.
+/// `checkInvariants` holds the counts to every change, at every step of the random schedules.
 @Suite struct UsageTests {
     private static func usage(_ scene: Scene, of app: BundleID = Scene.sports) -> RegistryUsage? {
         scene.engine.appUsages.first { $0.app == app }?.usage

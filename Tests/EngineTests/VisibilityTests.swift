@@ -3,7 +3,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What a budget makes of whether and when its widget is looked at.
+/// A budget that follows whether and when its widget is looked at.
 @Suite struct VisibilityTests {
     private static let widget = InstanceID("w1")
 

@@ -6,7 +6,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What `why` tells is what the engine did: for random days, for every widget there ever was.
+/// `why` tells the engine's acts: for random days, for every widget there ever was.
 @Suite("why") struct WhyPropertyTests {
     @Test(arguments: Seeds.from(7001, count: 12))
     func `it tells of every push that matched once, with the outcome that the ledger has`(seed: UInt64) throws {
@@ -111,7 +111,7 @@ import WidgetModel
 
     // MARK: -
 
-    /// What steps tell; not of budgets, which are told as of the last record that was applied.
+    /// Steps as text, without budgets, which are told as of the last record that was applied.
     private static func text(of steps: [TraceStep]) -> [String] {
         steps.map {
             let reload = Self.withoutNumbers($0.reload)
@@ -123,7 +123,7 @@ import WidgetModel
         "\(push.position) \(push.record.id) \(Self.withoutNumbers(push.changes))"
     }
 
-    /// What a value says, without the numbers of instances in the ids of its reloads: those are the gateway's, and are
+    /// A value as text, without the numbers of instances in the ids of its reloads: those are the gateway's, and are
     /// looked up in its outputs. And without those of decisions, of which there are fewer where there is one host.
     private static func withoutNumbers(_ value: some Any) -> String {
         String(describing: value).replacing(/\b(0-[0-9]+)-[0-9]+-([0-9a-f]{8})\b/) { "\($0.1)-\($0.2)" }

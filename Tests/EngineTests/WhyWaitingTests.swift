@@ -4,8 +4,8 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Why an instance has not reloaded, as far as its own view tells: what waits, until when and why, also of its timeline's own
-/// reload, and whether the last day's reloads are all that there were.
+/// Why an instance has not reloaded, as far as its own view tells: its waiting causes, until when and why they wait, also of its timeline's
+/// own reload, and whether the last day's reloads are all that there were.
 @Suite struct WhyWaitingTests {
     private static func view(_ scene: Scene) throws -> InstanceView { try #require(scene.instance("phone", "w1")) }
 
@@ -94,7 +94,7 @@ import WidgetModel
         let ledger = try Self.view(scene).ledger
         #expect(ledger.isWhole == isWhole)
         #expect(ledger.entries.count == (isWhole ? 4 : 3))
-        // A day later, what was evicted was of the day before.
+        // A day later, the evicted decisions were of the day before.
         scene.pass(.hours(21) + .minutes(1))
         scene.apply(.tick)
         #expect(try Self.view(scene).ledger.isWhole)

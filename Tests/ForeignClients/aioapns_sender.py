@@ -18,7 +18,7 @@ class WidgetsPushType:
 
 async def main() -> None:
     told = sender.options(__doc__)
-    # What a back end changes: the host name, the port and the CA.
+    # A back end changes these: the host name, the port and the CA.
     APNsProductionClientProtocol.APNS_SERVER = "localhost"
     APNsProductionClientProtocol.APNS_PORT = told.port
     with open(told.key) as key:

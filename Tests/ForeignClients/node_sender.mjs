@@ -1,5 +1,5 @@
-// Sends widget pushes with Node.js' http2 over one connection: so many at once, then so many a second. Prints what became of
-// them as one JSON object.
+// Sends widget pushes with Node.js' http2 over one connection: so many at once, then so many a second. Prints their
+// outcome as one JSON object.
 
 import { readFileSync } from "node:fs";
 import { connect } from "node:http2";

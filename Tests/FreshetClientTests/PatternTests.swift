@@ -2,7 +2,7 @@ import Foundation
 import FreshetClient
 import Testing
 
-/// What patterns look like on the wire.
+/// Patterns on the wire.
 @Suite struct PatternTests {
     private static let patterns: [(Pattern, String)] = [
         (["team": "seahawks"], #"{"team":"seahawks"}"#),

@@ -6,7 +6,7 @@ import Synchronization
 final class ScriptedTransport: FreshetTransport {
     struct Away: Error {}
 
-    /// What comes of one request.
+    /// The answer to one request.
     struct Answer: Sendable {
         var status = 200
         var headers: [String: String] = [:]
@@ -26,7 +26,7 @@ final class ScriptedTransport: FreshetTransport {
 
     private let state: Mutex<State>
 
-    /// - Parameter answers: One for each request, nil for none. What is asked beyond is not answered either.
+    /// - Parameter answers: One for each request, nil for none. Requests beyond them are not answered either.
     init(_ answers: [Answer?]) {
         self.state = Mutex(State(answers: answers))
     }

@@ -2,7 +2,7 @@ import Foundation
 import FreshetClient
 import Testing
 
-/// What a sender sends, and when it sends it again.
+/// A sender's requests, and its repeats.
 @Suite struct SenderTests {
     private typealias Answer = ScriptedTransport.Answer
 

@@ -2,7 +2,7 @@ import Foundation
 import FreshetClient
 import Testing
 
-/// What URLSession's failures come to.
+/// The errors that URLSession's failures become.
 @Suite struct URLSessionTransportTests {
     /// A host whose gateway is not there.
     private static func host() throws -> WidgetHost {

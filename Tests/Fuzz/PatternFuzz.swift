@@ -2,7 +2,7 @@ import APNSWire
 import IntentMatching
 import WidgetModel
 
-/// What libFuzzer drives: the way of a push's `match` from JSON text to an answer of the index.
+/// The target of libFuzzer: the way of a push's `match` from JSON text to an answer of the index.
 ///
 /// A text is refused with a fault, or it is a pattern that keeps its meaning in every form it takes: as bytes, as JSON
 /// again, and as a question to the index. `Tests/Fuzz/run.sh` builds and runs it.

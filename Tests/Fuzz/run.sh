@@ -4,8 +4,8 @@
 #   Tests/Fuzz/run.sh                 ten minutes
 #   SECONDS_MAX=60 Tests/Fuzz/run.sh  shorter
 #
-# Starts from the texts in Corpus/; what it finds of interest goes to .build/fuzz/corpus, what fails to
-# .build/fuzz/crash-*. Exits with 1 if anything fails.
+# Starts from the texts in Corpus/; texts of interest go to .build/fuzz/corpus, failing ones to .build/fuzz/crash-*.
+# Exits with 1 if anything fails.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$PWD/.build/fuzz

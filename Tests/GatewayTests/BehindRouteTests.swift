@@ -135,7 +135,7 @@ import WidgetModel
         #expect(!lines.contains { $0.hasPrefix("freshet_widgets_late{app=\"com.example.other\"") })
     }
 
-    /// What is out, and what is known of where it went.
+    /// Outstanding reloads, and the health of the targets that they went to.
     @Test func `a reload that is out waits for the target that is in trouble`() {
         let kind = KindKey(app: Sports.app, kind: WidgetKind("scores"))
         let other = KindKey(app: Sports.otherApp, kind: WidgetKind("scores"))

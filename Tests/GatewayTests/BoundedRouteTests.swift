@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Taking away all hosts of an app, and what waits for one instance.
+/// Removes all hosts of an app, and the pushes that wait for one instance.
 @Suite struct BoundedRouteTests {
     @Test func `an app's hosts are taken away in parts, and no other's`() async throws {
         let scene = try await OperatorScene()

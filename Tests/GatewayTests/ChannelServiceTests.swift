@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Channels over an in-memory log: what is created is found again, and a broadcast is a targeted push.
+/// Channels over an in-memory log: a created channel is found again, and a broadcast is a targeted push.
 @Suite struct ChannelServiceTests {
     private static let app = Sports.served.apps[0]
     private static let other = Sports.served.apps[1]

@@ -6,7 +6,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What `freshet doctor` says of what it has read: one test for each thing that goes wrong.
+/// The findings of `freshet doctor`: one test for each thing that goes wrong.
 @Suite struct CheckupTests {
     // MARK: Configuration
 

@@ -42,7 +42,7 @@ import WidgetModel
         )
     }
 
-    /// What a verdict allows, of the topics that are asked for.
+    /// The topics that a verdict allows, of those that are asked for.
     private func judge(
         _ table: ClientCertificateTable,
         _ certificate: PeerCertificate,

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What operators see of the nodes that share a log, and how they order them about.
+/// The operators' view of the nodes that share a log, and their orders to them.
 @Suite struct ClusterRouteTests {
     private static func node(_ name: String) -> ClusterNode { FakeCluster.node(name) }
 
@@ -114,7 +114,7 @@ import WidgetModel
                 .drain(third), .place(Self.partition, second), .place(Self.partition, nil), .undrain(third),
             ]
         )
-        // What comes behind it in the same partition is applied, and so is that.
+        // If a later record in the same partition is applied, so is that one.
         _ = try await scene.scene.log.append(.tick, to: PartitionID(0))
         let audit = try await scene.send("GET", "/v1/audit").json
         guard case .array(let requests)? = audit["requests"] else {

@@ -2,7 +2,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What the configuration says of certificates.
+/// The configuration of certificates.
 @Suite struct ConfigurationCertificateTests {
     private func faults(_ text: String) -> [String] {
         do throws(ConfigurationFaults) {

@@ -5,7 +5,7 @@ import TLS
 import Testing
 import WidgetModel
 
-/// What a configuration's text does not say: whether its files go together, and how long they are good.
+/// Checks beyond a configuration's text: whether its files go together, and how long they are good.
 @Suite struct ConfigurationCheckTests {
     private static let start = Instant(seconds: 1_800_000_000)
 

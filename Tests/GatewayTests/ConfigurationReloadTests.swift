@@ -21,7 +21,7 @@ import WidgetModel
             kinds: [{kind: scores, parameters: [{name: team, type: string}]}]
         """
 
-    /// What the configuration file says.
+    /// The text of the configuration file.
     private final class File: Sendable {
         let text: Mutex<String>
 
@@ -126,7 +126,7 @@ import WidgetModel
         #expect(difference.orphaned == 2)
         #expect(await scene.log.progress().map(\.applied) == before)
         #expect(try await Self.typical(scene) == [20, 20])
-        // It is what comes of it.
+        // The reload has the result that the comparison foretold.
         #expect(try await live.reload().orphaned == 2)
         #expect(try await live.compare().orphaned == 0)
         file.change("type: int", "type: strong")

@@ -19,7 +19,7 @@ import WidgetModel
         )
     }
 
-    /// What an answer tells, but for how long it took.
+    /// An answer's content, but for how long it took.
     private static func told(_ response: HTTPResponse) -> [String] {
         guard case .bytes(let bytes) = response.body else { return ["a stream"] }
         return ["\(response.status)", String(decoding: bytes, as: UTF8.self)]

@@ -86,7 +86,7 @@ import WidgetModel
         #expect(again.limits?.reduce(0, +) == max)
     }
 
-    /// What registers between the question and the record does not get past the bound.
+    /// Instances that register between the question and the record do not get past the bound.
     @Test func `a push matches no more than it may, whatever is registered since it was asked`() async throws {
         let scene = try await OwnerScene.started(partitions: 2)
         try await Self.register(scene.log)

@@ -19,7 +19,7 @@ import WidgetModel
         return operation.tags.map { $0 == "operators" ? .operators : .host }
     }
 
-    /// What needs a configuration, which these scenes have none of: `not-supported`.
+    /// Operations that need a configuration, which these scenes do not have: `not-supported`.
     private static func isUnsupported(_ operation: OpenAPI.Operation) -> Bool {
         let apps = ["app", "putApp", "endApp", "appKind", "putAppKind", "endAppKind"]
         return ["/v1/config", "/v1/teams"].contains { operation.path.hasPrefix($0) } || apps.contains(operation.id)

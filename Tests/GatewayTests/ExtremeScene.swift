@@ -12,7 +12,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// One listener over an in-memory log with a host, a push and a reload on its way, and what is usually asked of it.
+/// One listener over an in-memory log with a host, a push and a reload on its way, and the usual requests to it.
 struct ExtremeScene {
     enum Listener: Hashable, Sendable {
         case push, host, operators
@@ -139,7 +139,7 @@ struct ExtremeScene {
     }
 }
 
-// MARK: - What is usually asked
+// MARK: - Usual requests
 
 extension ExtremeScene {
     /// A request to an operation, with `{name}` filled in.
@@ -175,7 +175,7 @@ extension ExtremeScene {
         return path
     }
 
-    /// What is usually asked of an operation, the first of them with success.
+    /// The usual requests to an operation, the first of them with success.
     func samples(of operation: OpenAPI.Operation) -> [Sample] {
         let bodies = Self.bodies(reload: self.reload)[operation.id] ?? [""]
         let isPush = operation.id.hasPrefix("pushTo")

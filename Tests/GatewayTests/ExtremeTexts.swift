@@ -65,7 +65,7 @@ enum ExtremeTexts {
 extension ExtremeTexts {
     /// A body with one of its numbers, dates or ids of reloads replaced.
     struct Body: Sendable {
-        /// The place of what was replaced, as in `entries[].date`.
+        /// The place of the replaced value, as in `entries[].date`.
         let place: String
         let text: String
     }

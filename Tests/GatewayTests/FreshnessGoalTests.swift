@@ -2,7 +2,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What freshness is judged by: how it is written, and what it allows.
+/// The goal of freshness: its text, and its burn rate.
 @Suite struct FreshnessGoalTests {
     private static func configured(_ text: String) throws -> GatewayConfiguration {
         let listener = "listeners: {push: {enabled: false}, host: {enabled: false}}"
@@ -26,7 +26,7 @@ import WidgetModel
         let configuration = try Self.configured("freshness: {goal: \(text)}")
         let goal = configuration.freshnessGoal
         #expect((goal.share, goal.within) == (share, within))
-        // What is printed reads as the same.
+        // The printed goal reads as the same.
         #expect(FreshnessGoal(goal.text) == goal)
         #expect(ConfigurationFile.json(of: configuration)["freshness"]?["goal"] == .string(goal.text))
     }

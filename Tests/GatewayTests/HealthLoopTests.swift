@@ -29,7 +29,7 @@ import Testing
             for _ in loops { await iterator.next() }
         }
 
-        /// What a test that fails has not let go goes with it.
+        /// Releases the loop that a failed test still holds.
         deinit { self.release() }
 
         func release() {

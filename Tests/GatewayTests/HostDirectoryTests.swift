@@ -147,7 +147,7 @@ import WidgetModel
         #expect(standing == .bound(isOfApp: false))
     }
 
-    /// What is found must be what a plain dictionary would say, whatever happened before.
+    /// The directory must answer as a plain dictionary would, after any history.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `words of partitions on tokens come and go as in a plain list`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -248,7 +248,7 @@ import WidgetModel
                 self.directory.bind(token, to: Self.entry("host-\(number)-\(round)"))
             }
         }
-        // 40 tokens of 32 bytes with ids of some ten, and in none of 64 parts more than 4 KiB of what is gone.
+        // 40 tokens of 32 bytes with ids of some ten, and in none of 64 parts more than 4 KiB of removed text.
         #expect(self.directory.count == 40)
         #expect(self.directory.textBytes < 64 * 4096)
         for number in 0..<40 as Range<UInt8> {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Who may do what on the host listener's routes.
+/// Rights on the host listener's routes.
 @Suite struct HostRouteAccessTests {
     private static let phone = Sports.token("phone")
     private static let tablet = Sports.token("tablet")

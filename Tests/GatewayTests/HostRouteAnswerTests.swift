@@ -7,7 +7,7 @@ import Serving
 import Testing
 import WidgetModel
 
-/// What the host listener's routes answer to requests that may be made.
+/// The host listener's answers to allowed requests.
 @Suite struct HostRouteAnswerTests {
     private static let phone = Sports.token("phone")
 

@@ -7,7 +7,7 @@ import TimelineProviding
 import WidgetModel
 
 @Suite struct HostStreamsTests {
-    /// What a stream carries until it ends.
+    /// The events of a stream until it ends.
     private static func rest(_ subscription: HostStreams.Subscription) async -> [String] {
         var seen: [String] = []
         for await event in subscription.events {

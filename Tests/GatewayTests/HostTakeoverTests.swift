@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Whose a host is: a device may take only its own, its app's back end decides, and other apps do not come into it.
+/// The takeover of a host: a device may take only its own, the back end decides for its app, and other apps have no
+/// part in it.
 @Suite struct HostTakeoverTests {
     private static let phone = Sports.token("phone")
     private static let thief = Sports.token("thief")
@@ -49,7 +50,7 @@ import WidgetModel
         #expect(try await scene.send("GET", RouteScene.path(Self.phone), try scene.key.providerToken()).status == 200)
     }
 
-    /// Push tokens are one name space: docs/threat-model.md says what comes of that.
+    /// Push tokens are one name space: docs/threat-model.md tells the consequences.
     @Test func `a token that another team has is refused until its host is removed, and the answer tells no names`()
         async throws
     {
@@ -79,7 +80,7 @@ import WidgetModel
         let foreign = HostKey("panel-1", of: Sports.otherApp)
         let stream = try scene.scene.streams.subscribe(.host(foreign), by: HostStreams.Right(token: other))
         #expect(try await scene.send("DELETE", RouteScene.path(other), credential).status == 204)
-        // It has ended already: what comes now is for others.
+        // The stream has ended already: events from now on are for others.
         _ = try await Self.put(scene, Self.phone, try scene.key.providerToken(), Self.body("panel-1"))
         try await scene.scene.settle()
         var heard = 0

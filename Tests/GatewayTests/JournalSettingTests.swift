@@ -17,7 +17,7 @@ import WidgetModel
         try ConfigurationFile.parse(text).configuration.journal.jetStream
     }
 
-    /// What is wrong with a text: where, and the beginning of why.
+    /// The faults of a text: where, and the beginning of why.
     private static func faults(_ text: String) -> [String] {
         do {
             _ = try ConfigurationFile.parse(text)
@@ -135,7 +135,7 @@ import WidgetModel
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = "\(folder)/freshet.yaml"
-        // What is on disk alone: no listener, so that no certificate is needed.
+        // Only files on disk: no listener, so that no certificate is needed.
         let text =
             Self.least + "\nlisteners: {push: {enabled: false}, host: {enabled: false}, ops: {enabled: false}, "
             + "health: {enabled: true}}\n"

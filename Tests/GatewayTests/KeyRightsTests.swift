@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What a key that is for some actions, apps or topics may do on the host listener.
+/// The rights on the host listener of a key for some actions, apps or topics.
 @Suite struct KeyRightsTests {
     /// Another app of the same team.
     static let sibling = BundleID("com.example.sibling")
@@ -108,7 +108,7 @@ import WidgetModel
         var all: [PushRecord] { [self.device, self.app, self.other] }
     }
 
-    /// What each key is for, and which of the three pushes it sees.
+    /// The rights of each key, and which of the three pushes it sees.
     private static let sights: [(key: @Sendable (TestKey) -> SenderDirectory.Key, seen: [Bool])] = [
         ({ $0.known() }, [true, true, false]), ({ $0.known(actions: [.devices]) }, [true, false, false]),
         ({ $0.known(actions: [.targeted]) }, [false, true, false]),

@@ -18,7 +18,7 @@ struct TestKey {
     /// The key as the configuration would name it, for one app.
     ///
     /// - Parameters:
-    ///   - actions: What it is for.
+    ///   - actions: Its rights.
     ///   - topics: The only topics that it is for; nil for all of the app's.
     func known(
         _ app: BundleID = Sports.app,

@@ -4,7 +4,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What a gateway leaves when it is told to end.
+/// The snapshots that a gateway leaves when it is told to end.
 @Suite(.timeLimit(.minutes(60))) struct LastSnapshotTests {
     private static let partitions = (0..<2).map { PartitionID(UInt16($0)) }
 

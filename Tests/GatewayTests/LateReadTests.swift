@@ -15,7 +15,7 @@ import WidgetModel
 @Suite struct LateReadTests {
     private static let partition = PartitionID(0)
 
-    /// A journal that calls back about what was read later, and on a thread of its own.
+    /// A journal that calls back about reads later, and on a thread of its own.
     private final class LateJournal: Journal {
         let memory: MemoryJournal
         /// How many reads are refused that come next, as by brokers that elect a leader.

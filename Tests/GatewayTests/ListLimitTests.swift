@@ -44,7 +44,7 @@ import WidgetModel
         var restored = AuditTrail()
         try archive.readAll { restored.restore($0) }
         #expect(restored.entries == trail.entries)
-        // What was older than all of them is not taken for news.
+        // A request that is older than all of them is not taken for news.
         #expect(restored.add(try #require(Self.order(1)), PartitionID(0), LogPosition(1), at: Sports.start) == nil)
         #expect(restored.entries == trail.entries)
     }

@@ -50,7 +50,7 @@ import WidgetModel
             #expect(again.headers["content-type"] == first.headers["content-type"])
         }
         #expect(await Self.get(scene.routes, "/v1/log-levels", ["if-none-match": #"W/"0""#]).status == 200)
-        // What is of this moment is another one each time.
+        // An answer about this moment is another one each time.
         #expect(await Self.get(scene.routes, "/v1/stats", ["if-none-match": "*"]).status == 200)
         #expect(await Self.get(scene.routes, "/v1/nothing", ["if-none-match": "*"]).status == 404)
     }

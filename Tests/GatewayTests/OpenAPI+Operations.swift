@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What the document says can be asked, and where in it numbers stand.
+/// The operations of the document, and the places of numbers in it.
 extension OpenAPI {
     /// One method of one path.
     struct Operation: Sendable, CustomStringConvertible {
@@ -13,7 +13,7 @@ extension OpenAPI {
         /// The schema of its JSON body; nil if it has none.
         let body: JSONValue?
         let takesBody: Bool
-        /// What lets in, each by its name with the roles that it needs.
+        /// The schemes that let in, each by its name with the roles that it needs.
         let security: [String: [String]]
 
         var description: String { self.id }

@@ -8,7 +8,7 @@ import Yams
 /// `docs/openapi.yaml`, and whether an answer is what it says.
 ///
 /// Knows as much of JSON Schema as that document uses. Stricter than JSON Schema in one thing: an object whose members are
-/// listed may have no other, unless `additionalProperties` says so, for what is not listed is not documented.
+/// listed may have no other, unless `additionalProperties` says so, for a member that is not listed is not documented.
 struct OpenAPI: Sendable {
     static let document: OpenAPI = {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Who changed what: in the log before it is done, and told from there.
+/// Changes and their callers: in the log before they are carried out, and told from there.
 @Suite struct OperatorAuditTests {
     private static let tokens = [
         "reader-reader-reader read grafana", "writer-writer-writer write ci", "admin-admin-admin admin boss",
@@ -196,7 +196,7 @@ import WidgetModel
         #expect(movable.ahead < .days(365))
         let entries = try await scene.scene.audit.newest()
         #expect(entries.map { "\($0.path) \($0.status ?? 0)" } == ["/v1/clock 503"])
-        // The next one is not kept waiting by what is left of it.
+        // The rest of that request does not keep the next one waiting.
         #expect(try await scene.send("POST", "/v1/clock", #"{"advance":0}"#).status == 200)
     }
 

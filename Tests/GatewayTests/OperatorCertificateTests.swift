@@ -35,7 +35,7 @@ import WidgetModel
         return request
     }
 
-    /// What a request comes to: who asks, or why it may not.
+    /// The caller of a request, or the reason of its refusal.
     private static func answer(_ access: OperatorAccess, _ request: HTTPRequest) -> String {
         do throws(Problem) {
             let caller = try access.visitor(of: request).caller

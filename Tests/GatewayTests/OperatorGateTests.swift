@@ -6,7 +6,7 @@ import TLS
 import Testing
 import WidgetModel
 
-/// What keeps web pages away from the operators' routes, whatever credential their requests come with.
+/// The gate that keeps web pages away from the operators' routes, with any credential.
 @Suite struct OperatorGateTests {
     private static let order = #"{"action":"pause","of":{"app":"com.example.scores"}}"#
 

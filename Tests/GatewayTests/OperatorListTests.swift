@@ -254,7 +254,7 @@ import WidgetModel
         let hours = before.samples(.hour, limit: 720)
         #expect(hours.map(\.accepted) == [600, 600, 300])
         #expect(hours.map { $0.outcomes[.reloaded] } == [180, 180, 90])
-        // What waits is what waits at the end.
+        // The waiting matches are those at the end.
         #expect(hours.map { $0.outcomes[.deferred] } == [60, 120, 150])
         #expect(hours.map(\.freshness.count) == [60, 60, 30])
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What HTTP asks of every route, whatever it answers.
+/// HTTP's rules for every route, whatever it answers.
 @Suite struct OperatorMannersTests {
     private static let operations = OpenAPI.document.operations.filter { $0.tags.contains("operators") }
 

@@ -10,7 +10,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Metrics, the document and who did what.
+/// Metrics, and the document of the routes.
 @Suite struct OperatorMetricsTests {
     private static func text(_ scene: OperatorScene, _ target: String) async -> String {
         let response = await scene.routes.respond(to: OperatorScene.request("GET", target))

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What operators do and ask, from the route to the engines of all partitions.
+/// Orders and questions of operators, from the route to the engines of all partitions.
 @Suite struct OperatorRouteTests {
     private static func text(_ value: JSONValue?) -> String {
         value.map { String(decoding: $0.jsonText, as: UTF8.self) } ?? "nothing"

@@ -141,7 +141,7 @@ extension OperatorAccess {
         try self.use(operators)
     }
 
-    /// Those who have one of these tokens or certificates; anybody if there is neither.
+    /// The holders of these tokens or certificates; every caller if there is neither.
     static func knowing(
         _ tokens: [String],
         _ certificates: [GatewayConfiguration.OperatorCertificate] = [],

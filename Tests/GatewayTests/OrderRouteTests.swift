@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What is paused shows wherever an operator looks.
+/// A pause shows wherever an operator looks.
 @Suite struct OrderRouteTests {
     private static let app = #""of":{"app":"com.example.scores"}"#
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WidgetModel
 
-/// What one commit of the output log may not hold is written in pieces.
+/// Effects that one commit of the output log may not hold are written in pieces.
 @Suite(.timeLimit(.minutes(60))) struct OutputChunksTests {
     private static let partition = PartitionID(0)
     private static let instances = 5

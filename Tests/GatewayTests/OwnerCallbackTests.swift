@@ -11,12 +11,12 @@ import WidgetModel
 @testable import Partitions
 @testable import Settings
 
-/// The engine is lent to one at a time, so nothing outside may be called while it is: whoever is told something may ask the owner
-/// on the spot, from every sink and from every answer. An owner that did not keep to it would trap.
+/// The engine is lent to one caller at a time, so nothing outside may be called while it is lent: every sink and every answer may ask the
+/// owner on the spot. An owner that did not keep to this would trap.
 @Suite(.timeLimit(.minutes(60))) struct OwnerCallbackTests {
     private static let partition = PartitionID(0)
 
-    /// Who asks the owner from within what it calls, and what was answered.
+    /// Asks the owner from within its callbacks, and keeps the answers.
     private final class Caller: Sendable {
         private let owner = Mutex<PartitionOwner?>(nil)
         private let asking = Mutex<Set<String>>([])
@@ -37,14 +37,14 @@ import WidgetModel
             // Runs here and now up to where it waits for the loop.
             Task.immediate {
                 _ = try? await owner.ask(TotalsQuestion())
-                // What is not between two entries may be told that the partition has stopped.
+                // A question that does not wait for the end of an entry may be told that the partition has stopped.
                 _ = try? await owner.ask(ProgressQuestion())
                 _ = try? await owner.progress()
                 self.answers.yield(place)
             }
         }
 
-        /// Waits until the owner has answered whoever asked from these places.
+        /// Waits until the owner has answered the questions from these places.
         func answered(_ places: Set<String>) async {
             var left = places
             for await place in self.stream {

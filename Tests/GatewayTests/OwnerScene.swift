@@ -18,7 +18,7 @@ final class OwnerScene: Sendable {
     let journal: MemoryJournal
     let snapshots: MemorySnapshots?
     let time: FakeTime
-    /// What it reads in the place of ``time``; nil for that.
+    /// The clock that it reads in the place of ``time``; nil for that.
     private let clock: LogClock?
     private let news: @Sendable (OwnerNews, PartitionID) -> Void
     let owners: [PartitionOwner]
@@ -33,7 +33,7 @@ final class OwnerScene: Sendable {
     let registry: RegistryWatch?
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>
-    /// What stopped a partition; for one reader.
+    /// The errors that stopped partitions; for one reader.
     let failures: AsyncStream<String>
     private let handed: Handed
 
@@ -159,7 +159,7 @@ final class OwnerScene: Sendable {
         return scene
     }
 
-    /// Hands committed effects on to somebody else, too, as they come.
+    /// Hands committed effects to `body`, too, as they come.
     func tap(_ body: @escaping @Sendable ([Effect]) -> Void) { self.handed.tap.withLock { $0 = body } }
 
     /// Starts the owners; how many entries they replayed.
@@ -173,7 +173,7 @@ final class OwnerScene: Sendable {
         return replayed
     }
 
-    /// The same log in a new process. Reads what is committed at this moment.
+    /// The same log in a new process. Reads the entries that are committed at this moment.
     func restarted(
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
         tracing: GatewayTracing? = nil,
@@ -195,8 +195,8 @@ final class OwnerScene: Sendable {
     /// Every reload that was handed on so far.
     var handedOn: [ReloadEffect] { self.handed.reloads.withLock { $0 } }
 
-    /// Waits until the owners' loops have done what was asked of them up to now: an announced entry is applied, its
-    /// output written and handed on, each of which may ask for one more turn.
+    /// Waits until the owners' loops have done their work up to now: an announced entry is applied, its output written
+    /// and handed on, each of which may ask for one more turn.
     func settle() async throws {
         for _ in 0..<4 {
             for owner in self.owners { _ = try await owner.progress() }

@@ -8,7 +8,7 @@ import Testing
 import WidgetModel
 @testable import Partitions
 
-/// What a push would match is found in slices: others are answered in between, and nothing is applied.
+/// The matches of a push are found in slices: others are answered in between, and nothing is applied.
 @Suite struct OwnerSearchTests {
     private static let hosts = 3000
 

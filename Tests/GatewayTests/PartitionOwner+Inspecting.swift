@@ -4,7 +4,7 @@ import Ownership
 @testable import Partitions
 
 extension PartitionOwner {
-    /// What a test finds out of the engine between two entries, which no question is for.
+    /// A fact about the engine between two entries, for which there is no question.
     func inspect<Answer: Sendable>(_ body: @escaping @Sendable (borrowing Engine) -> Answer) async throws -> Answer {
         while true {
             let found = try await self.loop.submit {

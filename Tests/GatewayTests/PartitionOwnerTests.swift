@@ -203,7 +203,7 @@ import WidgetModel
 
     @Test func `more entries than one turn applies are applied all the same`() async throws {
         let scene = try await OwnerScene.started()
-        // What is appended while the owner writes joins one entry: it waits until all are there.
+        // Records that are appended while the owner writes join one entry: the owner waits until all are there.
         let all = DispatchSemaphore(value: 0)
         scene.owners[0].loop.execute { all.wait() }
         for number in 0..<300 {
@@ -281,7 +281,7 @@ import WidgetModel
                 guard !isApplied else { break }
                 partial += 1
                 #expect(!view.isComplete && view.matched < 9000)
-                // What says how far the log is applied waits.
+                // A question about progress waits until the entry is applied.
                 #expect(try await owner.ask(ProgressQuestion()).totals.matched == Int(pushes) * 9000)
             }
             #expect(try await answer == [.push(matched: 9000, isRepeat: false)])

@@ -7,7 +7,7 @@ import Serving
 import Testing
 import WidgetModel
 
-/// What a pattern may cost, from every route that takes one. Pushes are in `Conformance`.
+/// The limit of a pattern's cost, from every route that takes one. Pushes are in `Conformance`.
 @Suite struct PatternLimitTests {
     /// Alternatives of a literal each, which cost a step each, and a literal besides.
     private static func pattern(_ alternatives: Int, besides: Bool) -> String {

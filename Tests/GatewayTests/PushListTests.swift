@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What pushes were, beside what became of them, and which of them an operator asks for.
+/// Pushes' contents beside their outcomes, and the selection that an operator asks for.
 @Suite struct PushListTests {
     private static func ids(_ scene: OperatorScene, _ query: String = "") async throws -> [String] {
         guard case .array(let rows)? = try await scene.send("GET", "/v1/pushes\(query)").json["pushes"] else {

@@ -5,7 +5,7 @@ import Testing
 import TransportSupport
 import WidgetModel
 
-/// What was wrong while methods, parameters and scopes stood in places of their own.
+/// Faults that came up while methods, parameters and scopes were in places of their own.
 @Suite struct RouteFaultTests {
     private static let tokens = ["reader read", "writer write", "admin admin"]
 

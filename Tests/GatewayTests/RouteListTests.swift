@@ -22,7 +22,7 @@ import WidgetModel
         }
     }
 
-    /// What the document says lets in, in the words of the lists.
+    /// The rights of an operation in the document, in the words of the lists.
     private static func right(_ operation: OpenAPI.Operation, of tag: String) -> String {
         switch tag {
         case "operators":
@@ -100,12 +100,12 @@ import WidgetModel
 
     // MARK: Pushes
 
-    /// What the push listener takes by the bytes of a path, before any list.
+    /// The kinds of requests that the push listener tells by the bytes of a path, before any list.
     private enum Taken: String, CaseIterable {
         case device, targeted, bulk, broadcast, channels, channel, allChannels
     }
 
-    /// What a path is taken for, and the methods that are then taken.
+    /// The kind that a path is taken for, and the methods that are then taken.
     private static func taken(_ path: String) -> (kind: Taken, methods: [String])? {
         let request = PushRequestBytes([(name: ":path", value: path)], body: [])
         guard let range = request.head.path else { return nil }

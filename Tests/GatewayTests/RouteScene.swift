@@ -12,7 +12,7 @@ struct RouteScene {
     let scene: OwnerScene
     let key: TestKey
     let otherKey: TestKey
-    /// Who is known, which may change while the gateway runs.
+    /// The known senders, which may change while the gateway runs.
     let senders: SenderDirectory
     let routes: HostRoutes
     let apps: ServedApps

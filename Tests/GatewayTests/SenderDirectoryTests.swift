@@ -14,7 +14,7 @@ import WidgetModel
         self.senders = SenderDirectory(keys: [self.key.known()])
     }
 
-    /// Whose token it is, or why it is refused.
+    /// The team of a token, or the reason of its refusal.
     private func verify(_ authorization: String, now: Instant = Sports.start) -> Result<TeamID, Rejection> {
         do throws(ProviderTokenFault) {
             let token = try ProviderToken.parse(authorization: Array(authorization.utf8).span, reader: JSONReader())

@@ -4,7 +4,7 @@ import Serving
 import Testing
 import WidgetModel
 
-/// Room and rates: which limit refuses a push, what it answers, and what counts then.
+/// Room and rates: which limit refuses a push, with which answer, and what the rates count then.
 @Suite struct SenderLimitsTests {
     private static let token = Array("00ff00ff00ff00ff00ff00ff00ff00ff".utf8)
     private static let perMinute = RateLimit(count: 1, per: .minutes(1), burst: 1)

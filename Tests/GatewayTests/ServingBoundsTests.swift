@@ -5,7 +5,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What is served while the configuration changes: bounds, and rates that go on.
+/// Serving while the configuration changes: bounds, and rates that go on.
 @Suite struct ServingBoundsTests {
     private static func configuration(_ section: String) throws -> GatewayConfiguration {
         let text = """

@@ -7,7 +7,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// Two gateways that share a log, each with its own file: what is in force is the log's.
+/// Two gateways that share a log, each with its own file: the log's settings are in force.
 @Suite struct SharedSettingsTests {
     private static let text = """
         listeners: {push: {enabled: false}, host: {enabled: false}, ops: {enabled: false}, health: {enabled: true}}

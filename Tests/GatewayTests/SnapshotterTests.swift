@@ -114,7 +114,7 @@ import WidgetModel
                 try await whole.outstanding(HostKey(host)) == outstanding
             )
         }
-        // What was handed on before the restart is not handed on again, and what comes next is.
+        // Effects that were handed on before the restart are not handed on again, and the next ones are.
         #expect(read.handedOn == [])
         #expect(try await read.register("a", revision: 2, instances: 3).isRegistered(adding: 1))
     }
@@ -126,7 +126,7 @@ import WidgetModel
         for host in Self.hosts { try await scene.register(host, instances: 2) }
         try await Self.push(1...5, to: "a", scene)
         let made = await snapshotter.makeLastSnapshots()
-        // What would be due by now is not logged any more.
+        // Decisions that become due by now are not logged any more.
         scene.time.pass(.days(2))
         for (owner, id) in zip(scene.owners, made) {
             #expect(store.snapshots(owner.partition).first == id)

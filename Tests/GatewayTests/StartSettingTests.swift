@@ -3,7 +3,8 @@ import WidgetModel
 @testable import OperatorAPI
 @testable import Settings
 
-/// The table of what needs a restart, held against what reading a configuration does, and against the words at each key.
+/// The table of the settings that need a restart, compared with a reload of the configuration, and with the words at
+/// each key.
 @Suite struct StartSettingTests {
     /// Texts of which every key takes one at least that is not its default.
     private static let texts = [

@@ -7,7 +7,7 @@ import Testing
 import TransportSupport
 import WidgetModel
 
-/// What the log is told of how the gateway does: once when something begins, and once when it is over.
+/// The log's notices of the gateway's state: once when something begins, and once when it is over.
 @Suite struct StateNoticesTests {
     @Test func `what is missing is told when it changes`() {
         let log = RecordedLog()

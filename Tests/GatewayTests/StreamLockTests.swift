@@ -10,8 +10,8 @@ import WidgetModel
 
 /// Readers go at any instant, also at the one at which they are told something: none may wait for another then.
 ///
-/// Who cancels a task holds a lock of that task while its stream is taken out, and who wakes a task needs that lock. A
-/// test that fails here does not end.
+/// A thread that cancels a task holds a lock of that task while its stream is taken out. A thread that wakes a task
+/// needs that lock. So a test that fails here does not end.
 @Suite(.timeLimit(.minutes(60))) struct StreamLockTests {
     private static let rounds = 1000
 

@@ -5,7 +5,7 @@ import TransportSupport
 
 @testable import HTTPTransport
 
-/// What a streamed answer says, piece by piece, until it ends.
+/// The content of a streamed answer, piece by piece, until it ends.
 enum StreamPieces {
     /// Reads a stream in a task of its own, which ends with it.
     static func of(_ response: HTTPResponse) async throws -> AsyncStream<String> {

@@ -16,14 +16,14 @@ import WidgetModel
             var outputs: [OutputEntry] = []
             /// The first one that is not let go of.
             var first: UInt64 = 1
-            /// What has not been acknowledged.
+            /// The reloads that have not been acknowledged.
             var outstanding: [ReloadEffect] = []
             var position = LogPosition.start
         }
 
         let state = Mutex(State())
 
-        /// Applies an entry that brings reloads of hosts; what is committed of it is one output.
+        /// Applies an entry that brings reloads of hosts, and commits it as one output.
         func decide(_ hosts: [String]) -> CommittedEffects {
             self.state.withLock { state in
                 state.position = state.position.next
@@ -48,13 +48,13 @@ import WidgetModel
             }
         }
 
-        /// What the owner answers to one who asks what is outstanding.
+        /// The owner's answer to the question for outstanding reloads.
         func backlog(of host: HostKey) -> (reloads: [ReloadEffect], through: LogPosition) {
             self.state.withLock { state in (state.outstanding.filter { $0.host == host }, state.position) }
         }
     }
 
-    /// What one node reads of the log, when the test says so.
+    /// One node's reading of the log, when the test says so.
     private final class Reading: OutputFollowing {
         private struct Session {
             var next: OutputPosition?
@@ -142,7 +142,7 @@ import WidgetModel
             var hosts: [String] = []
             for host in ["a", "b"] where self.luck.chance(2, in: 3) { hosts.append(host) }
             let output = self.log.decide(hosts)
-            // An owner that dies now has told nobody.
+            // An owner that dies now has told no stream.
             guard let owner = self.owner, !self.luck.chance(1, in: 20) else { return self.move(to: nil) }
             self.nodes[owner].feeds.take(.committed(output), of: PartitionID(0))
         }
@@ -157,7 +157,8 @@ import WidgetModel
             }
         }
 
-        /// The host connects to a node, is told what there is, and sees what comes while the others go on.
+        /// The host connects to a node, is told the outstanding reloads, and sees the events that come while the others
+        /// go on.
         mutating func connect() async throws {
             let node = self.nodes[Int(self.luck.next() % 2)]
             let last = self.luck.chance(4, in: 5) ? self.places.randomElement(using: &self.luck) : nil

@@ -105,7 +105,7 @@ import WidgetModel
         #expect(streams.counters.revoked == 1)
     }
 
-    /// What a token stands for is looked up before the stream is among those that end with it, and so once more behind.
+    /// A token is looked up before its stream is among those that end with it, and so once more afterwards.
     @Test func `a stream whose token has moved meanwhile is not opened`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone")

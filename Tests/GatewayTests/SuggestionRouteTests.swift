@@ -52,7 +52,7 @@ import WidgetModel
             return suggestions.map { $0["configuration"]?["team"] }
         }
 
-        /// Answers each question with the text for it, and what there is no text for with an error.
+        /// Answers each question with its text, and one without a text with an error.
         func reply(_ texts: [String: String]) {
             self.provider.reply { body in
                 guard case .string(let question)? = body["question"], let text = texts[question] else {

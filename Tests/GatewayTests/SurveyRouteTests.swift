@@ -5,7 +5,7 @@ import Partitions
 import Testing
 import WidgetModel
 
-/// What is added up over all instances: the last survey's numbers at once, with their age, and none before the first.
+/// Sums over all instances: the last survey's numbers at once, with their age, and none before the first.
 @Suite struct SurveyRouteTests {
     private static let routes = ["budget", "forecast", "apps", "kinds"]
 
@@ -24,7 +24,7 @@ import WidgetModel
         }
         #expect(try await scene.send("GET", "/v1/budget").json["instances"] == nil)
         #expect(try await scene.send("GET", "/v1/forecast").json["buckets"] == nil)
-        // What needs no survey is there.
+        // Members that need no survey are there.
         let app = Self.first(try await scene.send("GET", "/v1/apps").json, "apps")
         #expect(app?["app"] == .string("com.example.scores"))
         #expect(app?["instances"] == nil)

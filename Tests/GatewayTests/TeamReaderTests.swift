@@ -13,7 +13,7 @@ import WidgetModel
 
 /// A sender's key that reads: what it is told on the ops listener, and what it never is.
 @Suite struct TeamReaderTests {
-    /// Requests of its caller name another team's things, or those of nobody.
+    /// Requests of its caller name another team's things, or things that do not exist.
     private struct Names: Sendable {
         let team: String
         let app: String
@@ -73,7 +73,7 @@ import WidgetModel
     }
 
     private static let operators = ["boss-boss-boss-boss-boss admin boss"]
-    /// What only operators or the other team have: words that no answer may have.
+    /// Words of the operators and the other team, which no answer may have.
     private static let rivals = [
         Sports.otherTeam.rawValue, Sports.otherApp.rawValue, "rival", Names.rival.push, "OTHERKEY00",
         "night-shift", "203.0.113.9", "order-17",
@@ -197,7 +197,7 @@ import WidgetModel
         return [text] + queries
     }
 
-    // MARK: What is told
+    // MARK: Answers
 
     @Test func `of every route it is told what is of its own team, and nothing that names another`() async throws {
         let scene = try await Self.scene()
@@ -341,7 +341,7 @@ import WidgetModel
         #expect(try await scene.send("GET", "/v1/hosts/com.example.scores/host-1").status == 404)
     }
 
-    // MARK: Who is let in
+    // MARK: Access
 
     @Test func `a key that does not read, another's signature and other tokens let nobody in`() async throws {
         let scene = try await Self.scene()

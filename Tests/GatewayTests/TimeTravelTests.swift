@@ -135,7 +135,7 @@ import WidgetModel
         let result = await task.result
         #expect(throws: (any Error).self) { try result.get() }
         #expect(clock.now() < Sports.start + .days(366))
-        // The next one is not kept waiting by what is left of it.
+        // The rest of that move does not keep the next one waiting.
         let before = clock.now()
         #expect(try await travel.pass(.zero, stopsMax: 10_000) == before)
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What a host is answered that would need more tombstones than it may have: with one instance at most, four.
+/// The answer to a host that would need more tombstones than it may have: with one instance at most, four.
 @Suite struct TombstoneLimitTests {
     private static let panel = HostKey("panel")
     private static let token = Sports.token("panel")

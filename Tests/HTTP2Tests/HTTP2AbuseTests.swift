@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-/// What hostile peers do, and where it ends: the session closes, and nothing has grown.
+/// Attacks of hostile peers, and their end: the session closes, and nothing has grown.
 @Suite struct HTTP2AbuseTests {
     /// Feeds pieces until the session is over; fails the test if it never is.
     private func feed(

@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-/// What may come on a stream that is not open (RFC 9113, 5.1 and 5.1.1), and what nghttp2 would let pass.
+/// Frames on a stream that is not open (RFC 9113, 5.1 and 5.1.1), and faults that nghttp2 would let pass.
 @Suite struct HTTP2ClosedStreamTests {
     /// The code of the GOAWAY that `bytes` bring about, nil if the session goes on.
     private func goAway(_ peer: ServerPeer, _ bytes: [UInt8]) throws -> HTTP2ErrorCode? {
@@ -29,7 +29,7 @@ import Testing
     @Test func `a stream below one that was opened before is none`() throws {
         let peer = try ServerPeer()
         #expect(try self.goAway(peer, Wire.request(5) + Wire.request(3)) == .protocolError)
-        // What came before the fault was read.
+        // The frames before the fault were read.
         #expect(peer.requests().map(\.stream) == [5])
     }
 
@@ -181,7 +181,7 @@ import Testing
         #expect(resets.map { $0.number(at: 0) } == [HTTP2ErrorCode.protocolError.rawValue])
     }
 
-    /// What a shell makes of `authorization: bearer $(…)` where the command failed.
+    /// A shell makes these of `authorization: bearer $(…)` where the command failed.
     @Test(arguments: ["bearer ", "Bearer \t ", " ", "", "bearer"])
     func `an authorization without a credential reaches the owner`(value: String) throws {
         let peer = try ServerPeer()

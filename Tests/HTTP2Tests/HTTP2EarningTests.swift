@@ -1,20 +1,20 @@
 import HTTP2
 import Testing
 
-/// What requests pay for, so that the limits of rates meet only what no request explains.
+/// The frames that requests pay for, so that the limits of rates meet only frames that no request explains.
 @Suite struct HTTP2EarningTests {
-    /// A kind of frame that is counted: its limit, and what requests earn of it.
+    /// A kind of frame that is counted: its limit, and how many of it requests earn.
     struct Share: Sendable, CustomTestStringConvertible {
         var limit: HTTP2Limit
-        /// What a stream pays for when it is opened.
+        /// How many a stream pays for when it is opened.
         var opened = 0
-        /// What it pays for when its answer begins.
+        /// How many it pays for when its answer begins.
         var answered = 0
         /// Sets the burst; no second brings more.
         var setBurst: @Sendable (inout HTTP2Limits, Int) -> Void
         /// How many of the burst the greeting has taken.
         var taken = 0
-        /// What comes first, on stream 1.
+        /// The first frames, on stream 1.
         var prelude: [UInt8] = []
         /// Number `n` of the frame.
         var frame: @Sendable (Int) -> [UInt8]
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `requests that are answered before they are whole may be reset, each`() throws {
-        // What Go's client does when a push is refused before its body is out.
+        // Go's client does this when a push is refused before its body is out.
         let peer = try ServerPeer()
         for number in 0..<5000 {
             let stream = Self.stream(number)

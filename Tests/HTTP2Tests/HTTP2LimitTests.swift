@@ -23,7 +23,7 @@ import Testing
         #expect(peer.batch.requests.map(\.flags) == [.headersTooLarge])
         #expect(peer.respond(1, 431))
         #expect(try peer.sent().map(\.kind) == [Wire.Kind.headers])
-        // What was on its way is thrown away.
+        // Frames that were on their way are thrown away.
         try peer.receive(Wire.data(1, [1, 2, 3], isLast: true))
         #expect(peer.batch.requests.count == 1)
     }
@@ -228,7 +228,7 @@ import Testing
         var limits = HTTP2Limits()
         limits.heldBytesMax = 1000 + 2 * ":POST/3/device/aabblocalhost".utf8.count - 2
         let peer = try ServerPeer(limits)
-        // What is whole counts no more: the batch has it.
+        // A whole request counts no more: the batch has it.
         try peer.receive(
             Wire.request(1, isLast: false) + Wire.data(1, [UInt8](repeating: 0x61, count: 900), isLast: true)
         )

@@ -3,7 +3,7 @@ import Testing
 
 /// Frames that a peer may send so often at once, and so often a second after.
 @Suite struct HTTP2RateTests {
-    /// A rate: what is counted, its limit, and how to make number `n` of it.
+    /// A rate: its limit, the counted frames, and how to make number `n` of them.
     struct Rate: Sendable, CustomTestStringConvertible {
         var limit: HTTP2Limit
         var explanation: String

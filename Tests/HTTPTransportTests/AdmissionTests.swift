@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPTransport
 
-/// What an owner may say to a connection before it is served.
+/// An owner's admission of a connection before it is served.
 @Suite struct AdmissionTests {
     private func limits(_ connection: EmbeddedConnection) -> [UInt32] {
         connection.clientEvents.compactMap { event in

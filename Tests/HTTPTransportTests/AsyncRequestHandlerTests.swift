@@ -6,7 +6,7 @@ import TransportSupport
 
 @testable import HTTPTransport
 
-/// What an asynchronous handler answers on its event loop, without a task.
+/// Answers that an asynchronous handler gives on its event loop, without a task.
 @Suite struct AsyncRequestHandlerTests {
     private static func batch(_ path: String) -> RequestBatch {
         var batch = RequestBatch()

@@ -4,7 +4,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-/// What people read of a network that fails.
+/// The words for people about a network that fails.
 @Suite struct ConnectionFailureTests {
     @Test(arguments: [
         (ECONNREFUSED, "connection refused: nothing listens there"), (ECONNRESET, "it closed the connection"),

@@ -239,7 +239,7 @@ import Testing
     }
 }
 
-/// A connection that remembers what was asked of it.
+/// A connection that remembers the calls to it.
 private final class Member: ListenerMember {
     var heldBytes = 0
     var isAborted = false

@@ -17,7 +17,7 @@ import Testing
             self.pool = ConnectionPool(limits, seed: 1)
         }
 
-        /// What one call makes the pool ask for.
+        /// The actions that the pool asks for after one call.
         mutating func after(
             _ body: (inout ConnectionPool, NIODeadline, inout [ConnectionPool.Action]) -> Void
         ) -> [ConnectionPool.Action] {

@@ -98,7 +98,7 @@ import Testing
         let owner = try #require(connection.handler.connection)
         #expect(owner.beginStreaming(1, status: 200, fields: ResponseFields()))
         #expect(owner.write(1, [UInt8](repeating: 0x61, count: 100_000).span) == .full)
-        // What the window lets through goes out; the client never answers with credit.
+        // The bytes within the window go out; the client never answers with credit.
         owner.flush()
         connection.advance(seconds: 31)
         #expect(connection.handler.events == [.batch(["/events"]), .streamClosed(1)])

@@ -59,7 +59,7 @@ final class EmbeddedConnection {
     }
 
     deinit {
-        // What a test leaves open goes with it; it may have been closed before.
+        // A channel that a test leaves open ends with it; it may have been closed before.
         _ = try? self.channel.finish(acceptAlreadyClosed: true)
         self.loop.stop()
     }
@@ -106,7 +106,7 @@ final class EmbeddedConnection {
         #expect(self.session.request(method: "POST", fields: fields, body: body.span) != nil)
     }
 
-    /// Sends what waits, and these bytes behind it, all at once.
+    /// Sends the waiting output, and these bytes behind it, all at once.
     ///
     /// - Parameter closes: Whether TLS is closed behind it.
     func send(_ plaintext: [UInt8] = [], closes: Bool = false) throws {

@@ -41,7 +41,7 @@ private final class EmbeddedHTTP1 {
     }
 
     deinit {
-        // What a test leaves open goes with it; it may have been closed before.
+        // A channel that a test leaves open ends with it; it may have been closed before.
         _ = try? self.channel.finish(acceptAlreadyClosed: true)
         self.loop.stop()
     }
@@ -207,7 +207,7 @@ private final class EmbeddedHTTP1 {
         #expect(connection.handler.flags == [.bodyTooLarge])
         let answer = try connection.received()
         #expect(answer == "HTTP/1.1 413 Payload Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
-        // What the client still sends is thrown away for a moment.
+        // The client's further bytes are thrown away for a moment.
         try connection.send(String(repeating: "b", count: 10_000))
         connection.advance(seconds: 2)
         #expect(!connection.channel.isActive)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPTransport
 
-/// What a client's connection decides in each of its states.
+/// The decisions of a client's connection in each of its states.
 @Suite struct HTTP2ClientMachineTests {
     private typealias Machine = HTTP2ClientMachine<String>
 
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// What an event leads to, by the stage that it finds.
+    /// The results of an event, by the stage that it finds.
     private func table(_ event: (inout Machine) -> String) -> [String] {
         Stage.allCases.map { stage in
             var machine = stage.machine()

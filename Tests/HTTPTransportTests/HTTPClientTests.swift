@@ -123,7 +123,7 @@ import Testing
         try await Self.with(
             { $0.connectionsMax = 1 },
             script: { request in
-                // Every fifth of the first hundred is refused, as APNs does to what was on its way.
+                // Every fifth of the first hundred is refused, as APNs does to requests that were on their way.
                 request.number <= 100 && request.number % 5 == 0
                     ? [.streamsMax(1), .reset(.refusedStream)] : [.answer(200)]
             }

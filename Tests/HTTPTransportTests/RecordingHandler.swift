@@ -15,7 +15,7 @@ final class RecordingHandler: RequestBatchHandler {
     /// The last connection that sent something; kept to answer later.
     var connection: HTTPConnection?
     var status: Int? = 200
-    /// What happens before a request is answered.
+    /// Runs before a request is answered.
     var beforeAnswer: (HTTPConnection) -> Void = { _ in }
     var admission = HTTPAdmission.accepted(streamsMax: nil)
 

@@ -22,7 +22,7 @@ import TransportSupport
         for _ in 0..<count { refused.count() }
         #expect(refused.isHalfUsed == isHalfUsed)
         #expect(refused.isExhausted == isExhausted)
-        // Time gives back what may be refused, not what was passed.
+        // Time gives back room for refusals; a limit that was passed stays passed.
         clock.second.add(1000, ordering: .relaxed)
         #expect(!refused.isHalfUsed)
         #expect(refused.isExhausted == isExhausted)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPTransport
 
-/// What a server's connection decides in each of its states.
+/// The decisions of a server's connection in each of its states.
 @Suite struct SecureServerMachineTests {
     private typealias Machine = SecureServerMachine<String>
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// What an event leads to, by the stage that it finds.
+    /// The results of an event, by the stage that it finds.
     private func table(_ event: (inout Machine) -> String) -> [String] {
         Stage.allCases.map { stage in
             var machine = stage.machine()
@@ -192,7 +192,7 @@ import Testing
         #expect(machine.wantsRead(isWritable: true) == true)
         #expect(machine.releaseRead(isWritable: true) == false)
         #expect(machine.wantsRead(isWritable: false) == false)
-        // What waited has filled it again.
+        // The waiting bytes have filled it again.
         #expect(machine.releaseRead(isWritable: false) == false)
         #expect([machine.releaseRead(isWritable: true), machine.releaseRead(isWritable: true)] == [true, false])
     }

@@ -13,7 +13,7 @@ struct TestServer {
     var port: Int { self.server.port }
     var url: String { "https://localhost:\(self.port)" }
 
-    /// What most tests ask for: says what it got.
+    /// The answer for most tests: it repeats the request.
     static let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
         var response = HTTPResponse(
             status: 200,

@@ -39,7 +39,7 @@ import WidgetModel
         #expect(try verify(target) == [])
         #expect(!FileManager.default.fileExists(atPath: target + ".partial"))
 
-        // What is accepted afterwards is in the original alone.
+        // Records that are accepted afterwards are in the original alone.
         try traffic.run(hosts: 2, pushes: 1, seed: 9)
         let now = traffic.now
         let journal = try SQLiteJournal(

@@ -5,7 +5,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What `log verify` says of outputs that were written in pieces.
+/// The findings of `log verify` on outputs that were written in pieces.
 @Suite struct LogPiecesTests {
     private static let partition = PartitionID(0)
 

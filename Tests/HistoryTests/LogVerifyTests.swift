@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What `freshet log verify` does: every row, then a replay of what is good.
+/// The work of `freshet log verify`: it checks every row, then replays the good ones.
 func verify(_ directory: String) throws -> [LogFault] {
     let survey = LogSurvey(of: directory)
     var faults = survey.faults
@@ -26,7 +26,7 @@ func verify(_ directory: String) throws -> [LogFault] {
     return faults
 }
 
-/// Damage of one sort, and what has to be said of it.
+/// Damage of one sort, and the fault that must be reported.
 struct PlantedFault: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let expected: LogFault.Code

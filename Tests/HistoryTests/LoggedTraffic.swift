@@ -85,7 +85,7 @@ final class LoggedTraffic {
         Int(PartitionID(of: host, among: Self.partitions).rawValue)
     }
 
-    /// Appends one entry, applies it and commits what comes out.
+    /// Appends one entry, applies it and commits the effects.
     ///
     /// - Parameter effectsMax: No more outputs are written once they hold so many.
     func append(_ records: [Record], to partition: Int, effectsMax: Int = .max) throws {
@@ -138,7 +138,7 @@ final class LoggedTraffic {
     /// - Parameter effectsMax: It ends after so many of them, as a gateway that dies does.
     func pushToAll(_ count: Int, effectsMax: Int = .max) throws {
         self.pass(.hours(1))
-        // Whoever has a reload on its way waits with the next one.
+        // A host with a reload on its way waits with the next one.
         while !self.reloads.isEmpty {
             let reloads = self.reloads
             self.reloads = []

@@ -57,8 +57,8 @@ import WidgetModel
         try Data(bytes).write(to: URL(filePath: path))
     }
 
-    /// What is in the data directory and how large, but for what SQLite keeps beside a file to read it: an index, and an
-    /// empty log.
+    /// The files of the data directory with their sizes, except for those that SQLite keeps beside a file to read it:
+    /// an index, and an empty log.
     private func files() throws -> [String: Int] {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: self.traffic.directory)
         var sizes: [String: Int] = [:]
@@ -70,7 +70,7 @@ import WidgetModel
         return sizes
     }
 
-    /// Somebody whose host registered in what is gone.
+    /// An instance whose host registered in the trimmed part.
     private static let instance = "com.example.scores/host-3:w1"
     private static let home = LoggedTraffic.partition(of: HostKey("host-3"))
 

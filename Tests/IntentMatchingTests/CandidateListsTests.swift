@@ -4,7 +4,7 @@ import Testing
 @testable import IntentMatching
 
 @Suite struct CandidateListsTests {
-    /// What a key's list holds: expressions, and what is left of each.
+    /// The contents of a key's list: expressions, and the rest of each.
     typealias Model = [UInt32: [UInt32: [UInt32]]]
 
     static func contents(_ lists: borrowing CandidateLists, _ key: UInt32) -> [UInt32: [UInt32]] {

@@ -1,7 +1,7 @@
 import IntentMatching
 import WidgetModel
 
-/// Hosts by number, in plain arrays. A host that nobody uses any more gives its number to the next new one.
+/// Hosts by number, in plain arrays. A host that no instance uses any more gives its number to the next new one.
 struct HostList: HostNaming {
     private var ids: [[UInt8]?] = []
     private var uses: [Int] = []

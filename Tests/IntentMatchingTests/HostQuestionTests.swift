@@ -49,7 +49,7 @@ import WidgetModel
         for number in 0..<UInt32(count) where number < 30 || number % 8 == 1 {
             for instance in number * 3..<number * 3 + number % 3 { hosts[instance] = number }
         }
-        // The last hosts have no instance, and no one has a number as high.
+        // The last hosts have no instance: no host with one has a number as high.
         hosts = hosts.filter { Int($0.value) < count - 10 }
         for (instance, host) in hosts.sorted(by: { $0.key < $1.key }) {
             Self.insert(instance, host: host, into: &index)
@@ -129,7 +129,7 @@ import WidgetModel
         #expect(try plan("h-7") == "hosts: lists by $host (3) through 1 filters; 3000 rows")
         #expect(try plan(["wildcard": "h-99*7"]) == "hosts: lists by $host (3) through 1 filters; 3000 rows")
         #expect(try plan("h-1500") == "hosts: no row can match; 3000 rows")
-        // The index has h-199 of them, and nobody from h-1990 on.
+        // The index has h-199 of them, and no host from h-1990 on.
         #expect(try plan(["prefix": "h-199"]) == "hosts: lists by $host (3) through 1 filters; 3000 rows")
     }
 }

@@ -2,7 +2,7 @@ import IntentMatching
 import TestSupport
 import WidgetModel
 
-/// What the index should be: a list of instances, each asked by itself.
+/// The model of the index: a list of instances, each asked by itself.
 struct IntentIndexModel {
     struct Instance {
         var app: BundleID

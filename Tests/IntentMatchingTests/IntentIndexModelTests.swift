@@ -232,7 +232,7 @@ extension IntentIndex {
         return found
     }
 
-    /// What a question finds whose plans are made in steps of so much work.
+    /// The matches of a question whose plans are made in steps of so much work.
     private func ask(
         _ app: BundleID,
         _ kind: WidgetKind?,

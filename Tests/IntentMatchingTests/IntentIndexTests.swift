@@ -88,7 +88,7 @@ import WidgetModel
         let absent = try MatchPattern.parse(["title": ["exists": false]])
         #expect(index.ask(Self.app, nil, absent, 4) == [1])
         #expect(index.ask(Self.app, Self.kind, absent, 4) == [1])
-        // Nothing is known of the other kind's parameters; whoever names it has checked the pattern.
+        // Nothing is known of the other kind's parameters; a caller that names the kind has checked the pattern.
         #expect(index.ask(Self.app, WidgetKind("other"), absent, 4) == [2])
         index.declare(try KindSchema(kind: Self.kind), app: Self.app)
         #expect(index.ask(Self.app, nil, absent, 4) == [])

@@ -140,7 +140,7 @@ import WidgetModel
                     == one.ask(Self.app, Self.kind, pattern, 4096, hosts: Self.hosts).sorted()
             )
         }
-        // What comes while loading and is no new instance finds the lists.
+        // A change while loading that is no new instance finds the lists.
         loaded.startLoading()
         loaded.remove(InstanceNumber(5))
         #expect(loaded.count(app: Self.app) == 139_999)

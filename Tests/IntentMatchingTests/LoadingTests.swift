@@ -121,7 +121,7 @@ import WidgetModel
         index.finishLoading()
         #expect(index.checkInvariants() == [], "seed \(seed)")
         try ask()
-        // What the lists were built with, changes find as it should be.
+        // Changes find the built lists as they should be.
         for _ in 0..<6 { insert(40) }
         for number in 0..<next where dice.chance(1, in: 2) {
             index.remove(number)

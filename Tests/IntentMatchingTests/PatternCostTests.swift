@@ -2,7 +2,7 @@ import IntentMatching
 import Testing
 import WidgetModel
 
-/// What patterns cost, and that what costs too much is refused before it is asked.
+/// The costs of patterns. A pattern that costs too much is refused before it is asked.
 @Suite struct PatternCostTests {
     private static func cost(_ json: JSONValue) throws -> Int {
         try MatchPattern.parse(json, limits: PatternLimits(costMax: .max)).cost
@@ -66,7 +66,7 @@ import WidgetModel
         #expect(fault(3)?.description.hasPrefix(sentence) == true)
     }
 
-    /// What was made to cost most: 26 alternatives, each to be tried at each place of each text in vain.
+    /// The pattern that is made to cost most: 26 alternatives, each to be tried at each place of each text in vain.
     @Test func `wildcards that are tried at each place are accepted, for they are searched in one pass`() throws {
         let runs = String(repeating: "a", count: 504)
         let atoms = (0..<26).map { _ -> JSONValue in ["wildcard": .string("*\(runs)b*")] }

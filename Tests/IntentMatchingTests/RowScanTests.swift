@@ -15,7 +15,7 @@ import Testing
         return table
     }
 
-    /// What a plan finds, and in how many parts.
+    /// The rows that a plan finds, and in how many parts.
     private static func walk(
         _ path: SegmentPlan.Path,
         _ table: borrowing RowTable,

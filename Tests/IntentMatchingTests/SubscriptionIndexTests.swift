@@ -62,7 +62,7 @@ import WidgetModel
         #expect(Set(index.matches(attributes)) == [numbers[1], numbers[47]])
     }
 
-    /// What is left of an expression is kept beside it only up to a length.
+    /// The rest of an expression is kept beside it only up to a length.
     @Test(arguments: [ConditionProgram.restMax - 1, ConditionProgram.restMax, ConditionProgram.restMax + 1])
     func `conditions of many parts are found as others are`(words: Int) throws {
         // An equality that finds it, and "any of" with one word of its own.
@@ -203,7 +203,7 @@ extension Dice {
         Configuration(self.configuration(schema).parameters.filter { !$0.value.holdsDate })
     }
 
-    /// A pattern without what only instances have.
+    /// A pattern without fields that only instances have.
     mutating func condition() -> JSONValue {
         while true {
             let pattern = self.pattern()

@@ -33,7 +33,7 @@ import WidgetModel
         }
     }
 
-    /// What may be compared in vain is bounded by the text alone, however much is sought in it.
+    /// The text's length alone bounds the comparisons made in vain, however much is sought in it.
     @Test func `a text that is made to be tried in vain is searched by a table`() {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 1000)
         let sought = [UInt8](repeating: UInt8(ascii: "a"), count: 504) + [UInt8(ascii: "b")]

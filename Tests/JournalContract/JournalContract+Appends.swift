@@ -70,7 +70,7 @@ extension JournalContract {
                     let numbers = names.compactMap { Int($0.dropFirst(2)) }
                     #expect(numbers == numbers.sorted())
                 }
-                // What is for all comes to each in the same order.
+                // Submissions to all come to each partition in the same order.
                 let orders = texts.map { $0.joined().filter { $0.hasSuffix("all") } }
                 #expect(orders[0] == orders[1] && orders[1] == orders[2])
             }
@@ -116,7 +116,7 @@ extension JournalContract {
             if case .failure(let error) = refusal {
                 #expect(error.message == "append of 900001 bytes to partition 0, the limit is 900000")
             }
-            // What is the same for all counts once, what is not counts as often as there is.
+            // Records that are the same for all partitions count once; others count for each partition.
             #expect(bench.journal.appendToAll(SubmissionToAll(record(bytes: limit))).code == nil)
             #expect(bench.journal.appendToAll(SubmissionToAll(record(bytes: limit + 1))).code == .invalid)
             for excess in [-1, 0, 1] {
@@ -202,7 +202,7 @@ extension JournalContract {
         }
     }
 
-    /// What one thread appended once.
+    /// One append of one thread.
     private struct Item {
         let name: String
         /// How many records, all with that name.

@@ -22,7 +22,7 @@ extension JournalContract {
         return frames
     }
 
-    /// Rules of ``SnapshotStore``, but for what is let go of the log.
+    /// Rules of ``SnapshotStore``, except for trimming the log.
     package static let snapshots: [JournalContract] = [
         JournalContract("snapshots are listed by partition, the newest first, also after a restart") { make in
             let bench = try make(2, JournalLimits())

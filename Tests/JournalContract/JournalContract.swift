@@ -11,9 +11,9 @@ package protocol JournalBench: AnyObject {
     func reopen() throws
 }
 
-/// What every journal must do: rules that tests run a journal through.
+/// The rules of every journal, which tests run a journal through.
 ///
-/// A rule says nothing of a clock, of how what waits is packed, and of what a store does when it fails: that is each
+/// A rule says nothing of a clock, of the packing of waiting submissions, and of a store's failures: those are each
 /// journal's own.
 package struct JournalContract: Sendable, CustomTestStringConvertible {
     /// Makes a new log with so many partitions.

@@ -11,7 +11,7 @@ import WidgetModel
 
 @testable import JournalJetStream
 
-/// What goes wrong with brokers, by name.
+/// Faults of brokers, by name.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .serialized)
 struct BadDayTests {
     private static let partition = PartitionID(0)
@@ -28,7 +28,7 @@ struct BadDayTests {
         let result = harness.journal.append("b")
         harness.brokers.resume(0)
         #expect(result.code == .unknownOutcome)
-        // The answer to this one is known again; what was unknown may be in the log, once.
+        // The answer to this one is known again; the submission of unknown outcome may be in the log, once.
         let end = ContinuousClock.now + .seconds(120)
         while harness.journal.append("c").code != nil { #expect(ContinuousClock.now < end) }
         let texts = try harness.journal.texts().joined()

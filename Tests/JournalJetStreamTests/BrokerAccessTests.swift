@@ -8,7 +8,7 @@ import TLS
 import Testing
 import WidgetModel
 
-/// How brokers are reached, and as whom: what does not fit is refused in words that say what to change.
+/// Access to brokers and the user's identity: a wrong setting is refused in words that say what to change.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .serialized)
 struct BrokerAccessTests {
     /// Certificates of a day, in a folder of their own.
@@ -49,7 +49,7 @@ struct BrokerAccessTests {
         try Harness.configuration(brokers, cluster: "access", partitions: 1)
     }
 
-    /// What keeps a log from being opened; nil if nothing does.
+    /// The error of opening a log; nil if it opens.
     private static func fault(_ configuration: JetStreamJournal.Configuration) throws -> JournalError? {
         do {
             let journal = try Harness.open(configuration)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import JournalJetStream
 
-/// Brokers that would lose what was accepted are refused, and it is said what to change.
+/// Brokers that would lose accepted submissions are refused, and the message names the change to make.
 @Suite struct BrokerCheckTests {
     private static func answer(_ version: String, _ data: String) -> [UInt8] {
         Array(#"{"server":{"name":"n1","ver":"\#(version)"},"data":\#(data)}"#.utf8)

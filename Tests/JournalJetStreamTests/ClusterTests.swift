@@ -101,7 +101,7 @@ struct ClusterTests {
         let starts = nodes.map(\.starts)
         for number in 0..<3 {
             harness.brokers.kill(number)
-            // What can be appended again is over the election.
+            // Once an entry can be appended again, the election is over.
             #expect(harness.journal.append("after \(number)").code == nil)
             try harness.brokers.start(number)
             #expect(harness.journal.append("back \(number)").code == nil)
@@ -296,7 +296,7 @@ private final class TestNode: Sendable {
         self.journal.close()
     }
 
-    /// What the node's clock waits at while it is stopped.
+    /// The gate at which the node's clock waits while it is stopped.
     private final class Gate: Sendable {
         let isOpen = Mutex(true)
 

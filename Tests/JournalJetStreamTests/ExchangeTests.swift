@@ -42,7 +42,7 @@ struct ExchangeTests {
             }
         }
 
-        /// What asks for an answer of so many bytes.
+        /// A question that asks for an answer of `count` bytes.
         static func asking(for count: Int) -> [UInt8] {
             [1] + (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
         }

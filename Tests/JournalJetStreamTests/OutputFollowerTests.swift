@@ -21,7 +21,7 @@ struct OutputFollowerTests {
         }
     }
 
-    /// Follows outputs, and says what is told: positions, and those where reading begins as negative numbers.
+    /// Follows outputs, and returns the told positions; those where reading begins are negative numbers.
     private static func follow(_ journal: JetStreamJournal, from position: OutputPosition?, until last: UInt64)
         -> Inbox<Int64>
     {

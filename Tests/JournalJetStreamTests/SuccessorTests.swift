@@ -92,7 +92,7 @@ import WidgetModel
             ]
         )
         #expect(try history.newestOutputs(PartitionID(0), max: 9).count == 3)
-        // What is let go of is counted from where the log begins.
+        // Trimmed entries are counted from where the log begins.
         #expect(try harness.own.trimAll(through: [LogPosition(1001), .start]) == 1)
         #expect(try journal.history.head(PartitionID(0)) == LogPosition(1002))
         #expect(throws: JournalError.self) { try successor.check(Self.format) }

@@ -6,7 +6,7 @@ import WidgetModel
 
 @testable import JournalSQLite
 
-/// What a data directory takes, by what is in it.
+/// The bytes of a data directory, by the sorts of its files.
 @Suite struct DirectorySizesTests {
     @Test func `every file is counted once, under what it is`() throws {
         let temporary = try TemporaryDirectory()

@@ -29,7 +29,7 @@ import WidgetModel
         )
     }
 
-    /// Closes and opens again, and returns what is in the log.
+    /// Closes and opens again, and returns the log's texts.
     private func reopened() throws -> [[String]] {
         self.journal.close()
         let journal = try self.open()

@@ -6,7 +6,7 @@ import WidgetModel
 
 @testable import JournalSQLite
 
-/// What the SQLite journal promises about the disk.
+/// The SQLite journal's promises about the disk.
 @Suite struct DurabilityTests {
     private func open(
         _ directory: TemporaryDirectory,

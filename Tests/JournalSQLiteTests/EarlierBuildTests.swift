@@ -6,7 +6,7 @@ import WidgetModel
 
 @testable import JournalSQLite
 
-/// What builds before 0.2.0 left is refused by name and left as it is.
+/// Files of builds before 0.2.0 are refused by name and left as they are.
 @Suite struct EarlierBuildTests {
     private static let sentence = "was written by a build before 0.2.0; export with that build, import here"
     private let temporary: TemporaryDirectory

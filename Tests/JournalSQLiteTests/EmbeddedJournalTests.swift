@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What the journals of one machine must do alike beyond the contract: how what waits is packed, and by which clock.
+/// The rules of the journals of one machine beyond the contract: how they pack waiting submissions, and by which clock.
 @Suite struct EmbeddedJournalTests {
     @Test(arguments: Store.allCases)
     func `all that waits is packed together, and every receipt names its records' place`(store: Store)
@@ -153,7 +153,7 @@ import WidgetModel
         harness.whileHeld {
             for text in ["a", "b"] {
                 journal.append(Submission(partition: PartitionID(0), records: records(text))) { _ in
-                    // What is durable can be read by the time the receipt comes.
+                    // A durable entry can be read by the time the receipt comes.
                     let count = try? journal.history.read(PartitionID(0), from: .start, entriesMax: 9).count
                     inbox.add("\(text) \(count ?? -1)")
                 }

@@ -112,7 +112,7 @@ import WidgetModel
         for _ in 0..<60 {
             var damaged = whole
             if random.next() % 3 == 0 {
-                // A torn write: what comes behind some page was never written.
+                // A torn write: the bytes behind some page were never written.
                 damaged.removeLast(1 + Int(random.next() % UInt64(whole.count)))
             } else {
                 damaged[Int(random.next() % UInt64(whole.count))] ^= 1 << UInt8(random.next() % 8)

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It is a copy of that layer with another `xOpen`, which gives such files a copy of their methods with another `xSync`.
 enum SyncFaults {
-    /// What the copies were made of, and the copies: never freed, since SQLite keeps pointers to them.
+    /// The original layer and its copies: never freed, since SQLite keeps pointers to them.
     @safe
     private struct Layer: @unchecked Sendable {
         let unix: UnsafeMutablePointer<sqlite3_vfs>

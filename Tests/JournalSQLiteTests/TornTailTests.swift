@@ -24,7 +24,7 @@ import WidgetModel
         try SQLiteJournal(configuration: self.configuration, clock: { Instant(seconds: 1_000) })
     }
 
-    /// A directory as a crash leaves it: what was committed is in the write-ahead log.
+    /// A directory as a crash leaves it: the committed entries are in the write-ahead log.
     private func crashed(entries: Int) throws -> (directory: TemporaryDirectory, log: URL) {
         let journal = try self.open()
         for number in 0..<entries { _ = try journal.append("entry-\(number)").get() }

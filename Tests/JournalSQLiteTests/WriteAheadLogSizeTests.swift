@@ -8,7 +8,7 @@ import WidgetModel
 
 @testable import JournalSQLite
 
-/// What the write-ahead log takes of the disk.
+/// The size of the write-ahead log on the disk.
 @Suite struct WriteAheadLogSizeTests {
     private static let walBytesMax = 1_048_576
     private let temporary: TemporaryDirectory
@@ -110,7 +110,7 @@ import WidgetModel
 // MARK: - Readers
 
 extension WriteAheadLogSizeTests {
-    /// A reader of another process, as an operator's shell, that goes on seeing what there was when it began.
+    /// A reader of another process, as an operator's shell: it goes on seeing the entries of its beginning.
     private func reader(of file: String) throws -> Database {
         let reader = try Database(path: self.temporary.journal + "/" + file, access: .readOnly)
         try reader.execute("BEGIN")

@@ -16,7 +16,7 @@ import WidgetModel
         )
     }()
 
-    /// What a step is, for comparing.
+    /// A step as text, for comparing.
     private static func text(_ step: FanCopier.Step) -> String {
         switch step {
         case .findProgress(let partition): "find \(partition)"

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct MessageWriterTests {
-    /// What a step is, for comparing.
+    /// A step as text, for comparing.
     private static func text(_ step: MessageWriter.Step) -> String {
         switch step {
         case .look: "look"
@@ -91,7 +91,7 @@ import Testing
         #expect(Self.text(writer.found(newest: nil, ends: Self.ends(20, 30))) == "publish behind the end 30")
     }
 
-    // Trimmed up to 8: what an attempt stored would be there. Up to 9: nobody knows.
+    // Trimmed up to 8: a message that an attempt stored would be there. Up to 9: that is not known.
     @Test(arguments: [(9, "publish behind the end 30"), (10, "unknownOutcome")] as [(UInt64, String)])
     func `an attempt that may have been stored and trimmed is not sent again`(first: UInt64, step: String) {
         var writer = Self.writer(at: 8)

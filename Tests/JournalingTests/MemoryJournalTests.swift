@@ -13,7 +13,7 @@ import WidgetModel
         return Submission(partition: self.partition, records: packed)
     }
 
-    /// What callbacks said, in their order.
+    /// The callbacks' lines, in their order.
     private final class Notes: Sendable {
         private let lines = Mutex<[String]>([])
         func add(_ line: String) { self.lines.withLock { $0.append(line) } }

@@ -52,7 +52,7 @@ import WidgetModel
         bytes[middle] ^= 1
         #expect(try Self.read(bytes, wanting: { $0 != 7 }).1 == [Self.frames[0], Self.frames[2]])
         #expect(throws: JournalError.self) { try Self.read(bytes, wanting: { $0 == 7 }) }
-        // One that is missing or cut off is found by everybody.
+        // Every reader finds a frame that is missing or cut off.
         for count in 0..<bytes.count {
             #expect(throws: JournalError.self, "\(count)") {
                 try Self.read(Array(bytes.prefix(count)), wanting: { $0 != 7 })

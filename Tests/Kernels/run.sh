@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests CKernels with every compiler there is: clang and gcc for this processor, and Debian's cross compiler for aarch64,
-# run under qemu. What is not installed is skipped and said (apt-get install gcc-aarch64-linux-gnu qemu-user).
+# run under qemu. A compiler that is not installed is skipped, with a message (apt-get install gcc-aarch64-linux-gnu
+# qemu-user).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=.build/kernels
@@ -21,7 +22,8 @@ check() { # name, how to run it, compiler
 
 check native-clang "" clang
 check native-gcc "" gcc
-# What picks a variant must not call the sanitiser, which is not there yet. It wants libdispatch, which comes with Swift.
+# The function that picks a variant must not call the sanitiser, which is not there yet. It wants libdispatch, which
+# comes with Swift.
 libraries=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")/lib/swift/linux
 check address-sanitiser "" clang -fsanitize=address,undefined -fno-sanitize-recover=all -fuse-ld=lld
 check thread-sanitiser "" clang -fsanitize=thread -L "$libraries" -Wl,-rpath,"$libraries" -ldispatch -lBlocksRuntime

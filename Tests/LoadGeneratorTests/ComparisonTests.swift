@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Two runs beside each other, and what may be said of their differences.
+/// Two runs beside each other, and the verdicts on their differences.
 @Suite struct ComparisonTests {
     private static let second: Int64 = 1_000_000_000
 

@@ -2,7 +2,7 @@ import LoadGenerator
 import TestSupport
 import Testing
 
-/// What the generator reads of an event stream.
+/// The generator's reading of an event stream.
 @Suite struct EventStreamTests {
     private static let run: UInt64 = 0x3F1C_9E52_7A60_4B1D
     private static let text = """

@@ -2,7 +2,7 @@ import LoadGenerator
 import TestSupport
 import Testing
 
-/// The table of what waits, and the numbers in pushes' ids.
+/// The table of waiting requests, and the numbers in pushes' ids.
 @Suite struct ExchangeTests {
     private static func exchange(_ streamID: Int32) -> Exchange {
         Exchange(streamID: streamID, load: 1, intended: Int64(streamID) * 10, number: Int64(streamID))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadGenerator
 
-/// When the generator's hosts connect, and what comes of a connection that is lost.
+/// When the generator's hosts connect, and what they do about a lost connection.
 @Suite struct HostStreamsMachineTests {
     /// A machine and what it wants done.
     private struct Scene {

@@ -2,7 +2,7 @@ import Histogram
 import LoadGenerator
 import Testing
 
-/// What a report keeps of an interval's latencies.
+/// An interval's latencies as a report keeps them.
 @Suite struct LatencyBucketTests {
     @Test(arguments: [UInt64(0), 1, 63, 64, 65, 127, 128, 1000, 1_000_000, 86_400_000_000])
     func `a latency is in a bucket that begins at most 3 percent below its end`(microseconds: UInt64) throws {

@@ -28,7 +28,7 @@ import Testing
         let pushes = try #require(scenario.loads.first { $0.name == "pushes" }?.process)
         #expect(pushes.expectedCount == Double(size.rate * size.seconds))
         for load in scenario.loads { #expect(load.start + 1_000_000 <= scenario.length, "\(load.name)") }
-        // What a slow machine would miss is none of them.
+        // No objective is one that a slow machine would miss.
         #expect(scenario.objectives.map(\.text) == ["errors <= 0", "answered >= 100%"])
     }
 

@@ -3,7 +3,7 @@ import LoadGenerator
 import TestSupport
 import Testing
 
-/// What a run counts, and how histograms are written.
+/// The counts of a run, and the form of histograms.
 @Suite struct TallyTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -29,7 +29,7 @@ import Testing
         #expect(tally.latencies(.accepted, load: 1).histogram.totalCount == 0)
         #expect(tally.latencies(.accepted, load: 1).unreached == 1)
         #expect(tally.heldBack == 1)
-        // Only what went out without waiting for the server says how late the generator is.
+        // Only operations that did not wait for the server say how late the generator is.
         #expect(tally.lateness.totalCount == 1)
         #expect(tally.behind == 0)
     }
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: The interchange format
 
-    /// Reads what was written, by the format's description.
+    /// Reads the written counts, by the format's description.
     private static func counts(_ payload: [UInt8]) -> [Int64] {
         var counts: [Int64] = []
         var index = 40

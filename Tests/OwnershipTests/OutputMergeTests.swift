@@ -133,7 +133,7 @@ import WidgetModel
                 isHere = true
                 merge.take(.begins(behind: newest == 0 ? nil : OutputPosition(newest)))
             case 7 where isHere:
-                // What it had committed and not told yet is others' to read.
+                // Outputs that it had committed and not told yet are for others to read.
                 (isHere, told) = (false, [])
                 merge.take(.ends)
             case 8 where luck.chance(1, in: 8): first = max(first, newest - min(newest, luck.next() % 4))

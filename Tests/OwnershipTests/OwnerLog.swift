@@ -14,7 +14,7 @@ struct OwnerLog: ~Copyable {
     var entries: [LogEntry]
     var outputs: [OutputRecord] = []
     var machine: OwnerMachine
-    /// What was handed on.
+    /// The effects that were handed on.
     var published: [Effect] = []
     var checkpoints: [OwnerCheckpoint] = []
     /// How much of the log is applied in one go.
@@ -79,9 +79,9 @@ struct OwnerLog: ~Copyable {
         try self.machine.start(newest: self.newestOutput)
     }
 
-    /// Does what the machine wants done until it wants nothing, or wants what this leaves to the test.
+    /// Performs the machine's actions until there is none, or until one is left to the test.
     ///
-    /// - Returns: What is left to the test: a commit, or what comes of one that failed.
+    /// - Returns: The action that is left to the test: a commit, a step after a failed one, or writing a state.
     mutating func run() throws -> OwnerAction? {
         while true {
             switch try self.step() {

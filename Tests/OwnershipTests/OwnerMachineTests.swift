@@ -4,12 +4,12 @@ import Ownership
 import Testing
 import WidgetModel
 
-/// What an owner does, step by step: the journal is the test.
+/// An owner's work, step by step: the journal is the test.
 @Suite struct OwnerMachineTests {
     private static let refused = JournalError(.unavailable, "busy")
     private static let unknown = JournalError(.unknownOutcome, "the power went")
 
-    /// An owner that has replayed a log, and is about to write what came of it.
+    /// An owner that has replayed a log, and is about to write its output.
     private static func started(hosts: Int, chunkBytesMax: Int = 1 << 20) throws -> OwnerLog {
         var log = OwnerLog(hosts: hosts, chunkBytesMax: chunkBytesMax)
         try log.machine.start(newest: nil)
@@ -283,7 +283,7 @@ import WidgetModel
         _ = try log.run()
         let checkpoints = log.checkpoints
         #expect(checkpoints == [OwnerCheckpoint(through: LogPosition(3), runningHash: second.runningHash)])
-        // Of what is committed it is told at once, and once.
+        // A committed checkpoint is told at once, and once.
         log.machine.askForCheckpoint()
         let nothing = try log.run()
         #expect(nothing == nil)

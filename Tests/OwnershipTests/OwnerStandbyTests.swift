@@ -4,7 +4,7 @@ import Ownership
 import Testing
 import WidgetModel
 
-/// What an owner does that follows another one, and goes on in its place.
+/// The work of an owner that follows another one, and goes on in its place.
 @Suite struct OwnerStandbyTests {
     /// The outputs of an owner that wrote one for each host.
     private static func outputs(hosts: Int) throws -> [OutputRecord] {
@@ -19,7 +19,7 @@ import WidgetModel
         return outputs
     }
 
-    /// A log with outputs, and what stands by for their owner.
+    /// A log with outputs, and a standby of their owner.
     private static func standingBy(hosts: Int, heard: Int? = nil, unitsPerSlice: Int = .max) throws -> OwnerLog {
         var log = OwnerLog(hosts: hosts)
         log.unitsPerSlice = unitsPerSlice

@@ -103,7 +103,7 @@ import WidgetModel
         try log.writeAll()
         let new = log.outputs.dropFirst(before)
         #expect(!new.isEmpty && new.allSatisfy { $0.engineVersion == UInt32(Self.other) })
-        // What it decides is what one owner would have decided that had all of the log.
+        // Its decisions are those of one owner with all of the log.
         var whole = try Self.started(hosts: 4)
         try whole.writeAll()
         let (mine, theirs) = (log.machine.engine.stateDigest(), whole.machine.engine.stateDigest())

@@ -4,7 +4,7 @@ import Ownership
 import Testing
 import WidgetModel
 
-/// What a start does with a log that was decided by these rules or others.
+/// A start's steps with a log that was decided by these rules or others.
 @Suite struct RulesStandingTests {
     /// - Parameters:
     ///   - snapshot: The place of the newest snapshot.
@@ -130,7 +130,7 @@ import WidgetModel
         #expect(behind.step() == .settle)
         #expect("\(behind)".contains("1 entry behind its newest snapshot, decided by rules 7"))
 
-        // The gate first: what comes behind it is decided by these rules, whatever came meanwhile.
+        // The gate first: these rules decide all entries behind it, also those that came meanwhile.
         let gated = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
         #expect(gated.step() == .takeOver(id))
         try RulesStanding.takeOver(id, among: 1, in: store)

@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CURL = "silent\nfail-with-body\nshow-error\nretry = 600\nretry-delay = 1\nretry-connrefused\nmax-time = 3600\n"
 
 
-# What a page's script begins with: `mark` says that a command begins, `expect` waits until what it prints has come.
+# The beginning of a page's script: `mark` says that a command begins, `expect` waits until the expected lines have
+# come.
 PROLOGUE = r"""
 set -eo pipefail
 trap 'echo "$PAGE:$LINENO: this failed: $BASH_COMMAND" >&2' ERR
@@ -89,7 +90,7 @@ class Page:
         return f"expect {' '.join(parts)}" if line else ""
 
     def script(self) -> str:
-        # The first line of a page is its heading, so that there is room for what goes before.
+        # The first line of a page is its heading, so that there is room for the prologue.
         return "\n".join(['. "$PROLOGUE"'] + self.lines[1:]) + "\n"
 
 
@@ -149,7 +150,7 @@ def main() -> None:
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     namespaces = ["unshare", *user, "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = [*namespaces, sys.executable, __file__, "--inside", *sys.argv[1:]]
-    # In this process's place, so that who ends it ends all that the page has started.
+    # In this process's place, so that its end is the end of all that the page has started.
     os.execvp(command[0], command)
 
 

@@ -77,7 +77,7 @@ final class CrashDirectory {
                     self.take(line)
                 }
             }
-            // What it says between this and its death is read as well.
+            // Its lines between this and its death are read as well.
             let isEnough = lines >= (isReached ? linesMax : Self.linesBeforeFaultMax)
             if isEnough { kill(process.processIdentifier, SIGKILL) }
         }
@@ -106,7 +106,7 @@ final class CrashDirectory {
         }
     }
 
-    /// Opens the directory as a start does, and compares with a clean replay and with what was promised.
+    /// Opens the directory as a start does, and compares with a clean replay and with the promises.
     func check(_ round: String) async throws {
         let journal = try SQLiteJournal(
             configuration: SQLiteJournal.Configuration(
@@ -168,7 +168,8 @@ final class CrashDirectory {
         return recovered
     }
 
-    /// Compares a state with a replay from as far back as the log goes, and the effects with what was committed and sent.
+    /// Compares a state with a replay from as far back as the log goes, and the effects with the committed and sent
+    /// ones.
     private func compare(
         _ engine: borrowing Engine,
         _ partition: PartitionID,

@@ -22,7 +22,7 @@ import WidgetModel
     }
 
     private static let points = [
-        // The commit: its pages, its sync, what is copied from the write-ahead log.
+        // The commit: its pages, its sync, the copies from the write-ahead log.
         Point("pwrite", 300, "before", "-wal"), Point("pwrite", 300, "torn", "-wal"),
         Point("fdatasync", 80, "before", "-wal"), Point("fdatasync", 80, "after", "-wal"),
         Point("pwrite", 40, "torn", ".sqlite"),
@@ -35,7 +35,7 @@ import WidgetModel
         Point("pwrite", 3, "torn", ".snapshot.new"), Point("fsync", 3, "before", ".snapshot.new"),
         Point("fsync", 3, "after", ".snapshot.new"), Point("rename", 4, "before", ".snapshot"),
         Point("rename", 4, "after", ".snapshot"),
-        // What is let go: old snapshots, and the log behind them.
+        // Removals: old snapshots, and the log before them.
         Point("unlink", 4, "before", ".snapshot"), Point("unlink", 4, "after", ".snapshot"),
         Point("rename", 1, "before", "trimmed"), Point("rename", 1, "after", "trimmed"),
         Point("unlink", 3, "before", "/journal-"), Point("unlink", 3, "after", "/journal-"),

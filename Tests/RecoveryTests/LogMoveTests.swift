@@ -22,7 +22,7 @@ struct LogMoveTests {
     private static let team = TeamID("ABCDE12345")
     private static let hosts = 12
 
-    // MARK: What is appended
+    // MARK: Records
 
     private static func host(_ number: Int) -> HostKey { HostKey(app: app, id: HostID("host-\(number)")) }
 
@@ -97,7 +97,7 @@ struct LogMoveTests {
         _ = try await settling.run { _, _, _ in }
     }
 
-    /// What every partition has come to: its newest entry, and its state's digest.
+    /// The state of every partition: its newest entry, and its state's digest.
     private static func states(_ log: any EndedLog) throws -> [String] {
         try all.map { partition in
             let id = try #require(try log.snapshots(partition).first)
@@ -147,7 +147,8 @@ struct LogMoveTests {
         }
     }
 
-    /// The bytes of what is in a directory, by name; but for who has it, and what SQLite keeps beside a file to read it.
+    /// The bytes of the files in a directory, by name; without the lock file, and the files that SQLite keeps beside a
+    /// file to read it.
     private static func content(_ directory: String) throws -> [String: Data] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
         return names.reduce(into: [:]) { content, name in
@@ -162,7 +163,7 @@ struct LogMoveTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let (data, copy, back) = ("\(folder)/data", "\(folder)/copy", "\(folder)/back")
 
-        // Hours ago, so that what waits is due when it goes on.
+        // Hours ago, so that waiting causes are due when the log goes on.
         let begin = LogClock.wallTime() - .hours(3)
         let time = Shared(begin)
         let journal = try Self.open(data) { time.value }
@@ -188,7 +189,7 @@ struct LogMoveTests {
         #expect(try Self.content(data) == before)
         #expect(try Self.states(JetStreamHistory(configuration)) == Self.states(log))
 
-        // What is out goes on being out, and what comes is decided by what was.
+        // Outstanding reloads stay outstanding, and new records are decided by the moved state.
         let reloads = try Self.reloads(log)
         #expect(reloads.count > 8)
         try await Self.goOn(configuration, 200, Array(reloads.prefix(8)))
@@ -205,7 +206,7 @@ struct LogMoveTests {
         try await Self.expectSame(back, goingOnAs: JetStreamHistory(configuration))
         #expect(LogSurvey(of: back).faults == [])
 
-        // Nothing is left out: what is not decided has to be decided first.
+        // Nothing is left out: undecided entries have to be decided first.
         let more = try Self.open(data) { LogClock.wallTime() }
         try Self.append(Self.push(900, .host(Self.host(1), nil)), for: Self.host(1), to: more)
         more.close()

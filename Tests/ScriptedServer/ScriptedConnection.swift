@@ -129,7 +129,7 @@ final class ScriptedConnection: ChannelInboundHandler {
         case .streamsMax(let limit):
             self.session.setMaxConcurrentStreams(limit)
         case .goAway(let last, let code, let debug):
-            // What the session has to say goes first; its own GOAWAY cannot name another last stream.
+            // The session's own frames go first; its GOAWAY cannot name another last stream.
             self.flush()
             let number = UInt32(bitPattern: last ?? streamID ?? 0)
             self.raw += Self.frame(7, Self.bytes(number) + Self.bytes(code.rawValue) + Array(debug.utf8))

@@ -57,7 +57,7 @@ package final class ScriptedServer: Sendable {
     private let channel: any Channel
     let state: SharedState
 
-    /// What the connections share.
+    /// The state that the connections share.
     final class SharedState: Sendable {
         let state = Mutex(State())
         let script: Script

@@ -22,7 +22,7 @@ import Testing
         }
         #expect(crashes > 0, "block \(block)")
         #expect(steps > 1000, "block \(block)")
-        // A check of what never happens shows nothing.
+        // A check of an occurrence that never comes shows nothing.
         for occurrence in Occurrence.allCases {
             #expect(occurrences[occurrence, default: 0] > 0, "block \(block): no \(occurrence)")
         }

@@ -4,7 +4,7 @@ import ReportPages
 import Simulation
 import Testing
 
-/// The page: alone, and with the report's numbers. What it shows, a browser is asked in `ReportPageTests`.
+/// The page: alone, and with the report's numbers. `ReportPageTests` ask a browser how it looks.
 @Suite struct PageTests {
     private static let report: Result<SimulationReport, any Error> = Result {
         var scenario = try Scenarios.small("sports-night", days: 1)

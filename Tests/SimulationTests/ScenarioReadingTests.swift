@@ -4,7 +4,7 @@ import Testing
 import Timelines
 import WidgetModel
 
-/// What a scenario's file may say, and how it is told what it may not.
+/// The keys of a scenario's file, and the messages about its faults.
 @Suite struct ScenarioReadingTests {
     private static let good = """
         days: 2

@@ -75,7 +75,7 @@ import WidgetModel
         #expect(stuck.measures.staleSeconds[12..<17].allSatisfy { $0 == seconds })
         #expect(sound.measures.staleSeconds[12..<17].allSatisfy { $0 < seconds / 10 })
         #expect(stuck.total.starved == stuck.total.instances && sound.total.starved == 0)
-        // It answers, so nothing has failed; that its content does not change is what can be found.
+        // It answers, so nothing has failed; only its unchanged content can be found.
         #expect(stuck.measures.refused == 0 && stuck.measures.engine.outcomes[.failed] == 0)
         #expect(stuck.measures.engine.timelineFindings > sound.measures.engine.timelineFindings)
         #expect(stuck.staleness.count == sound.staleness.count && stuck.total.neverShown == 0)

@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-/// Dates, time zones and what is counted over them.
+/// Dates, time zones and counts over them.
 @Suite struct VirtualTimeTests {
     @Test func `dates and seconds are the same thing twice`() throws {
         for second in stride(from: 0, to: 4_000_000_000, by: 12_345_678) {
@@ -28,7 +28,7 @@ import Testing
         #expect(clocks.offset(at: second) == before * 3600)
         #expect(clocks.offset(at: second + 1) == after * 3600)
         #expect(rule.clocks(over: second + 1..<second + 100).offset(at: second + 2) == after * 3600)
-        // What local clocks show leads back, also around the change, where an hour is skipped or shown twice.
+        // Local times lead back to instants, also around the change, where an hour is skipped or shown twice.
         for instant in stride(from: second - 7200, through: second + 7200, by: 600) {
             let back = clocks.instant(local: clocks.local(instant))
             #expect(back == instant || clocks.local(back) == clocks.local(instant))

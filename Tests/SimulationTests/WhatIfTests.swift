@@ -141,7 +141,7 @@ import WidgetModel
         }
         #expect(run.answersEstimated == 0, "seed \(seed)")
         #expect(run.answersKept > 100, "seed \(seed)")
-        // And what is measured of it as it was is what the engine itself counts.
+        // And the measures of the actual run equal the engine's own counts.
         let stats = traffic.engine.stats()
         #expect(run.actual.all.issued == stats.reloadsIssued, "seed \(seed)")
         #expect(run.actual.all.charged == stats.reloadsCharged, "seed \(seed)")
@@ -176,7 +176,7 @@ import WidgetModel
         }
         let (same, tight) = (try first.finish(), try second.finish())
         let whole = try Self.run(traffic, .widgetkit, since: since)
-        // Whoever waited already begins to wait with the next push: how long is measured from there.
+        // A widget that waited already begins to wait with the next push: its wait is measured from there.
         func counts(_ run: TwinRun.Result) -> [Int] {
             [run.actual.all.issued, run.actual.all.charged, run.actual.all.exempt, run.actual.all.pushesServed]
         }

@@ -13,7 +13,7 @@ FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "vid
 FETCHING_LINKS = {"stylesheet", "preconnect", "dns-prefetch", "preload", "prefetch", "modulepreload", "icon", "manifest"}
 FOREIGN = re.compile(r"\s*(?:[a-z]+:)?//", re.IGNORECASE)
 STYLE = re.compile(r"(?:url\(\s*|@import\s+(?:url\(\s*)?)[\"']?(?:https?:)?//", re.IGNORECASE)
-# What is left where Markdown did not become a list, a table, a link, code or a fence.
+# The text that is left where Markdown did not become a list, a table, a link, code or a fence.
 LEFT = re.compile(r"^(?:[-*] |\d+\. |\|)|\]\([^)]*\)|`|\\\|", re.MULTILINE)
 
 

@@ -7,8 +7,8 @@ package enum RunningSeed {
         .deletingLastPathComponent().appending(path: ".build/running-seeds")
 
     /// - Parameters:
-    ///   - seed: What `body` runs with.
-    ///   - suite: Whose it is; it may not be run with the same seed twice at one time.
+    ///   - seed: The seed that `body` runs with.
+    ///   - suite: The suite that runs it; it may not run the same seed twice at one time.
     package static func run<Result>(_ seed: UInt64, of suite: String, _ body: () throws -> Result) throws -> Result {
         try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
         let file = Self.folder.appending(path: "\(suite) seed \(seed)")

@@ -62,7 +62,7 @@ extension Wire {
         return wire
     }
 
-    /// Settles and returns what went wrong at each side.
+    /// Settles, and returns the first error of each side.
     mutating func failures() -> (client: TLSError?, server: TLSError?) {
         var failures: (client: TLSError?, server: TLSError?)
         for _ in 0..<8 {

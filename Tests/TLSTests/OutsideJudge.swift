@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a command of the machine's `openssl` program said.
+/// The result of a command of the machine's `openssl` program.
 struct Verdict {
     let status: Int32
     /// Standard output.

@@ -7,7 +7,7 @@ import Testing
 
     init() throws { self.fixture = try Fixture.shared.get() }
 
-    /// What a server sees of a client's certificate.
+    /// A client's certificate as a server sees it.
     private func peer(_ identity: IssuedCertificate, of authority: CertificateAuthority) throws -> PeerCertificate {
         var wire = try Wire(
             client: self.fixture.clientContext(identity: identity),

@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-/// What a context tells of itself, and what it agrees to.
+/// A context's own facts, and its handshakes.
 @Suite struct TLSPolicyTests {
     private let fixture: Fixture
 

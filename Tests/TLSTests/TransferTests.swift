@@ -213,7 +213,7 @@ import Testing
     }
 }
 
-/// Reads what there is to read and lets it fall.
+/// Reads all that is there, and drops it.
 private func readAll(_ session: TLSSession) throws -> TLSProgress {
     var dropped: [UInt8] = []
     return try readAll(session, &dropped)

@@ -38,7 +38,7 @@ struct Wire {
     }
 }
 
-/// Reads what there is to read and appends it to `bytes`.
+/// Reads all that is there, and appends it to `bytes`.
 func readAll(_ session: TLSSession, _ bytes: inout [UInt8]) throws -> TLSProgress {
     while true {
         var progress = TLSProgress.needsMoreCiphertext

@@ -8,7 +8,7 @@ import WidgetModel
 
     private static let rest = "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    /// What is to be ignored.
+    /// Values that are to be ignored.
     private static let invalid: [String] = [
         "", "00", "ff-\(rest)", "0g-\(rest)",
         // Upper case.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a gateway that was built with the thread sanitiser, in two partitions on a disk, under a load of senders, hosts and
-# operators, has it read its configuration again, and drains it. What the sanitiser says is in FOLDER/gateway.log.
+# operators, has it read its configuration again, and drains it. The sanitiser's reports are in FOLDER/gateway.log.
 #
 #   Tests/ThreadSanitiser/serve.sh PROGRAM FOLDER [DRIVER]    DRIVER sends the load; without it PROGRAM does
 set -euo pipefail

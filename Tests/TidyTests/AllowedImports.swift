@@ -1,4 +1,4 @@
-/// What each target may import, the table of `docs/architecture.md`: arrows only point down.
+/// The allowed imports of each target, the table of `docs/architecture.md`: arrows only point down.
 ///
 /// The compiler lets a target import whatever its dependencies import, so that only this test keeps the arrows.
 enum AllowedImports {
@@ -27,7 +27,7 @@ enum AllowedImports {
         "WorkerThreads": ["Journaling"],
         "JournalJetStream": ["CNATS", "Clustering", "JournalStreams", "Journaling", "WidgetModel", "WorkerThreads"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel", "WorkerThreads"],
-        // The dashboard's files, reports' pages, and what makes constants of files while others are built.
+        // The dashboard's files, reports' pages, and the plug-in's tool that makes constants of files.
         "DashboardPage": [], "ReportPages": ["DashboardPage"], "EmbedText": [],
         // Composition, and the programs.
         "Simulation": [
@@ -87,7 +87,7 @@ enum AllowedImports {
         "CZlib": [],
     ]
 
-    /// Modules of others by target: packages, and what comes with Swift.
+    /// Modules of others by target: packages, and modules that come with Swift.
     static let others: [String: Set<String>] = [
         "EmbedText": ["Foundation", "PackagePlugin"],
         "Storage": ["BasicContainers"],
@@ -126,7 +126,7 @@ enum AllowedImports {
 
     /// Modules that some folders alone may import, so that a library stays in its place.
     static let confined: [(module: String, folders: [String])] = [
-        // Whoever builds without the trait has no libnats.
+        // A build without the trait has no libnats.
         ("CNATS", ["Sources/JournalJetStream/"]),
         (
             "JournalJetStream",

@@ -17,7 +17,7 @@ enum FolderRules {
         "LoadGenerator": [".", "Connections", "Driving"],
     ]
 
-    /// What one folder names of another: a type, and the file that names it.
+    /// A use of one folder by another: a type, and the file that names it.
     struct Use: Hashable {
         let type: String
         let path: String
@@ -57,7 +57,7 @@ enum FolderRules {
         )
     }
 
-    /// What each folder of a target names of each other one.
+    /// The types that each folder of a target names of each other one.
     static func uses(_ files: [(path: String, source: SwiftText)]) -> [String: [String: Set<Use>]] {
         let declared = files.map { self.declared(in: $0.source) }
         var homes: [String: String] = [:]

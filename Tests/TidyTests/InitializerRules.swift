@@ -1,7 +1,7 @@
-/// How much an initialiser asks for.
+/// The number of an initialiser's parameters.
 ///
-/// One with many parameters makes a part of everything that happens to be there. What belongs together is a value of its own.
-/// Memberwise ones, which store each parameter under its name, are the list of a value's members and may be as long as that.
+/// One with many parameters makes a part of everything at hand. Parameters that belong together are a value of their own. Memberwise ones,
+/// which store each parameter under its name, are the list of a value's members and may be as long as that.
 enum InitializerRules {
     /// The most parameters.
     static let parametersMax = 8

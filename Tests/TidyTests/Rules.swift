@@ -27,7 +27,7 @@ enum Rules {
     /// Words that say that something is not done. Spelled in parts, so that this file has none of them.
     static let unfinished: Set<Substring> = Set(["TO" + "DO", "FIX" + "ME", "X" + "XX"].map { Substring($0) })
 
-    /// Names that say nothing about what is inside.
+    /// Names that say nothing about their contents.
     static let hollowNames: Set<String> = ["Core", "Common", "Utils", "Util", "Helpers", "Helper", "Manager"]
 
     static func target(of path: String) -> String? {
@@ -92,8 +92,8 @@ enum Rules {
         return tables
     }
 
-    /// What a part stores for its own folder: the variables of its type that are not worked out, unless others may read them
-    /// since nothing but its file can write them.
+    /// The members that a part stores for its own folder: the variables of its type that are not computed. Left out are
+    /// those that others may read since only its file can write them.
     static func members(of part: String, _ files: [(path: String, source: SwiftText)]) -> Set<String> {
         let own = files.first { $0.path == "Sources/Engine/\(part)/\(part).swift" }
         let lines = own?.source.lines ?? []
@@ -106,8 +106,8 @@ enum Rules {
         )
     }
 
-    /// No part of the engine names another's tables, and neither does the loop over records: what is wanted of them is a verb of
-    /// the part. Snapshots write tables down and read them back.
+    /// No part of the engine names another's tables, and neither does the loop over records: the part has a verb for each use of them.
+    /// Snapshots write tables down and read them back.
     static func parts(_ files: [(path: String, source: SwiftText)]) -> [Violation] {
         self.engineParts.flatMap { part in
             let tables = self.tables(of: part, files)
@@ -164,14 +164,14 @@ enum Rules {
         }
     }
 
-    /// Scripts do what takes long by `step`, which shows that it goes on and, if it fails, what it said. Whatever else sends its
-    /// words away or asks for none is caught; a line that goes on from the one above belongs to that.
+    /// Scripts run long commands by `step`, which shows that a command goes on and prints a failed one's words. The rule finds long
+    /// commands that send their words elsewhere or ask for none. It skips lines that continue the one above.
     static func steps(_ path: String, _ text: String) -> [Violation] {
         let long = ["swift build", "swift test", "apt-get ", "pip install"]
         var isContinued = false
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
             defer { isContinued = line.hasSuffix("\\") }
-            // What is run if it fails is no pipe.
+            // A command to run after a failure is no pipe.
             let said = line.replacing("||", with: "")
             guard !isContinued, line.first(where: { $0 != " " }) != "#",
                 !["step \"", "echo \""].contains(where: { line.contains($0) }),

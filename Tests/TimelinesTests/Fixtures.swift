@@ -21,7 +21,7 @@ extension BudgetPolicy {
     }
 }
 
-/// What a writer makes of a value.
+/// The bytes that a writer makes of a value.
 func bytes(_ encode: (inout ByteWriter) -> Void) -> [UInt8] {
     var writer = ByteWriter()
     encode(&writer)

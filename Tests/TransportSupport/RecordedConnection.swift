@@ -1,7 +1,7 @@
 package import HTTP2
 package import HTTPTransport
 
-/// The other end of a connection: it takes whatever it is told, and keeps what was answered.
+/// The other end of a connection: it takes every call, and keeps the answers.
 package final class RecordedConnection: HTTPConnectionBackend {
     /// Stream and status of each whole answer.
     package private(set) var answers: [String] = []
@@ -9,7 +9,7 @@ package final class RecordedConnection: HTTPConnectionBackend {
     package private(set) var bodyLimits: [Int] = []
     private let written: (String) -> Void
 
-    /// - Parameter written: Gets what is streamed, piece by piece.
+    /// - Parameter written: Gets the streamed body, piece by piece.
     package init(written: @escaping (String) -> Void = { _ in }) { self.written = written }
 
     package func respond(

@@ -50,7 +50,7 @@ import WidgetModel
             #expect(isSkipped == expected, "\(count)")
             #expect(reader.offset == (expected ? count : 0), "\(count)")
         }
-        // Not beyond the end of what may be read.
+        // Not beyond the end of the reader's range.
         var reader = ByteReader(bytes, in: 0..<2)
         let isBeyond = reader.skipZeroes(3)
         #expect(!isBeyond)

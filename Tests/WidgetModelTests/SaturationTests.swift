@@ -1,7 +1,7 @@
 import Testing
 import WidgetModel
 
-/// Times and lengths at the ends of what there is: a peer may say any number.
+/// Times and lengths at the ends of their ranges: a peer may say any number.
 @Suite struct SaturationTests {
     private static let ends: [Int64] = [1, 1000, 86_400_000].flatMap { unit -> [Int64] in
         [Int64.min / unit, Int64.max / unit, Int64.max / unit - 1, unit, -unit, unit - 1]

@@ -34,7 +34,7 @@ size_t ckernels_keep_32(const uint32_t *rows, size_t count, const uint32_t *code
 size_t ckernels_pick_8(const uint32_t *rows, size_t count, const uint8_t *codes, size_t bound, const uint8_t *table, uint32_t *out);
 size_t ckernels_pick_16(const uint32_t *rows, size_t count, const uint16_t *codes, size_t bound, const uint8_t *table, uint32_t *out);
 
-// Fetches what is about to be read.
+// Fetches memory that is about to be read.
 static inline void ckernels_prefetch(const void *memory) { __builtin_prefetch(memory); }
 
 // out[i] = base + lows[i].
@@ -53,9 +53,9 @@ uint32_t ckernels_crc32c(uint32_t state, const uint8_t *bytes, size_t count);
 // each. Changes no byte; where the system cannot, nothing happens.
 void ckernels_populate(void *memory, size_t size);
 
-// Memory of `size` bytes that starts with what `memory` of `oldSize` bytes held; null at first, and null if there is no
-// more. Large blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. A new block is zero
-// where `size` is at least 1 MiB; what a block grows by, and smaller ones, are undefined.
+// Memory of `size` bytes that starts with the contents of `memory` of `oldSize` bytes; null at first, and null if there is no more. Large
+// blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. A new block is zero where `size` is at least 1
+// MiB; the bytes that a block grows by, and those of smaller blocks, are undefined.
 void *ckernels_resize(void *memory, size_t oldSize, size_t size);
 void ckernels_free(void *memory, size_t size);
 

@@ -13,7 +13,7 @@ extern "C" {
 /// A parser with its buffers. One thread at a time may use it.
 typedef struct freshet_json_parser freshet_json_parser;
 
-/// What freshet_json_parse answers.
+/// The answers of freshet_json_parse.
 typedef enum {
     FRESHET_JSON_OK = 0,
     /// Nothing but white space.
@@ -35,7 +35,7 @@ typedef enum {
     FRESHET_JSON_MEMORY,
 } freshet_json_status;
 
-/// What freshet_json_parse answers for a place that simdjson does not tell.
+/// The place that freshet_json_parse answers where simdjson tells none.
 #define FRESHET_JSON_NOWHERE SIZE_MAX
 
 /// A new parser, or NULL without memory. The caller frees it with freshet_json_parser_destroy.

@@ -1,4 +1,4 @@
-// What operators may change. Each says what will happen before it does, and what came of it.
+// The changes that operators may make. Each tells its effect before it happens, and its result afterwards.
 
 import { card, choice, field, h, newID } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
@@ -77,7 +77,7 @@ export function actions(context, scope, all) {
 
 const lengths = [["", "Until an operator resumes it"], ["900", "15 minutes"], ["3600", "1 hour"], ["21600", "6 hours"], ["86400", "24 hours"]];
 
-/// What an order is about, in words.
+/// An order's scope, in words.
 export function scopeText({ app, kind, host, sender, instance, push }) {
   if (instance) return instance;
   if (push) return `push ${push}`;
@@ -141,7 +141,7 @@ export const reloadNow = (of, known) => ({
   request: () => order("reload", of), done: (answer) => `Asked for: ${widgets(answer.matched)}.`,
 });
 
-/// What can be ordered of an app, a kind or a sender.
+/// The orders about an app, a kind or a sender.
 export const holding = (of, { isPaused, known, waiting } = {}) => [isPaused ? resume(of) : pause(of, known), cancel(of, waiting), ...(of.sender ? [] : [grant(of, known), reloadNow(of, known)])];
 
 // MARK: Other changes

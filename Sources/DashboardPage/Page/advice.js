@@ -1,4 +1,5 @@
-// What the numbers mean, and what to do about them. No element is made here, so that this can be read as the rules.
+// The meaning of the numbers, and the advice that follows. No element is made here, so that this can be read as the
+// rules.
 
 import { bytes, count, counted, duration, moment, percent } from "./numbers.js";
 
@@ -8,7 +9,7 @@ export const staleFrom = 2;
 /// From how many milliseconds on the last backup is old: two nights.
 const backupAgeMax = 2 * 86_400_000;
 
-/// Why widgets are behind, as what so many of them do: of one, and of several.
+/// Why widgets are behind, as verb phrases: for one widget, and for several.
 export const behindReasons = {
   budget: ["waits for its budget", "wait for their budgets"],
   minimumInterval: ["was reloaded minutes ago", "were reloaded minutes ago"],
@@ -34,7 +35,8 @@ export function behindText(row, most = 3) {
 export const behindLink = (row, seconds, app = "", kind = "") => `#/instances?${new URLSearchParams(Object.entries(
   { app, kind, state: "behind", olderThan: row.late > 0 && seconds ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
 
-/// Whether widgets show what they should, judged by what is behind against the goal: a level, a word, a sentence, why, and where to look.
+/// Whether widgets show the newest data, judged by the number of late widgets against the goal: a level, a word, a sentence, why, and where
+/// to look.
 export function freshness(stats) {
   const row = stats.freshness;
   if (!row || !row.instances) {
@@ -58,7 +60,8 @@ export function freshness(stats) {
   return row.burnRate <= staleFrom ? { level: "warn", word: "Getting old", text, why, link } : { level: "bad", word: "Stale", text, why, link };
 }
 
-/// How old news was that hosts said they show, lately if anything was seen lately: what has arrived, and no more.
+/// How old data was when hosts showed it, in the last minutes if any was shown then. It counts only data that was
+/// shown.
 export function seen(stats) {
   const all = stats.reloads?.freshness ?? {};
   const isRecent = all.recent?.shown > 0;
@@ -91,7 +94,7 @@ curl --cacert certs/ca.pem -X PUT -H "$AUTH" https://${address}:8443/v1/hosts/$(
   ];
 }
 
-/// What a pause in force is, as a sentence.
+/// A pause in force, as a sentence.
 export function pauseText(order) {
   const { app, kind, sender } = order.of;
   const what = sender ? `Pushes of ${sender}` : kind ? `${kind} of ${app}` : app;
@@ -100,7 +103,7 @@ export function pauseText(order) {
   return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
 
-/// What the health of an upstream, a webhook, a receiver of receipts or a timeline provider comes to, as a sentence.
+/// The health of an upstream, a webhook, a receiver of receipts or a timeline provider, as a sentence.
 export function healthText(health) {
   if (health.state === "untried") return "not asked since the start";
   const last = health.lastAnswer;
@@ -119,7 +122,7 @@ export function targetsInTrouble(places, providers) {
   ].filter(([, health]) => health?.state === "inTrouble").map(([name, health]) => ({ name, since: health.troubleSince, health }));
 }
 
-/// What is wrong with the nodes that share a log, worst first: `{ level, text, act }`.
+/// The faults of the nodes that share a log, worst first: `{ level, text, act }`.
 export function clusterTroubles(cluster) {
   const found = [];
   const partitions = (state) => (cluster?.partitions ?? []).filter((one) => one.state === state).map((one) => one.partition);
@@ -148,7 +151,7 @@ const view = {
   hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], forecast: ["#/forecast", "Forecast"],
 };
 
-/// What somebody should do now, worst first: `{ level, text, act, link }`.
+/// The things to do now, worst first: `{ level, text, act, link }`.
 export function advice({ stats, senders, budget, providers, places, cluster, samples = [] }) {
   const found = [];
   const add = (level, text, act, link) => found.push({ level, text, act, link });

@@ -1,4 +1,4 @@
-// Apps and their kinds: what is left of the reload budgets, which kinds starve, until when it lasts, and what can be ordered.
+// Apps and their kinds: the rest of the reload budgets, how long it lasts, which kinds starve, and the orders to give.
 
 import { actions, holding } from "./actions.js";
 import { behindLink } from "./advice.js";
@@ -80,7 +80,7 @@ export function open(context) {
     },
   };
 
-  /// What the app or kind is that was chosen, and what can be ordered.
+  /// Shows the chosen app or kind, and the orders about it.
   function showChosen(row, ofKind) {
     chosen.hidden = !row;
     if (!row) return;

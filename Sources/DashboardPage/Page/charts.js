@@ -37,7 +37,7 @@ function timeTicks(from, until, countMax) {
   return ticks;
 }
 
-/// What stands at a mark: the day where one begins, else the time.
+/// The text at a mark: the day where one begins, else the time.
 function tickText(at, step) {
   const date = new Date(at);
   if (date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0) return day(at);
@@ -88,7 +88,7 @@ const shortNumber = new Intl.NumberFormat("en", { notation: "compact", maximumFr
 /// - `logTicks`: the marks of a logarithmic scale, null for a linear one.
 /// - `panels`: the titles of vertical scales, one above the other, each for the series of its place.
 /// - `scales`: other vertical scales than one.
-/// - `marks` of what is drawn: where something happened, see `markLines`.
+/// - `marks` of the drawn data: where something happened, see `markLines`.
 export function chart(title, { kind = "line", format = {}, height = 220, isTime = true, logTicks = null, xTitle = "", scales = null, panels = null, legend = true } = {}) {
   const writeX = format.x ?? (isTime ? stamp : String);
   const writeY = format.y ?? count;
@@ -208,7 +208,7 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
       if (!canvas.isConnected) return requestAnimationFrame(() => { if (canvas.isConnected) self.draw(); });
       self.draw();
     },
-    /// What it comes to, for those who do not see it.
+    /// Describes the chart in words, for those who do not see it.
     say(text) { canvas.setAttribute("aria-label", `${title}. ${text}`); },
     draw() {
       if (instance) {

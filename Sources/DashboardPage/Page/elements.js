@@ -37,7 +37,7 @@ export function card(title, ...children) {
     h("div", { class: "card-head" }, h("h2", { id }, title), note && h("div", { class: "soft" }, note)), children);
 }
 
-/// One number with what it is. `set(value, level)` changes it.
+/// One number with its name. `set(value, level)` changes it.
 export function tile(label, hint) {
   const value = h("dd", { class: "value" }, "–");
   const element = h("div", { class: "tile" }, h("dt", {}, label), value, hint && h("dd", { class: "hint" }, hint));
@@ -79,7 +79,7 @@ export function table(caption, columns, empty) {
   };
 }
 
-/// What became of matched instances: a bar of parts, and each part with its number.
+/// The outcomes of matched instances: a bar of parts, and each part with its number.
 export function split(label) {
   const bar = h("div", { class: "split", role: "img" });
   const legend = h("dl", { class: "legend" });
@@ -118,7 +118,7 @@ export const spent = (part, all, text, level) => h("span", { class: "spent" }, m
 export const badge = (text, level = "") => h("span", { class: "badge", "data-level": level }, text);
 
 export const outcomeBadge = (name) => {
-  // A decision to issue a reload stays what it was, whatever became of the reload.
+  // A decision to issue a reload stays the same, however the reload ended.
   const title = name === "issued" ? "Issued" : outcomes.find(([known]) => known === name)?.[1] ?? name;
   return h("span", { class: "outcome" }, h("i", { style: { background: `var(--${name}, var(--unchanged))` } }), title);
 };
@@ -143,21 +143,21 @@ export function choice(options, value = "") {
   return h("select", {}, options.map(([name, title]) => h("option", { value: name, selected: name === value }, title)));
 }
 
-/// A time in a column: its zone and year are told to whoever points at it.
+/// A time in a column: pointing at it shows its zone and year.
 export const when = (instant) => (instant === undefined || instant === null ? ""
   : h("time", { datetime: new Date(ms(instant)).toISOString(), title: stamp(instant) }, brief(instant)));
 
-/// The address of a view: of one thing, or of a list with what it is filtered by.
+/// The address of a view: of one thing, or of a list with its filters.
 export function to(view, places = [], query = {}) {
   const items = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const path = [view, ...places.map(encodeURIComponent)].join("/");
   return `#/${path}${items.length ? `?${new URLSearchParams(items)}` : ""}`;
 }
 
-/// A link that keeps the keyboard's place while what is around it is drawn anew.
+/// A link that keeps the keyboard's place while the elements around it are drawn anew.
 export const link = (href, text, more = {}) => h("a", { href, "data-key": href, ...more }, text);
 
-/// What is not known, in the place of a whole view.
+/// The text for an unknown thing, in the place of a whole view.
 export const gone = (text, back) => h("p", { class: "card empty" }, text, " ", back);
 
 /// Why a decision was made, in words.

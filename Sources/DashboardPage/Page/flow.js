@@ -1,4 +1,4 @@
-// What went on, over ten minutes to thirty days: pushes, matches, reloads and what waits, each with a scale of its own, and what happened
+// The flow over ten minutes to thirty days: pushes, matches, reloads and deferred matches, each with a scale of its own, and the events
 // meanwhile.
 
 import { scopeText } from "./actions.js";
@@ -157,7 +157,7 @@ function worst(samples) {
   return result;
 }
 
-/// What happened that is not in the numbers, the oldest first: `{ at, kind, text }`.
+/// The events that are not in the numbers, the oldest first: `{ at, kind, text }`.
 export function marksOf({ startedAt, audited, config, targets = [] }, samples, step) {
   const marks = [];
   const add = (at, kind, text) => marks.push({ at, kind, text });

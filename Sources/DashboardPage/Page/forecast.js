@@ -12,7 +12,8 @@ export function open(context) {
   const planned = tile("Peak after smoothing", "in one second, next hour");
   const less = tile("Smaller by");
   const hour = chart("Timeline reloads a second, the next hour", {
-    // What is left after smoothing would be a flat line beside the peaks.
+    // The planned reloads have a scale of their own: smoothed, they would be a flat line beside the peaks of the asked
+    // ones.
     format: { y: rate }, height: 300, panels: ["asked for", "planned"],
   });
   const past = chart("Timeline reloads issued", { format: { y: rate }, height: 180, legend: false });

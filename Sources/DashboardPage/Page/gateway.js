@@ -105,8 +105,8 @@ async function* chunks(reader) {
   }
 }
 
-// What the gateway has counted: second by second for ten minutes, minute by minute for a day, hour by hour for thirty days. Seconds are
-// asked for once and then come as events; minutes and hours are asked for again when there can be new ones.
+// The gateway's counts: second by second for ten minutes, minute by minute for a day, hour by hour for thirty days. Seconds are asked for
+// once and then come as events; minutes and hours are asked for again when there can be new ones.
 const kept = new Map();
 const askedEvery = { second: 0, minute: 30_000, hour: 60_000 };
 const secondsMax = 600;

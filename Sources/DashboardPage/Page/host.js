@@ -1,4 +1,4 @@
-// One host: how it is reached, what it shows, what is on its way to it.
+// One host: how it is reached, its widgets, and the reloads on their way to it.
 
 import { actions, actionsCard, cancel, grant, reloadNow, removeHost } from "./actions.js";
 import { card, facts, gone, h, link, table, tile, tiles, to, when } from "./elements.js";

@@ -1,4 +1,4 @@
-// Where widgets live: who is connected, who does not acknowledge, who was cut off.
+// Where widgets live: the hosts that are connected, do not acknowledge, or were cut off.
 
 import { badge, card, h, hostLink, tile, tiles, to, when } from "./elements.js";
 import { path } from "./gateway.js";
@@ -21,7 +21,7 @@ export const connection = (row) => {
   return row.connected ? badge(row.streams > 1 ? `${count(row.streams)} streams` : "own stream", "good") : badge("no stream of its own");
 };
 
-/// What exempts it from charges, and what slows it down.
+/// The exemptions of a host, and the modes that slow it down.
 export const condition = (row) => {
   const all = [row.isInLowPower && badge("low power", "warn"), row.isInStandBy && badge("StandBy"), ...(row.exemptions ?? []).map((name) => badge(name, "good"))].filter(Boolean);
   return all.length ? h("span", { class: "badges" }, all) : "";

@@ -8,14 +8,14 @@ import { gateway, Refused } from "./gateway.js";
 import { because, count, duration, moment, ms } from "./numbers.js";
 
 const isPush = (cause) => cause === "push" || cause === "appRequest" || cause === "appIntent";
-/// The lines of the day's strip: what a reload was caused by.
+/// The lines of the day's strip: the causes of reloads.
 const tracks = { 1: "Timeline", 0: "Other", "-1": "Pushes, app" };
 const track = (cause) => (isPush(cause) ? -1 : cause === "policy" ? 1 : 0);
 
-/// Of what waits for one widget, which may be thousands of pushes.
+/// The most rows of waiting pushes that are shown; one widget may have thousands.
 const shownMax = 20;
 const decisionsMax = 100;
-/// Of the sentences about how it stands, of which each push that waits has one.
+/// The most sentences about its state; each waiting push has one.
 const summaryMax = 6;
 
 export function one(context, id) {
@@ -134,7 +134,7 @@ export function one(context, id) {
 
 const soon = (instant) => (ms(instant) <= Date.now() ? "reload now" : h("span", {}, "reload at ", when(instant)));
 
-/// What it comes to, in sentences: is it behind, what is out, what waits and for what.
+/// The state in sentences: whether it is behind, which reloads are out, which causes wait, and their reason to wait.
 function standing(data) {
   const said = [];
   if (data.behindSince) {
@@ -149,7 +149,7 @@ function standing(data) {
   return said;
 }
 
-/// What the log says that happened to it, and which pushes were not for it.
+/// The history of the instance in the log, and the pushes that were not for it.
 function showStory(story, data) {
   const steps = table("History, newest first", [
     { title: "At", cell: (row) => when(row.at) },
@@ -185,7 +185,7 @@ function dayChart() {
   });
 }
 
-/// The day as a strip: reloads by their causes, over what was left of the budget.
+/// The day as a strip: reloads by their causes, over the rest of the budget.
 function showDay(strip, note, data) {
   const ledger = data.ledger.entries;
   const until = ms(data.ledger.until);
@@ -195,7 +195,7 @@ function showDay(strip, note, data) {
   const x = [from, ...day.map((entry) => ms(entry.at)), until];
   const of = (test) => [null, ...day.map((entry) => (test(entry) ? track(entry.cause) : null)), null];
   const allowance = data.budget.allowance;
-  // What was left is known for the present window only.
+  // The rest is known for the present window only.
   const level = day.map((entry) => entry.left ?? null);
   const start = ms(data.budget.windowStart);
   const first = level.find((value) => value !== null);

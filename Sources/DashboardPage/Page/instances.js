@@ -1,4 +1,4 @@
-// Widgets: those that are like this, and what can be done about a kind or an app of them.
+// Widgets: those that match the filters, and the actions on a kind or an app of them.
 
 import { behindReasons } from "./advice.js";
 import { badge, card, h, hostLink, instanceLink, spent, when } from "./elements.js";
@@ -22,7 +22,7 @@ const split = (id) => {
   return { app, rest };
 };
 
-/// What lists of widgets show.
+/// The columns of lists of widgets.
 export const columns = [
   { title: "Widget", wide: true, cell: (row) => h("span", {}, instanceLink(row.id, split(row.id).rest), h("span", { class: "soft aside" }, split(row.id).app)) },
   { title: "Kind", cell: (row) => h("span", {}, row.kind, h("span", { class: "soft aside" }, row.family)) },
@@ -40,7 +40,7 @@ export const columns = [
 
 function list(context) {
   const { app, kind, host, olderThan } = context.query;
-  // An age is that of what is behind.
+  // Only widgets that are behind have an age.
   const state = olderThan ? "behind" : context.query.state;
   const found = searched(context, {
     caption: "Widgets", columns, member: "instances", nothing: "No widget matches.",

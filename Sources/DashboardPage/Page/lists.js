@@ -1,4 +1,4 @@
-// Lists that are searched page after page: what they are filtered by stands in the address.
+// Lists that are searched page after page: their filters stand in the address.
 
 import { choice, field, h, table, to } from "./elements.js";
 import { gateway } from "./gateway.js";
@@ -36,7 +36,7 @@ export function searched(context, { caption, columns, member, where, nothing }) 
         [next, asOf] = [page.next, page.asOf];
         pages += 1;
         if (next && rows.length < wanted && !isShown) {
-          // What is found so far, and that there may be more.
+          // Shows the rows that are found so far, and says that there may be more.
           if (rows.length > 0) found.set(rows);
           else found.element.hidden = true;
           note.textContent = `Still searching: ${count(rows.length)} found so far.`;

@@ -1,4 +1,4 @@
-// What happens, as the gateway tells it: one stream for the page, begun anew when it ends.
+// The events that the gateway tells: one stream for the page, begun anew when it ends.
 
 import { follow, forgetHistory, keepSample, Refused } from "./gateway.js";
 
@@ -7,7 +7,7 @@ const again = 2000;
 const silence = 6000;
 const notesMax = 200;
 
-/// What happens: `isOn` while the stream runs, `notes` what it told besides samples, the newest last.
+/// The live events: `isOn` while the stream runs, `notes` has all events besides samples, the newest last.
 export const live = {
   isOn: false,
   notes: [],
@@ -32,7 +32,7 @@ export const live = {
         alive();
         if (!this.isOn) {
           this.isOn = true;
-          // What came since it was asked for is not known.
+          // The seconds since the request are not known.
           forgetHistory();
           changed(null);
         }
@@ -47,7 +47,7 @@ export const live = {
     if (this.asking !== asking) return;
     const wasOn = this.isOn;
     this.isOn = false;
-    // What comes meanwhile is not known: seconds are asked for anew.
+    // The seconds without a stream are not known: they are asked for anew.
     forgetHistory();
     if (wasOn) changed(fault);
     // Too many readers, or none may read: then the page asks instead, and tries again later.

@@ -1,4 +1,4 @@
-// The page: which view is shown, what it is told and asks for, and saying so when the gateway does not answer.
+// The page: it shows a view, feeds it with events and answers, and says so when the gateway does not answer.
 
 import { pauseText } from "./advice.js";
 import { actions, resume } from "./actions.js";
@@ -20,10 +20,10 @@ import * as system from "./system.js";
 import * as upstreams from "./upstreams.js";
 
 const views = { now, instances, hosts, pushes, senders, apps, upstreams, forecast, cluster, system };
-/// What a sender whose key reads is shown of its team; the others are about the gateway as a whole.
+/// The views that a sender whose key reads sees of its team; the others are about the gateway as a whole.
 const ofTeams = ["apps", "instances", "hosts", "pushes", "senders", "upstreams"];
 const waits = [1, 2, 4, 8, 15, 30];
-/// What events do not tell is asked for every ten seconds; without events, more often.
+/// The page asks for facts that events do not tell every ten seconds; without events, more often.
 const often = { live: 10_000, alone: 5000 };
 
 const at = (id) => document.getElementById(id);
@@ -31,10 +31,10 @@ const main = at("main");
 const absent = new Set();
 const memory = new Map();
 
-/// What is shown, since when, and what is waited for.
+/// The shown view, since when, and the request or timer that the page waits for.
 const state = { view: null, name: "", isLocked: false, seen: null, failures: 0, timer: null, nextTry: null, asking: null };
 
-/// What views may ask of the page.
+/// The page's services for its views.
 const context = {
   place: [],
   query: {},
@@ -50,7 +50,7 @@ const context = {
       return null;
     }
   },
-  /// What changes slowly, asked for every so many seconds at most.
+  /// An answer that changes slowly, asked for every so many seconds at most.
   async sometimes(where, signal, seconds = 25) {
     const kept = memory.get(where);
     if (kept && Date.now() - kept.at < seconds * 1000) return kept.value;
@@ -58,11 +58,11 @@ const context = {
     memory.set(where, { at: Date.now(), value });
     return value;
   },
-  /// Who asks, and what it may do.
+  /// The caller, and its rights.
   session() { return this.sometimes("/v1/session", undefined, 600); },
   /// The same, as far as it is known already.
   who: () => memory.get("/v1/session")?.value,
-  /// What is about the gateway as a whole: null for a sender whose key reads.
+  /// An answer about the gateway as a whole: null for a sender whose key reads.
   async whole(where, signal, seconds = 0) {
     if ((await this.session()).team) return null;
     return seconds > 0 ? this.sometimes(where, signal, seconds) : gateway.get(where, signal);
@@ -74,7 +74,7 @@ const context = {
   },
   views: () => [...at("views").children].filter((link) => !link.hidden).map((link) => ({ title: link.textContent, href: link.getAttribute("href") })),
   again() { look(); },
-  /// Something was changed: what was kept is not so any more.
+  /// Something was changed: the kept answers no longer hold.
   changed() {
     memory.clear();
     look();
@@ -129,7 +129,7 @@ function sawAt(instant) {
   at("asof").textContent = [state.seen.asOf ? stamp(state.seen.asOf) : "", lack].filter(Boolean).join(" – ");
 }
 
-/// Follows what happens, as far as this operator may know it.
+/// Follows the live events, as far as this operator may know them.
 async function listen() {
   const session = await context.session().catch(() => null);
   if (session?.team) return;
@@ -145,13 +145,13 @@ async function listen() {
       context.changed();
     }
   }, (fault) => {
-    // It began, and what is kept of the seconds has no gap then; or it ended, and whether the gateway is away is seen by asking.
+    // The stream began: the kept seconds have no gap then. Or it ended: a request shows whether the gateway is away.
     if (fault instanceof Refused && fault.status !== 401) say("live", "Asking");
     else look();
   });
 }
 
-/// What is paused is said above every view: a pause that was forgotten looks like a fault of something else.
+/// Every view shows the pauses at its top: a forgotten pause looks like a fault of something else.
 function showOrders(orders) {
   const words = JSON.stringify(orders);
   if (at("orders").dataset.words === words) return;
@@ -187,7 +187,7 @@ function missed(error) {
   tick();
 }
 
-/// What grows by itself: the age of what is shown, the wait until the next try.
+/// Redraws the texts that change by themselves: the age of the shown data, the wait until the next try.
 function tick() {
   if (!state.nextTry) return;
   const wait = Math.max(0, Math.ceil((state.nextTry - Date.now()) / 1000));
@@ -197,7 +197,7 @@ function tick() {
 
 // MARK: Views
 
-/// Shows what this caller may see: who it is has to be known before.
+/// Shows the views that this caller may see, once its session is known.
 async function enter() {
   const session = await context.session().catch(() => null);
   const shared = session && !session.team ? await context.sometimes("/v1/cluster", undefined, 9).catch(() => null) : null;

@@ -1,4 +1,4 @@
-// The first view: are widgets fresh, what is there to do, what goes on, who spends whose budget.
+// The first view: whether widgets are fresh, the advice, the flow, and which sender spends which app's budget.
 
 import { advice, behindLink, behindText, firstSteps, freshness, seen, targetsInTrouble } from "./advice.js";
 import { badge, card, facts, fill, h, link, meter, split, tile, tiles, to } from "./elements.js";
@@ -124,7 +124,7 @@ function showKinds(list, kinds, all) {
     h("span", { class: "soft" }, row.behind === 0 ? counted(row.instances, "widget") : `${count(row.behind)} of ${count(row.instances)} behind: ${behindText(row)}`))));
 }
 
-/// What is left to do until the first widget reloads, with the command for each.
+/// The steps until the first widget reloads, with the command for each.
 function showSteps(frame, list, stats, apps) {
   frame.hidden = stats.registry.hosts > 0;
   if (frame.hidden) return;

@@ -15,7 +15,7 @@ export const unknown = "–";
 
 export const count = (value) => (value === undefined || value === null ? unknown : whole.format(value));
 
-/// A number with what is counted, in the singular of one.
+/// A number with its noun, in the singular for one.
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
 export function rate(value) {

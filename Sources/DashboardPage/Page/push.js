@@ -1,4 +1,4 @@
-// One push: what it was, whom it was about, and what became of each.
+// One push: its content, the widgets that it matched, and the outcome for each.
 
 import { actions, cancel } from "./actions.js";
 import { badge, card, choice, facts, field, gone as absent, h, hostLink, instanceLink, link, outcomeBadge, reason, split, to, when } from "./elements.js";
@@ -72,7 +72,7 @@ export function one(context, id) {
   };
 }
 
-/// Whom it was for, as far as the log still says.
+/// The push's target, as far as the log still has it.
 function whom({ app, target }) {
   if (!target) return "no longer in the log";
   if (!target.host) return "the app";

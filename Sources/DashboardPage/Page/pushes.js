@@ -16,7 +16,7 @@ export function open(context) {
 const states = [["", "Any"], ["waiting", "In work"], ["complete", "Complete"]];
 const lengths = [["", "Any time"], ["600", "10 minutes"], ["3600", "1 hour"], ["86400", "24 hours"], ["604800", "7 days"]];
 
-/// Whom a push was for, in words; what the log does not have any more is not known.
+/// A push's kind and target, in words, as far as the log still has them.
 function about(row) {
   const kind = row.kind ?? (row.target ? "every kind" : "");
   const whom = row.target?.host ? `${row.target.host}${row.target.instance ? `:${row.target.instance}` : ""}` : row.match ? JSON.stringify(row.match) : "";
@@ -49,7 +49,7 @@ function list(context) {
   return {
     ...recent,
     get interval() { return recent.interval; },
-    // Senders try pushes out with what they push with.
+    // Senders try pushes out with their own clients.
     element: h("div", { class: "view" }, card("Newest first", bar, recent.element), context.who()?.team ? null : trying),
     subtitle: "Senders' pushes and their outcomes",
   };

@@ -9,7 +9,7 @@ const foundMax = 12;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const hex = /^([0-9a-f]{2}){8,}$/i;
 
-/// What is there: null for what the gateway does not know.
+/// The gateway's answer; null if it does not know the thing.
 async function ifThere(where, signal) {
   try {
     return await gateway.get(where, signal);
@@ -19,7 +19,7 @@ async function ifThere(where, signal) {
   }
 }
 
-/// What is found by the gateway's own look-ups: `{ type, name, about, href }`.
+/// The finds of the gateway's own look-ups: `{ type, name, about, href }`.
 async function lookUp(text, signal) {
   const found = [];
   if (uuid.test(text)) {
@@ -50,7 +50,7 @@ async function lookUp(text, signal) {
   return found;
 }
 
-/// What is found among names that are known already.
+/// The finds among the names that are known already.
 function known(text, { apps, senders }, views) {
   const wanted = text.toLowerCase();
   const has = (name) => name.toLowerCase().includes(wanted);

@@ -1,4 +1,4 @@
-// What each sender costs, and what it brings.
+// The cost and the benefit of each sender's pushes.
 
 import { actions, actionsCard, holding } from "./actions.js";
 import { badge, card, choice, field, h, link, spent, table, tile, tiles, to } from "./elements.js";

@@ -31,7 +31,7 @@ const memoryFacts = (memory) => [
   ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for instances, ${count(memory.refused.memory)} for memory`],
 ];
 
-/// What reading the configuration again would change, in sentences.
+/// The changes that reading the configuration again would make, in sentences.
 function differences(diff) {
   if (!diff) return [];
   const changes = diff.changes ?? [];

@@ -1,4 +1,5 @@
-// Whom the gateway asks and tells: timeline providers, upstream APNs, webhooks; and how long its certificates last.
+// The services that the gateway calls: timeline providers, upstream APNs, webhooks. Also how long its certificates
+// last.
 
 import { healthText } from "./advice.js";
 import { actions, actionsCard, tryNow } from "./actions.js";
@@ -17,7 +18,7 @@ function state(health) {
   }
 }
 
-/// What waits for a target, and what it said.
+/// The waiting deliveries of a target, and its last answers.
 const health = [
   { title: "Waiting", number: true, cell: (row) => h("span", {}, count(row.health?.waiting ?? 0),
     row.health?.oldestWaitingSeconds === undefined ? "" : h("span", { class: "soft block" }, `oldest ${duration(row.health.oldestWaitingSeconds * 1000)}`)) },

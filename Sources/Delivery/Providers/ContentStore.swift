@@ -8,8 +8,8 @@ package import WidgetModel
 
 /// The content of timelines, in memory and on disk: beside the engine, which has the same timelines without it.
 ///
-/// What is on disk is written before the timeline is logged, so that a process that dies between leaves no instance
-/// without content; a power cut may take the last seconds' content, and such an instance shows what it showed before until
+/// Content is written to disk before its timeline is logged, so that a process that dies in between leaves no instance
+/// without content. A power cut may take the last seconds' content: such an instance shows its earlier content until
 /// its next reload.
 package final class ContentStore: Sendable {
     private struct State {
@@ -23,7 +23,7 @@ package final class ContentStore: Sendable {
     private let archive: any RecordArchive
     private let logger: Logger
 
-    /// - Parameter bytesMax: What all content may take in memory.
+    /// - Parameter bytesMax: The most memory that all content may take.
     package init(archive: any RecordArchive, bytesMax: Int, logger: Logger) {
         self.archive = archive
         self.logger = logger

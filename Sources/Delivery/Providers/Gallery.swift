@@ -6,8 +6,8 @@ package import Serving
 import Synchronization
 package import WidgetModel
 
-/// What providers say beside timelines: placeholders, and of kinds that are not placed yet snapshots, recommendations
-/// and relevance. Asked for once, kept for a while.
+/// The answers of providers beside timelines: placeholders, and for kinds that are not placed yet snapshots,
+/// recommendations and relevance. Asked for once, kept for a while.
 package final class Gallery: Sendable {
     private struct Kept {
         let value: JSONValue
@@ -30,14 +30,14 @@ package final class Gallery: Sendable {
         var requests: [GalleryQuestion: Request] = [:]
         var requestsMade = 0
 
-        /// Lets questions be asked anew. A request that is on its way was asked before whatever made the answers old.
+        /// Lets questions be asked anew. A request that is on its way was sent before the answers became old.
         mutating func outdate(_ isOld: (GalleryQuestion) -> Bool) {
             for question in self.order where isOld(question) { self.answers[question]?.isOld = true }
             self.requests = self.requests.filter { !isOld($0.key) }
         }
 
         mutating func keep(_ question: GalleryQuestion, _ kept: Kept) {
-            // What was asked later is there already.
+            // The answer to a later request is there already.
             if kept.isOld, let present = self.answers[question], !present.isOld { return }
             if self.answers.updateValue(kept, forKey: question) == nil { self.order.append(question) }
             if self.order.count > Gallery.answersMax { self.answers[self.order.removeFirst()] = nil }
@@ -46,7 +46,7 @@ package final class Gallery: Sendable {
 
     /// Answers that are kept; the oldest makes room.
     package static let answersMax = 4096
-    /// How long somebody who looks at a gallery is kept waiting.
+    /// The longest wait of a person who looks at a gallery.
     package static let previewMax = Interval.seconds(1)
     /// How long relevance is taken for new at most.
     package static let relevanceAgeMax = Interval.hours(24)
@@ -104,7 +104,7 @@ package final class Gallery: Sendable {
     /// The answer that is kept, however old; nil if there is none. Asks no provider.
     package func kept(_ question: GalleryQuestion) -> JSONValue? { self.cache.withLock { $0.answers[question]?.value } }
 
-    /// Lets be asked anew what was said: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
+    /// Lets questions be asked anew: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
     ///
     /// - Parameter kind: Nil for all kinds of the app.
     package func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?) {
@@ -147,7 +147,7 @@ package final class Gallery: Sendable {
         } catch let error as HTTPTransportError where error.code == .timeout {
             if let slowness { self.states.note(slowness, of: question.key) }
         } catch {
-            // As any other that has no answer: who asks is given what is kept.
+            // As for any other request without an answer: the kept answer is given.
         }
         let value = response.flatMap { $0.status == 200 ? Self.member(of: $0.body, question.question) : nil }
         return self.cache.withLock { cache in
@@ -159,7 +159,7 @@ package final class Gallery: Sendable {
         }
     }
 
-    /// What the only answer says: `entry` for placeholder and snapshot, else the member named as the question.
+    /// The value of the only answer: `entry` for placeholder and snapshot, else the member named as the question.
     private static func member(of body: [UInt8], _ question: ProviderRequest) -> JSONValue? {
         let value = try? JSONReader().value(of: body, bytesMax: body.count)
         guard case .array(let answers)? = value?["answers"], let first = answers.first else { return nil }

@@ -7,14 +7,14 @@ package import TimelineProviding
 package import Timelines
 package import WidgetModel
 
-/// What a timeline provider answered, about each instance that it was asked about.
+/// A timeline provider's answer, about each instance that it was asked about.
 package struct ProviderAnswer: Sendable {
-    /// What it said of one instance.
+    /// Its answer about one instance.
     package enum Part: Sendable {
         case timeline(ProvidedTimeline)
         /// It cannot tell: why.
         case fault(String)
-        /// What it told is no timeline, or one that is not taken: why.
+        /// It told no timeline, or one that is not taken: why.
         case refused(String)
     }
 
@@ -33,7 +33,7 @@ package struct ProviderAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - countMax: How many answers it may have.
-    ///   - limits: What of each timeline is taken.
+    ///   - limits: How much of each timeline is taken.
     ///   - isAsked: Whether an id is waited for.
     package init(
         _ value: JSONValue,
@@ -75,7 +75,7 @@ package struct ProvidedTimeline: Sendable {
     /// The content of each entry of ``timeline``, as compact JSON.
     package let contents: [[UInt8]]
 
-    /// What all entries show, in bytes.
+    /// The bytes of all entries' content.
     package var contentBytes: Int { self.contents.reduce(0) { $0 + $1.count } }
 
     init(_ object: inout RequestObject, limits: TimelineLimits) throws(Problem) {

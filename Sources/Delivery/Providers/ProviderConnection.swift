@@ -32,7 +32,7 @@ package struct ProviderConnection: Sendable {
     /// Posts a question, and waits for the answer.
     ///
     /// - Parameters:
-    ///   - findings: What was peculiar about timelines before.
+    ///   - findings: The findings about earlier timelines.
     ///   - trace: The request's span, if it is traced.
     ///   - within: The longest wait, if it is shorter than the provider's own.
     package func ask(

@@ -24,7 +24,7 @@ package final class ProviderConnections: Sendable {
         fileprivate var tokenFile: String? { self.provider.tokenFile }
     }
 
-    /// What sends requests.
+    /// The clients that send requests.
     private struct Senders {
         let answerBytesMax: Int
         /// To this machine.
@@ -42,7 +42,7 @@ package final class ProviderConnections: Sendable {
 
     /// Reads files of tokens and authorities.
     ///
-    /// - Throws: What is wrong with a file.
+    /// - Throws: The fault of a file.
     package init(_ configuration: GatewayConfiguration, on group: any EventLoopGroup) throws {
         let senders = Self.senders(configuration, on: group)
         self.group = group
@@ -57,7 +57,7 @@ package final class ProviderConnections: Sendable {
     /// Makes connections to the providers of another configuration; those that have not changed are kept.
     ///
     /// - Returns: The kinds whose provider is another one than before, or has another setting.
-    /// - Throws: What is wrong with a file; nothing changes then.
+    /// - Throws: The fault of a file; nothing changes then.
     package func use(_ configuration: GatewayConfiguration) throws -> Set<KindKey> {
         let before = self.state.withLock { $0 }
         let isSame = before.senders.answerBytesMax == configuration.timelines.answerBytesMax
@@ -96,7 +96,8 @@ package final class ProviderConnections: Sendable {
         )
     }
 
-    /// The connections that a configuration asks for, those of `before` where nothing is different, and whose are new.
+    /// The connections that a configuration asks for: one of `before` where nothing differs. `fresh` are the kinds with
+    /// a new one.
     private static func items(
         _ configuration: GatewayConfiguration,
         _ senders: Senders,

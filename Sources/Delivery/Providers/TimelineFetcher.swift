@@ -10,24 +10,24 @@ package import TimelineProviding
 package import Timelines
 package import WidgetModel
 
-/// Asks one kind's timeline provider, as its ``FetchPlanner`` says, and logs what it answers.
+/// Asks one kind's timeline provider, as its ``FetchPlanner`` says, and logs its answers.
 ///
-/// What comes of a request is a record of the log, like a host's own report, so that a replay knows it. What fails is tried
-/// again until the reload's time is over; the instance keeps the timeline that it has.
+/// An answer becomes a record of the log, like a host's own report, so that a replay knows it. A request that fails is tried again until
+/// the reload's time is over; the instance keeps the timeline that it has.
 package actor TimelineFetcher {
-    /// What it works with, shared by the fetchers of all kinds.
+    /// Its services, shared by the fetchers of all kinds.
     package struct Services: Sendable {
         package let log: CommandLog
         package let contents: ContentStore
         package let clock: LogClock
         package let gallery: Gallery
         let timelineLimits: Shared<TimelineLimits>
-        /// False where no provider is asked, ever: what is to be fetched waits.
+        /// False where no provider is ever asked: the reloads to be fetched wait.
         let asks: Bool
         package let telemetry: DeliveryTelemetry
         /// Shows placeholders and entries on the streams of their hosts.
         package let draw: @Sendable ([HostEvent]) -> Void
-        /// What was found in the timelines of each kind.
+        /// The findings about the timelines of each kind.
         var states: KindStates { self.gallery.states }
 
         package init(
@@ -72,7 +72,7 @@ package actor TimelineFetcher {
     private var placeholdersPausedUntil = Instant.epoch
     private var timelinesRefused = 0
     private var health = TargetHealth()
-    /// What went wrong last, and when.
+    /// The last fault, and when it was.
     private var lastFault: (at: Instant, text: String)?
 
     package init(
@@ -99,7 +99,7 @@ package actor TimelineFetcher {
         )
     }
 
-    /// What an operator may see.
+    /// The fetcher as operators see it.
     package var view: ProviderView {
         ProviderView(
             breaker: self.planner.breaker.state,
@@ -123,7 +123,7 @@ package actor TimelineFetcher {
         return until
     }
 
-    /// Sends nothing more, and gives up what is on its way: the log has what is still to be asked.
+    /// Sends nothing more, and gives up the requests on their way: the log has the reloads that are still to be asked about.
     package func close() {
         self.isClosed = true
         self.wake?.task.cancel()
@@ -226,7 +226,7 @@ package actor TimelineFetcher {
         }
     }
 
-    /// Asks about all that is out and may be asked about now, and waits for what comes of it.
+    /// Asks about all outstanding reloads that may be asked about now, and waits for the answers.
     ///
     /// - Returns: When there may be more to ask; nil if only an event can change that.
     func settle() async -> Instant? {
@@ -252,7 +252,7 @@ package actor TimelineFetcher {
 
     // MARK: Out
 
-    /// Sends what may go now, and wakes up when there is more.
+    /// Sends the requests that may go now, and wakes up when there are more.
     private func pump() {
         guard !self.isClosed, self.services.asks else { return }
         let now = self.services.clock.now()
@@ -282,7 +282,7 @@ package actor TimelineFetcher {
         self.pump()
     }
 
-    /// Asks at once about what waits after failures.
+    /// Asks at once about the reloads that wait after failures.
     package func tryNow() {
         self.planner.tryNow()
         self.placeholdersPausedUntil = .epoch
@@ -367,11 +367,11 @@ package actor TimelineFetcher {
         )
     }
 
-    // MARK: What came of it
+    // MARK: Answers
 
     /// Stores and logs the timelines of an answer.
     ///
-    /// - Returns: What is not to be asked about again: the engine has taken it, or does not want it.
+    /// - Returns: The reloads that are not to be asked about again: the engine has taken their timeline, or does not want it.
     private func take(_ answer: ProviderAnswer, _ subjects: [FetchSubject]) async -> Set<ReloadID> {
         var provided: [(timeline: StoredTimeline, report: TimelineReport)] = []
         for subject in subjects {
@@ -439,7 +439,7 @@ package actor TimelineFetcher {
         return answered
     }
 
-    /// What reloads are about, of those that are still out; in the order of the ids.
+    /// The subjects of those reloads that are still out, in the order of the ids.
     private func subjects(of reloads: [ReloadID]) async -> [FetchSubject] {
         let found = try? await self.services.log.find(FetchSubject.self, of: reloads, toleratesSilence: true)
         return reloads.compactMap { found?[$0] }.filter { $0.app == self.key.app && $0.kind == self.key.kind }

@@ -27,9 +27,9 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
 
     /// Asks the providers of other connections from now on.
     ///
-    /// Kinds whose connection has not changed go on. What the others have on its way is given up, and asked anew by who
-    /// comes in their place: also what is out of a kind that had no provider until now. Reloads of a kind that has none any
-    /// more are for its hosts again, which find them when they connect.
+    /// Kinds whose connection has not changed go on. The fetchers of the others give up their requests, and the new
+    /// fetchers ask anew, also about the outstanding reloads of a kind that had no provider until now. Reloads of a
+    /// kind that has no provider any more are for its hosts again, which find them when they connect.
     ///
     /// - Parameter changed: The kinds whose connection is another one.
     package func use(_ connections: [ProviderConnections.Item], changed: Set<KindKey>) {
@@ -54,7 +54,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         }
     }
 
-    /// Asks some kinds' providers at once about what waits after failures.
+    /// Asks some kinds' providers at once about the reloads that wait after failures.
     ///
     /// - Parameter keys: nil for all those that have failed last.
     package func tryNow(_ keys: Set<KindKey>?) async {
@@ -96,7 +96,8 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         }
     }
 
-    /// Asks about what was out when the gateway stopped, and shows entries on their dates until the task is cancelled.
+    /// Asks about the reloads that were out when the gateway stopped, and shows entries on their dates until the task
+    /// is cancelled.
     package func run() async {
         await self.removeGone(self.services.contents.addresses)
         await self.refill()
@@ -108,7 +109,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         }
     }
 
-    /// Asks about what is out: at the start, and when a partition has come to this gateway.
+    /// Asks about the outstanding reloads: at the start, and when a partition has come to this gateway.
     package func refill() async {
         for fetcher in self.all.values { await fetcher.refill() }
     }
@@ -121,7 +122,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         if !due.isEmpty { self.services.draw(await self.current(due).map { .entry($0) }) }
     }
 
-    /// Waits until every provider has answered what it can be asked by now, and shows the entries whose dates have come: for a clock
+    /// Waits until every provider has answered all questions that are due by now, and shows the entries whose dates have come: for a clock
     /// that stands still meanwhile.
     ///
     /// - Returns: When there is something to ask or to show next, if nothing happens before; nil for never.
@@ -131,7 +132,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
         let now = self.services.clock.now()
         await self.showDue(at: now)
         if let due = self.services.contents.nextDue { next.append(due) }
-        // What is due already has just been done, or cannot be.
+        // Work that is due already has just been done, or cannot be.
         return next.min().map { max($0, now + .milliseconds(1)) }
     }
 
@@ -157,7 +158,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
 
     /// The placeholders of one host's instances that are new and whose timeline is not there yet.
     ///
-    /// - Parameter reloads: What is out of that host.
+    /// - Parameter reloads: The host's outstanding reloads.
     package func placeholders(of reloads: [ReloadEffect]) async -> [Placeholder] {
         var own: [KindKey: [ReloadID]] = [:]
         for reload in reloads where reload.causes.contains(.added) && self.fetches(reload) {

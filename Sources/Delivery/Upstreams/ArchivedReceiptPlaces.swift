@@ -58,7 +58,7 @@ struct ArchivedReceiptPlaces: ReceiptPlaces {
     }
 }
 
-/// What people are told of places.
+/// The words for people about places.
 enum ReceiptWords {
     static let lost =
         "the place of the receipts is lost: senders get receipts only for pushes that complete from now on"

@@ -37,7 +37,7 @@ extension TargetHealth.Answer {
 }
 
 extension HTTPTransportError.Code {
-    /// What went wrong, without what differs from one time to the next.
+    /// The fault in words, without the details that differ from one time to the next.
     var words: String {
         switch self {
         case .listen: "no address"

@@ -10,7 +10,7 @@ package struct DeliveryPlans: Sendable {
     /// An app's APNs, or the gateway in its place.
     package struct Upstream: Sendable {
         package let target: HTTPTarget
-        /// What the gateway's own provider tokens come from; nil if a client certificate speaks.
+        /// The source of the gateway's own provider tokens; nil if a client certificate speaks.
         package let tokens: UpstreamTokens?
         package let relay: GatewayConfiguration.Upstream.Relay
         /// Upstreams that get into trouble together, one team's at one origin, have the same.
@@ -26,17 +26,17 @@ package struct DeliveryPlans: Sendable {
 
     package private(set) var upstreams: [BundleID: Upstream] = [:]
     package private(set) var webhooks: [BundleID: Webhook] = [:]
-    /// Where senders are told what became of their pushes, by app.
+    /// Where senders are told the outcomes of their pushes, by app.
     package private(set) var receipts: [BundleID: Webhook] = [:]
     /// Every signing key once, by team and id, in the order of the configuration.
     package private(set) var tokens: [(team: TeamID, keyID: KeyID, digest: [UInt8], tokens: UpstreamTokens)] = []
 
-    /// What two contexts have to agree on to be one.
+    /// The values that two contexts have to share to be one.
     private struct ContextKey: Hashable {
         let authorities: String?
         let certificate: String?
         let certificateKey: String?
-        /// Of what is in these files.
+        /// Of the contents of these files.
         let digest: [UInt8]
 
         init(authorities: String?, certificate: String? = nil, certificateKey: String? = nil) {
@@ -182,7 +182,7 @@ package struct DeliveryPlans: Sendable {
         return context
     }
 
-    /// Of what is in files; one that cannot be read counts as empty here, and is reported where it is read.
+    /// Of the contents of files. A file that cannot be read counts as empty here, and is reported where it is read.
     private static func digest(_ files: [String?]) -> [UInt8] {
         var all: [UInt8] = []
         for file in files {

@@ -10,10 +10,10 @@ package import WidgetModel
 
 /// The requests that deliveries are: a push to one token, or a POST to a webhook.
 package enum DeliveryRequests {
-    /// A push that reloads what a token stands for.
+    /// A push that reloads the widgets, or the control, of a token.
     ///
-    /// Its expiration is the delivery's, so that the upstream does not keep what is no longer wanted; 0 where the upstream is
-    /// not to keep it at all.
+    /// Its expiration is the delivery's, so that the upstream does not keep a push that is no longer wanted; 0 where the upstream is not to
+    /// keep it at all.
     ///
     /// - Parameters:
     ///   - id: The same for every try, by which an upstream recognises a repeat.
@@ -61,7 +61,7 @@ package enum DeliveryRequests {
         return Self.signed(body.jsonText, to: webhook, id: id, at: now, timeout: timeout)
     }
 
-    /// A signed POST that tells an app's senders what became of pushes.
+    /// A signed POST that tells an app's senders the outcomes of pushes.
     package static func receipts(
         _ receiver: DeliveryPlans.Webhook,
         _ request: ReceiptRequest,
@@ -103,7 +103,7 @@ package enum DeliveryRequests {
 }
 
 extension DeliveryPlans {
-    /// What a delivery is over HTTP, and where it goes; nil if its target is not configured any more.
+    /// A delivery as an HTTP request, and its target; nil if that is not configured any more.
     ///
     /// - Throws: If the provider token cannot be signed.
     package func request(

@@ -14,7 +14,8 @@ package final class LiveDeliveryPlans: Sendable {
 
     package var current: DeliveryPlans { self.plans.value }
 
-    /// Reads what a configuration names; connections and provider tokens of what has not changed are kept.
+    /// Reads the destinations and files that a configuration names. The connections and provider tokens of unchanged
+    /// ones are kept.
     ///
     /// - Returns: The destinations that are another place now, or are shown other credentials.
     /// - Throws: ``TLSError`` that names the file; the plans before stay.

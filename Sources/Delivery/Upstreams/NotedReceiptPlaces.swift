@@ -4,7 +4,7 @@ import Logging
 import NIOPosix
 import WidgetModel
 
-/// How far senders were told, in notes of the log: who owns an app's home partition next finds it there.
+/// How far senders were told, in notes of the log: the next owner of an app's home partition finds it there.
 ///
 /// The newest note counts, also another node's: all before its places was told.
 struct NotedReceiptPlaces: ReceiptPlaces {
@@ -14,7 +14,7 @@ struct NotedReceiptPlaces: ReceiptPlaces {
     let partitions: Int
     let logger: Logger
 
-    /// Reads until brokers answer, or the task is cancelled: what is there is not lost.
+    /// Reads until brokers answer, or the task is cancelled: while they are away, the stored places are not lost.
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]] {
         while !Task.isCancelled {
             do {

@@ -5,7 +5,7 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// What goes out by HTTP: where to, by what client, and what brings it there.
+/// The parts of outgoing HTTP: the plans, the client, and the actors that send.
 package struct Outgoing: Sendable {
     package let live: LiveDeliveryPlans
     package var plans: DeliveryPlans { self.live.current }
@@ -16,7 +16,7 @@ package struct Outgoing: Sendable {
     package let delivers: Bool
     /// From taking its turn to the whole answer.
     let timeout: Shared<Interval>
-    /// What became of pushes that were passed on.
+    /// The counts of pushes that were passed on.
     let relayed = RelayCounters()
 
     package init(
@@ -41,7 +41,7 @@ package struct Outgoing: Sendable {
         await self.receipts.letGo(partition)
     }
 
-    /// What waits goes by other plans from now on.
+    /// Waiting deliveries go by other plans from now on.
     package func usePlans(changed: Set<Destination>) {
         Task {
             await self.deliverer.usePlans(changed: changed)
@@ -49,7 +49,7 @@ package struct Outgoing: Sendable {
         }
     }
 
-    /// Tries at once what waits for those that have failed last.
+    /// Tries at once the waiting deliveries of the targets that failed last.
     package func tryFailing() async {
         await self.deliverer.tryFailing()
         await self.receipts.tryFailing()
@@ -65,9 +65,9 @@ package struct Outgoing: Sendable {
     }
 }
 
-/// What became of the pushes of other types that were passed on to upstreams.
+/// The counts of the pushes of other types that were passed on to upstreams.
 final class RelayCounters: Sendable {
-    /// Pushes that an upstream answered, whatever it said.
+    /// Pushes that an upstream answered, with any status.
     let answered = Atomic<Int>(0)
     /// Pushes that the gateway answered with 503, because no upstream did.
     let unanswered = Atomic<Int>(0)

@@ -3,10 +3,10 @@ package import Journaling
 import Logging
 import WidgetModel
 
-/// Where it is kept how far senders were told what became of their pushes.
+/// Where the places up to which senders have their receipts are kept.
 protocol ReceiptPlaces: Sendable {
-    /// What was stored last of the apps that have their home in a partition; nothing where it is lost. Of others it may say something,
-    /// too.
+    /// The places that were stored last of the apps that have their home in a partition; none where they are lost. The answer may have
+    /// other apps, too.
     func read(homeIn partition: PartitionID) async -> [BundleID: [CompletionPlace?]]
     /// Not to be called twice at once.
     func write(_ places: [BundleID: [CompletionPlace?]]) async
@@ -28,7 +28,7 @@ package enum ReceiptStore: Sendable {
     }
 }
 
-/// What is stored of one app.
+/// The stored places of one app.
 struct ReceiptPlacesOfApp: FieldCoded {
     static let coding = Fields(Self.init, \.app, \.places)
     let app: BundleID

@@ -8,9 +8,9 @@ package import Serving
 package import Settings
 package import WidgetModel
 
-/// Tells senders by webhook what became of their pushes.
+/// Tells senders the outcomes of their pushes by webhook.
 ///
-/// What is to be done is said by a `ReceiptMachine`; this has the clock, the HTTP client, the partitions and the places.
+/// A `ReceiptMachine` decides the actions; this has the clock, the HTTP client, the partitions and the places.
 ///
 /// Where nodes share the partitions, the one that has an app's home partition tells the app's senders, of all partitions.
 package actor ReceiptSender {
@@ -31,7 +31,7 @@ package actor ReceiptSender {
 
     /// - Parameters:
     ///   - store: Where it is kept how far receivers were told.
-    ///   - delivers: False for one that sends nothing, ever: what it would tell stays to be told.
+    ///   - delivers: False for one that sends nothing, ever: its receipts stay to be sent.
     ///   - clock: The log's time.
     package init(
         plans: LiveDeliveryPlans,
@@ -75,7 +75,7 @@ package actor ReceiptSender {
         self.plan.yield()
     }
 
-    /// A partition is another node's now, which goes on from what was stored.
+    /// A partition is another node's now, which goes on from the stored places.
     package func letGo(_ partition: PartitionID) {
         guard !self.log.isPresent(partition) else { return }
         self.homes.remove(partition)
@@ -127,7 +127,7 @@ package actor ReceiptSender {
         self.run()
     }
 
-    /// The plans have become others: what waits is tried at once.
+    /// The plans have become others: waiting receipts are tried at once.
     package func usePlans() {
         guard self.delivers else { return }
         self.machine.setApps(self.apps)
@@ -138,23 +138,23 @@ package actor ReceiptSender {
     /// How the receiver of each app does.
     package func views() -> [BundleID: ReceiptView] { self.machine.views(now: self.clock()) }
 
-    /// Tries at once what waits for the receivers of some apps.
+    /// Tries at once the receipts that wait for the receivers of some apps.
     package func tryNow(_ apps: Set<BundleID>) {
         self.machine.tryNow(apps, now: self.clock())
         self.run()
     }
 
-    /// Tries at once what waits for those that have failed last.
+    /// Tries at once the receipts that wait for the receivers that failed last.
     package func tryFailing() {
         self.machine.tryFailing(now: self.clock())
         self.run()
     }
 }
 
-// MARK: - Doing what is to be done
+// MARK: - Actions
 
 extension ReceiptSender {
-    /// Does what is due, and sleeps until the next thing is.
+    /// Performs the due actions, and sleeps until the next one is due.
     private func run() {
         let now = self.clock()
         while let action = self.machine.next(now: now) { self.perform(action) }

@@ -8,9 +8,9 @@ package import Partitions
 package import Settings
 package import WidgetModel
 
-/// Brings reloads to upstreams and webhooks, and logs what became of them.
+/// Brings reloads to upstreams and webhooks, and logs the results.
 ///
-/// What is to be done is said by a `DeliveryMachine`; this has the clock, the HTTP client, the log and the keys.
+/// A `DeliveryMachine` decides the actions; this has the clock, the HTTP client, the log and the keys.
 package actor ReloadDeliverer {
     private let live: LiveDeliveryPlans
     private let client: HTTPClient
@@ -21,7 +21,7 @@ package actor ReloadDeliverer {
     private var timer = DueTimer()
 
     /// - Parameters:
-    ///   - delivers: False for one that sends nothing, ever: what it is given waits.
+    ///   - delivers: False for one that sends nothing, ever: its deliveries wait.
     ///   - clock: The log's time, which expirations are in. Provider tokens go by wall time.
     package init(
         plans: LiveDeliveryPlans,
@@ -60,13 +60,13 @@ package actor ReloadDeliverer {
         self.run()
     }
 
-    /// Takes up what was out before a start.
+    /// Takes up the reloads that were out before a start.
     package func catchUp() {
         self.machine.catchUp()
         self.run()
     }
 
-    /// A partition has come to this gateway: takes up what is outstanding there.
+    /// A partition has come to this gateway: takes up the outstanding reloads there.
     package func takeUp(_ partition: PartitionID) {
         self.machine.takeUp(partition)
         self.run()
@@ -78,14 +78,14 @@ package actor ReloadDeliverer {
         self.run()
     }
 
-    /// Starts nothing any more. What is in work is given up; the log has it.
+    /// Starts nothing any more. Deliveries in work are given up; the log has them.
     package func stop() async {
         self.machine.stop()
         self.timer.cancel()
         await self.client.close()
     }
 
-    /// What was counted, by the way of delivering.
+    /// The counters by the way of delivering, and how many deliveries wait and are in work.
     package func stats() -> (counters: [HostDelivery: DeliveryCounters], waiting: Int, inWork: Int) {
         (self.machine.counters, self.machine.counts.waiting, self.machine.counts.inWork)
     }
@@ -93,29 +93,29 @@ package actor ReloadDeliverer {
     /// How each upstream and each webhook of the plans does. Apps of one team with the same upstream share its health.
     package func targets() -> [DeliveryTarget: TargetView] { self.machine.views(now: self.clock()) }
 
-    /// Tries at once what waits for some targets, and leaves none of them alone any longer.
+    /// Tries at once the deliveries that wait for some targets, and ends the pauses of these targets.
     package func tryNow(_ targets: Set<DeliveryTarget>) {
         self.machine.tryNow(targets, now: self.clock())
         self.run()
     }
 
-    /// Tries at once what waits for those that have failed last.
+    /// Tries at once the deliveries that wait for the targets that failed last.
     package func tryFailing() {
         self.machine.tryFailing(now: self.clock())
         self.run()
     }
 
-    /// The plans have become others: what waits goes by them, at once where it goes to another place or with other credentials.
+    /// The plans have become others: waiting deliveries go by them, at once where they go to another place or with other credentials.
     package func usePlans(changed: Set<Destination>) {
         self.machine.setDestinations(self.live.current.destinations, changed: changed, now: self.clock())
         self.run()
     }
 }
 
-// MARK: - Doing what is to be done
+// MARK: - Actions
 
 extension ReloadDeliverer {
-    /// Does what is due, and sleeps until the next thing is.
+    /// Performs the due actions, and sleeps until the next one is due.
     private func run() {
         let now = self.clock()
         while let action = self.machine.next(now: now) { self.perform(action) }
@@ -219,7 +219,7 @@ extension TargetHealth.Change {
     /// Writes it to a log.
     ///
     /// - Parameters:
-    ///   - name: What it is, with its article.
+    ///   - name: The kind of target, with its article.
     ///   - metadata: Which one it is.
     ///   - heldUntil: Nothing is sent before then.
     func tell(_ name: String, _ metadata: Logger.Metadata, heldUntil: Instant?, _ logger: Logger) {

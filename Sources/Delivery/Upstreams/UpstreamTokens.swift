@@ -48,7 +48,7 @@ package final class UpstreamTokens: Sendable {
 
     /// The token to send now.
     ///
-    /// - Parameter now: Wall time: it is what the other side compares `iat` with. A clock that was set back makes a new one.
+    /// - Parameter now: Wall time: the other side compares `iat` with it. A clock that was set back makes a new one.
     package func token(now: Instant) throws(TLSError) -> String {
         let held = self.state.withLock { state -> String? in
             let age = now - state.mintedAt
@@ -69,7 +69,7 @@ package final class UpstreamTokens: Sendable {
         let input = ProviderTokenClaims(keyID: self.keyID, team: self.team, issuedAt: now).signingInput
         let signature = try self.key.sign(input.span)
         let token = String(decoding: CompactToken.compact(signingInput: input, signature: signature), as: UTF8.self)
-        // Two threads may mint at once; the first one's token is everybody's.
+        // Two threads may mint at once; both use the first one's token.
         return self.state.withLock { state in
             if let other = state.token, now - state.mintedAt < state.window.age, state.mintedAt <= now { return other }
             state.token = token

@@ -1,11 +1,11 @@
 import TLS
 package import WidgetModel
 
-/// What proves to the receiver of a webhook that it comes from this gateway, and when it was sent.
+/// The proof to the receiver of a webhook that it comes from this gateway, and when it was sent.
 ///
 /// The header `freshet-signature` is `t=<UNIX seconds>,v1=<hex>`: HMAC-SHA256 with the webhook's secret over the seconds, a
-/// dot, the value of `freshet-id`, a dot, and the body as sent. A receiver recomputes it, compares in constant time, and
-/// refuses what is older than some minutes.
+/// dot, the value of `freshet-id`, a dot, and the body as sent. A receiver recomputes it, compares in constant time,
+/// and refuses a webhook that is older than some minutes.
 package enum WebhookSignature {
     package static let header = "freshet-signature"
     package static let idHeader = "freshet-id"

@@ -3,8 +3,7 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// What operators have said: the settings in force, and the teams, apps and kinds that were ever named, by number; numbers are
-/// never used again.
+/// The operators' settings: those in force, and the teams, apps and kinds that were ever named, by number; numbers are never used again.
 struct Catalogue: ~Copyable, Sendable {
     struct App: Sendable {
         let id: BundleID
@@ -92,7 +91,7 @@ struct Catalogue: ~Copyable, Sendable {
     private var appNames: NameTable<NumberTag.App>
     private(set) var apps: [App] = []
     private(set) var kinds: [Kind] = []
-    /// Whose push came last: looked at first, and no part of the state.
+    /// The team whose push came last: looked at first, and no part of the state.
     private var latestTeam: TeamNumber?
 
     init(seed: UInt64) {

@@ -51,7 +51,7 @@ struct ChannelTable: Sendable {
         return true
     }
 
-    /// What does not hold of what must always hold. O(channels).
+    /// The violated invariants; empty unless there is a bug. O(channels).
     func checkInvariants() -> [String] {
         var faults: [String] = []
         for (left, right) in zip(self.apps, self.apps.dropFirst()) where left.id >= right.id {
@@ -85,7 +85,7 @@ struct ChannelTable: Sendable {
         Self.partition(channels.count) { channels[$0].id < channel }
     }
 
-    /// The first place that is not before what is looked for.
+    /// The first place that is not before the wanted one.
     private static func partition(_ count: Int, _ isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

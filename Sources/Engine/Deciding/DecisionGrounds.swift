@@ -1,12 +1,12 @@
 import Timelines
 import WidgetModel
 
-/// What a decision about an instance follows from, beside what wants it to reload: values that were read before it.
+/// The grounds of a decision about an instance, beside its ``Demand``: values that were read before it.
 struct DecisionGrounds {
     let now: Instant
     /// Until when orders pause the kind.
     let pausedUntil: Instant
-    /// What keeps a push from going to the instance's token now, whatever its budget says.
+    /// The reason that keeps a push from the instance's token now, whatever its budget says.
     let held: Plan?
     /// Why a reload is not charged now.
     let exemption: Exemption?
@@ -18,7 +18,7 @@ struct DecisionGrounds {
     let freeSetupAt: Instant
     /// The policy's: how far apart reloads for setting it up are that are not charged.
     let minimumInterval: Interval
-    /// What a reload is charged to, and under which terms.
+    /// The terms under which a reload is charged, and its budget.
     let terms: BudgetTerms
     let budget: ReloadBudget
     /// When the last 24 hours allow another reload, where they are counted.
@@ -32,12 +32,12 @@ struct DecisionGrounds {
 }
 
 extension DecisionGrounds {
-    /// What is to be done about a demand. O(1).
+    /// The plan for a demand: reload now, or wait. O(1).
     ///
     /// An instance reloads at the first instant at which one of its causes may: by an exemption, or by the budget.
     ///
     /// - Parameters:
-    ///   - demand: What wants the instance to reload; not empty.
+    ///   - demand: The causes that want the instance to reload; not empty.
     ///   - spreadHash: A stable hash of the instance; asked for only where a budget is used up.
     @inline(__always)
     func plan(_ demand: Demand, spreadHash: @autoclosure () -> UInt64) -> Plan {
@@ -50,8 +50,8 @@ extension DecisionGrounds {
         }
         let at = max(self.again, self.exemptEarliest)
         if at <= self.now { return .issue(exemption, isPush: false) }
-        // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
-        // what would expire.
+        // The interval of exempt reloads is short, so that waiting for it is better than being charged, except for
+        // pushes that would expire.
         let exempt = Plan.wait(until: min(at, demand.heldUntil), .exemptInterval)
         if demand.minExpiry > at { return exempt }
         let charged = self.chargedPlan(demand, spreadHash())
@@ -68,7 +68,7 @@ extension DecisionGrounds {
         return max(self.again, self.exemptEarliest, apart)
     }
 
-    /// What is to be done if the reload is charged.
+    /// The plan if the reload is charged.
     @inline(__always)
     private func chargedPlan(_ demand: Demand, _ spreadHash: @autoclosure () -> UInt64) -> Plan {
         var at = Instant.distantFuture
@@ -109,7 +109,7 @@ extension DecisionGrounds {
     @inline(__always)
     private func policyReload(_ demand: Demand, _ spreadHash: @autoclosure () -> UInt64) -> Instant? {
         let soon = self.now + Engine.policyJoin
-        // What a host does by itself proves nothing of what it has read, so nothing joins it.
+        // A reload that a host makes by itself does not prove which content it has read, so nothing joins it.
         guard self.timelineDue <= soon, !self.isHostDriven else { return nil }
         let earliest = self.earliest(self.isPolicyPaced ? .paced : .urgent, isPush: false, spreadHash())
         let until = max(self.timelineDue, earliest)

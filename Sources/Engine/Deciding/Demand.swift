@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What wants an instance to reload, as far as it may be decided now.
+/// The causes that want an instance to reload, as far as they may be decided now.
 struct Demand {
     /// Pushes of priority 10 and 5 whose not-before, if any, has come.
     var high: Bool
@@ -23,7 +23,7 @@ extension Demand {
     @inline(__always)
     var isEmpty: Bool { !self.high && !self.normal && self.waiting.isEmpty }
 
-    /// What is to be done while it is empty.
+    /// The plan while the demand is empty.
     var rest: Plan { .wait(until: self.heldUntil, self.reason) }
 
     /// Why nothing is decided now.

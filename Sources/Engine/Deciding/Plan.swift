@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What is to be done about an instance's demand.
+/// The decision about an instance's demand.
 enum Plan: Equatable {
     /// Reload now: not charged for a reason, or charged, to the pushes' share or not.
     case issue(Exemption?, isPush: Bool)

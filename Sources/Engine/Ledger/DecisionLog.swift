@@ -78,7 +78,7 @@ struct DecisionLog: ~Copyable, Sendable {
 
     private func entry(_ number: UInt64, _ place: Int) -> Entry {
         var entry = self.entries[place].entry(numbered: number)
-        // One that did not come before it, as in a snapshot that nobody wrote, is none.
+        // A forged snapshot may name a previous decision that did not come before this one: then it has none.
         if entry.previous >= number { entry.previous = Self.none }
         return entry
     }

@@ -1,11 +1,11 @@
 import Storage
 import WidgetModel
 
-/// What came in and what became of it: pushes with their outcomes, the repeats among them, what each sender has cost, whose
-/// pushes wait by an order, and the decisions about instances.
+/// The books: pushes with their outcomes, the repeats among them, the cost of each sender, the senders whose pushes an order holds, and the
+/// decisions about instances.
 ///
-/// Conservation is kept here: of every push, the instances that it matched are those of its outcomes together. Which instances
-/// wait, and what reloads serve, is told by who knows it.
+/// The ledger keeps the conservation of pushes: the outcomes of a push add up to the instances that it matched. Callers say which instances
+/// wait, and which pushes a reload serves.
 struct Ledger: ~Copyable, Sendable {
     typealias Push = PushTable.Row
     typealias Decision = DecisionLog.Entry
@@ -95,7 +95,7 @@ extension Ledger {
     /// Opens a push that was just accepted; ``closePush(_:repeatSlot:isCounted:at:)`` it when matching is over.
     ///
     /// - Parameters:
-    ///   - push: What it is.
+    ///   - push: The push.
     ///   - collapseID: Empty for none.
     ///   - key: By which a repeat of it is known, beside its id.
     mutating func openPush(_ push: consuming Push, collapseID: ArraySlice<UInt8>, key: UInt64)
@@ -121,7 +121,7 @@ extension Ledger {
         return matched
     }
 
-    /// One more instance matched, and this is what its push starts as.
+    /// Counts one more match, which starts with this outcome.
     @inline(__always)
     mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         self.pushes.countMatch(of: push, as: outcome)
@@ -139,7 +139,7 @@ extension Ledger {
 
     /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
     ///
-    /// - Parameter units: How many at most; left with what is not used up.
+    /// - Parameter units: How many at most; afterwards, how many of them are left.
     mutating func evictPushes(above max: Int, completedBefore instant: Instant, atMost units: inout Int) {
         self.pushes.evict(above: max, completedBefore: instant, atMost: &units)
     }
@@ -192,7 +192,7 @@ extension Ledger {
         if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > now } }
     }
 
-    /// What a sender's pushes have cost and brought. Teams have numbers below ``accountCount``, or nothing on theirs.
+    /// The account of a sender's pushes. Teams have numbers below ``accountCount``, or empty accounts.
     func account(of team: TeamNumber) -> Account { self.accounts[team] }
 
     var accountCount: Int { self.accounts.accounts.count }
@@ -239,7 +239,7 @@ extension Ledger {
 // MARK: - Totals
 
 extension Ledger {
-    /// Fills in what is counted here.
+    /// Fills in the ledger's counts.
     func count(into stats: inout EngineStats) {
         stats.pushesRetained = self.pushes.count
         stats.pushesIncomplete = self.pushes.incompleteCount
@@ -253,7 +253,7 @@ extension Ledger {
     /// Every push that is kept, in the order of its number. O(pushes).
     func usedNumbers() -> [PushNumber] { self.pushes.usedNumbers() }
 
-    /// What does not hold of what must always hold; empty unless there is a bug. O(pushes).
+    /// The violated invariants; empty unless there is a bug. O(pushes).
     ///
     /// - Parameter isRecordDone: Whether no record is being applied: then no push is open.
     func checkInvariants(isRecordDone: Bool) -> [String] {

@@ -11,7 +11,7 @@ struct PackedDecision: Sendable {
     /// ``ShortInstant/last`` for no date.
     private let until: ShortInstant
     private let cause: ReloadCause
-    /// The outcome, and above it what there is.
+    /// The outcome and, in the bits above it, which fields there are.
     private let outcome: UInt8
     private let reason: DecisionReason
     private let exemption: Exemption?

@@ -1,7 +1,7 @@
 import Storage
 import WidgetModel
 
-/// What became of every push: a row with a count for each outcome.
+/// The outcomes of every push: a row with a count for each outcome.
 ///
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushTable: ~Copyable, Sendable {
@@ -56,7 +56,7 @@ struct PushTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
-    /// What there is beside the rows.
+    /// The sums beside the rows.
     struct Sums: Sendable {
         var complete = (first: PushNumber.none, last: PushNumber.none)
         var completeCount = 0
@@ -85,7 +85,7 @@ struct PushTable: ~Copyable, Sendable {
         self.relist()
     }
 
-    /// What there is beside the rows.
+    /// The sums beside the rows.
     var sums: Sums {
         Sums(
             complete: self.complete,
@@ -147,7 +147,7 @@ struct PushTable: ~Copyable, Sendable {
         if self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
 
-    /// One more instance matched, and this is what its push starts as.
+    /// Counts one more match, which starts with this outcome.
     @inline(__always)
     mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         let outcome = Int(outcome.rawValue)
@@ -200,7 +200,7 @@ struct PushTable: ~Copyable, Sendable {
 
     /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
     ///
-    /// - Parameter pushes: How many at most; left with what is not used up.
+    /// - Parameter pushes: How many at most; afterwards, how many of them are left.
     mutating func evict(above max: Int, completedBefore instant: Instant, atMost pushes: inout Int) {
         while pushes > 0, !self.complete.first.isNone {
             let slot = self.complete.first
@@ -231,7 +231,7 @@ struct PushTable: ~Copyable, Sendable {
         return row.position == entry.position && row.completedAt != Self.evicted ? entry.slot : nil
     }
 
-    /// Lists what is kept in the order of positions, after rows were filled from elsewhere. O(rows log rows).
+    /// Lists the kept pushes in the order of positions, after rows were filled from elsewhere. O(rows log rows).
     private mutating func relist() {
         self.recent = RecentPushes()
         let slots = self.rows.usedNumbers().sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }

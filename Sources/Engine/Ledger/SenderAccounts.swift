@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What each sender's pushes have cost and brought, by team.
+/// The costs and outcomes of each sender's pushes, by team.
 struct SenderAccounts: Sendable {
     struct Account: Hashable, Sendable {
         var pushes = 0
@@ -35,7 +35,7 @@ struct SenderAccounts: Sendable {
         }
     }
 
-    /// A push was decided for everybody that it matched here; some other partition may count the push itself.
+    /// A push was decided for every instance that it matched here; another partition may count the push itself.
     @inline(__always)
     mutating func countPush(_ row: PushTable.Row, isCounted: Bool) {
         var account = self[row.team]

@@ -2,10 +2,10 @@ package import IntentMatching
 package import Timelines
 package import WidgetModel
 
-/// The bytes of answers: what ``EngineQuestion/answer(from:)`` gives can be sent to where it was asked for.
+/// The bytes of answers: the result of ``EngineQuestion/answer(from:)`` can be sent to the node that asked.
 ///
-/// Who reads them may run another program. What does not fit its tables, such as counts of an outcome that it does not know, is
-/// refused as damaged.
+/// The reader may run another program. An answer that does not fit its tables, such as one with counts of an unknown outcome, is refused as
+/// damaged.
 
 // MARK: - Hosts
 

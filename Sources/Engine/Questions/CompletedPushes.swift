@@ -8,11 +8,11 @@ package struct CompletionPlace: FieldCoded, Hashable, Sendable {
 
     /// The row of the push that it is behind; ``PushNumber/none`` where none had completed, or none is kept.
     package let push: PushNumber
-    /// What that push is, by which it is seen that the row is still its own.
+    /// The id of that push, which shows whether the row is still its own.
     package let id: PushID
     package let contentHash: UInt64
     package let position: LogPosition
-    /// When that push completed; the epoch where there is none. What completed later comes behind the place.
+    /// When that push completed; the epoch where there is none. Later pushes come behind the place.
     package let completedAt: Instant
     /// The log's time up to which nothing is behind it that had completed: of the answer that gave it.
     package let asOf: Instant

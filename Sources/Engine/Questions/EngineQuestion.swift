@@ -11,7 +11,7 @@ package protocol EngineQuestion: FieldCoded, Hashable, Sendable {
     /// When it may be answered; by default at any time.
     var moment: QuestionMoment { get }
 
-    /// The answer. Nothing else makes it: who wants to know asks the owner, who hands over the engine.
+    /// The answer. Nothing else makes it: a caller asks the owner, which hands over the engine.
     func answer(from engine: borrowing Engine) -> Answer
 }
 

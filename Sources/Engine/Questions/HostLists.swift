@@ -50,7 +50,7 @@ package struct HostSummaryQuestion: HostBoundQuestion {
 }
 
 extension Engine {
-    /// What `row` makes of registered hosts from a number on.
+    /// The rows that `row` makes of registered hosts from a number on.
     fileprivate func hosts<Row: Sendable>(
         from place: UInt64?,
         of app: BundleID?,

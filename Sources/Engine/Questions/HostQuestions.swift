@@ -56,8 +56,7 @@ package struct StackView: Hashable, Sendable {
     package let at: Instant
 }
 
-/// What is known of push tokens here: which hosts and controls have them, and which were removed lately. Of a token that is unknown
-/// nothing is said.
+/// The state of push tokens: which hosts and controls have them, and which were removed lately. The answer leaves out unknown tokens.
 package struct TokensQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.tokens)
     package let tokens: [DeviceToken]
@@ -69,7 +68,7 @@ package struct TokensQuestion: EngineQuestion {
     }
 }
 
-/// What registrations would add to the registry if they were applied now; nil for one that would be refused.
+/// The hosts and instances that registrations would add to the registry now; nil for one that would be refused.
 package struct RegistrationsQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.registrations)
     package let registrations: [HostRegistration]

@@ -5,7 +5,7 @@ package import WidgetModel
 package protocol EngineList: FieldCoded, Hashable, Sendable {
     associatedtype Row: ByteCoded & Sendable
 
-    /// A part of the list. O(`scanMax`), and what the rows take that are listed.
+    /// A part of the list. O(`scanMax`), and the time that the listed rows take.
     ///
     /// - Parameters:
     ///   - place: Where it begins: the `next` of the part before; nil for the first.

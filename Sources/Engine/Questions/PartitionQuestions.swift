@@ -51,7 +51,7 @@ package struct InForce: Hashable, Sendable {
     package let settings: EngineSettings?
     /// The pauses, in the order in which they were given.
     package let orders: [StandingOrder]
-    /// What operators have changed of the configuration, in the order in which that began.
+    /// The operators' changes of the configuration, in the order in which they began.
     package let amendments: [StandingAmendment]
 }
 

@@ -74,7 +74,7 @@ package struct DecisionList: EngineList {
 }
 
 extension Engine {
-    /// Whom a decision was about; nil if the number of that instance is another's by now.
+    /// The instance that a decision was about; nil if its number is another's by now.
     func address(ofDecision number: UInt64, _ entry: Ledger.Decision) -> InstanceAddress? {
         self.isAbout(number, entry) ? self.address(of: entry.instance) : nil
     }

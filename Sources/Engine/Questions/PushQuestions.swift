@@ -4,9 +4,9 @@ package import WidgetModel
 package struct PushesQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.ids, \.team, \.lookedMax)
     package let ids: [PushID]
-    /// Their sender's; nil for everybody's, as operators see them.
+    /// Their sender's team; nil for all senders' pushes, as operators see them.
     package let team: TeamID?
-    /// At how many of the instances that one of them waits for is looked to tell why; 0 does not tell it.
+    /// How many of the instances that a push waits for are looked at to tell why; 0 does not tell it.
     package let lookedMax: Int
 
     package init(_ ids: [PushID], of team: TeamID? = nil, lookedMax: Int = 0) {

@@ -3,7 +3,7 @@ package import WidgetModel
 
 /// A detail of a reload by its id.
 package protocol ReloadDetail: ByteCoded, Sendable {
-    /// What is so of a reload; nil if nothing is.
+    /// The detail of a reload; nil if the reload has none.
     static func find(_ reload: ReloadID, in engine: borrowing Engine) -> Self?
 }
 
@@ -19,7 +19,7 @@ package struct ReloadQuestion<Detail: ReloadDetail>: EngineQuestion {
     }
 }
 
-/// Whose a reload is, out or not, unless its instance is gone.
+/// The host of a reload, out or not, unless its instance is gone.
 extension HostKey: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> HostKey? { engine.host(of: reload) }
 }
@@ -31,14 +31,14 @@ extension ReloadEffect: ReloadDetail {
     }
 }
 
-/// What a reload that is out is about.
+/// The subject of a reload that is out.
 extension FetchSubject: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> FetchSubject? {
         engine.fetchSubject(of: reload)
     }
 }
 
-/// What to send for a reload that is out.
+/// The push to send for a reload that is out.
 extension OutgoingPush: ReloadDetail {
     package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> OutgoingPush? {
         engine.outgoingPush(for: reload)

@@ -15,8 +15,8 @@ package enum AmendedEntry: Hashable, Sendable, CustomStringConvertible {
 
 /// An operator changes an entry of the configuration by a request, or takes that back.
 ///
-/// Engines keep what stands and decide nothing by it: what they decide by are the settings, a record of their own that follows. It
-/// is in the log of every partition, so that each start finds what has changed since the configuration file was written.
+/// Engines keep the standing amendments and decide nothing by them: they decide by the settings, a record of its own that follows. An
+/// amendment is in the log of every partition, so that each start finds the changes since the configuration file was written.
 package struct Amendment: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// The entry is this from now on, in the form that the configuration file has, as JSON.
@@ -39,12 +39,12 @@ package struct Amendment: Hashable, Sendable {
     }
 }
 
-/// An entry that is not what the configuration file says, since when, and by whose request.
+/// An entry that differs from the configuration file, since when, and by which request.
 package struct StandingAmendment: FieldCoded, Hashable, Sendable {
     package static let coding = Fields(Self.init, \.entry, \.value, \.since, \.source)
 
     package let entry: AmendedEntry
-    /// What it is, in the form that the configuration file has, as JSON; nil where there is no such entry.
+    /// Its value, in the form of the configuration file, as JSON; nil where there is no such entry.
     package let value: String?
     /// When it was changed, in the log's time.
     package let since: Instant

@@ -5,7 +5,7 @@ import WidgetModel
 /// Reads everything but the pattern and the attributes, which follow at the reader's offset if ``Flags/pattern`` and
 /// ``Flags/attributes`` are set.
 struct PushHead {
-    /// What a push says beyond the least: one byte of the record, or two with the last three of them.
+    /// The optional fields that a push has: one byte of the record, or two with the last three of them.
     struct Flags: OptionSet {
         let rawValue: UInt16
         static let priority = Flags(rawValue: 1)

@@ -19,7 +19,7 @@ package enum Record: Hashable, Sendable {
     case order(OperatorOrder)
     /// Any other change by an operator.
     case audit(AuditNote)
-    /// What an operator changed of the configuration.
+    /// An operator's change of the configuration.
     case amend(Amendment)
     case channel(ChannelCommand)
     /// Of the push before it.

@@ -25,7 +25,7 @@ package struct TimelineReport: Hashable, Sendable {
         self.contentBytes = contentBytes
     }
 
-    /// Of the byte that says what follows. Part of the on-disk format.
+    /// Bits of the byte that says which fields follow. Part of the on-disk format.
     private static let (hasReload, hasContentBytes): (UInt8, UInt8) = (1, 2)
 
     package func encode(into writer: inout ByteWriter) {

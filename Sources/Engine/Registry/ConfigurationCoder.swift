@@ -41,7 +41,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
         return copy
     }
 
-    /// What ``encode(_:)`` left.
+    /// The bytes that ``encode(_:)`` left.
     var bytes: [UInt8] { self.writer.bytes }
 
     /// Leaves the code of a configuration in ``bytes``, nothing for one without parameters: one more than the number of its

@@ -1,9 +1,10 @@
 import Storage
 import WidgetModel
 
-/// What hosts say of themselves, by number: what many say alike is kept once, as long as one of them says it.
+/// The contexts that hosts report, by number. Hosts with equal contexts share one, which stays as long as one of them
+/// has it.
 ///
-/// Numbers lie outside of what is decided and written: which one a context has depends on what came before it.
+/// Neither decisions nor snapshots have the numbers: which number a context has depends on the contexts before it.
 struct HostContextTable: ~Copyable, Sendable {
     /// The number of the context in which nothing is said, which takes no place.
     static let blank = Number<NumberTag.HostContext>.none
@@ -59,7 +60,7 @@ struct HostContextTable: ~Copyable, Sendable {
         self.rows[number].hosts -= 1
         guard self.rows[number].hosts == 0 else { return }
         self.index.remove(number, self.rows[number].context.hash(seed: self.seed))
-        // A number that is free holds nobody's words.
+        // A free number keeps no host's context.
         self.rows[number] = Row()
         self.rows.release(number)
     }

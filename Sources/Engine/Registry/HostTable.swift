@@ -5,7 +5,7 @@ import WidgetModel
 
 /// The hosts of a partition by number, registered ones and those whose instances' budgets are still remembered.
 struct HostTable: ~Copyable, Sendable {
-    /// What decisions read of a host, with as few pointers as can be.
+    /// The fields that decisions read of a host, with as few pointers as can be.
     struct Row: Sendable {
         var app: AppNumber
         /// The first instance in the order of ids, removed ones included.
@@ -13,7 +13,7 @@ struct HostTable: ~Copyable, Sendable {
         var liveInstances: UInt32 = 0
         /// The first of its push tokens, the oldest; see ``TokenTable/tokens(from:)``.
         var firstToken = TokenNumber.none
-        /// What it says of itself, see ``HostTable/context(of:)``.
+        /// Its own context, see ``HostTable/context(of:)``.
         var contextNumber = HostContextTable.blank
         /// False once removed, while removed instances' budgets are remembered.
         var isRegistered = true
@@ -57,7 +57,7 @@ struct HostTable: ~Copyable, Sendable {
         }
     }
 
-    /// What most hosts never have: it lies apart from the row, from its first change away from the start on.
+    /// Fields that most hosts never change: they lie apart from the row, from the first change on.
     struct ColdFields: Sendable {
         var foregroundUntil = Instant.distantPast
         var sessionsUntil = InlineArray<3, Instant>(repeating: .distantPast)
@@ -304,10 +304,10 @@ struct HostTable: ~Copyable, Sendable {
         body(self.names.span.extracting(self.places[slot.index].id))
     }
 
-    /// What a host says of itself.
+    /// A host's context, in its own words.
     func context(of slot: HostNumber) -> HostContext { self.contexts[self.rows[slot].contextNumber] }
 
-    /// Notes what a host says of itself from now on. O(bytes).
+    /// Notes a host's context from now on. O(bytes).
     mutating func setContext(of slot: HostNumber, _ context: HostContext) {
         let old = self.rows[slot].contextNumber
         self.rows[slot].contextNumber = self.contexts.take(context)
@@ -327,7 +327,7 @@ struct HostTable: ~Copyable, Sendable {
     func usedNumbers() -> [HostNumber] { self.rows.usedNumbers() }
 }
 
-/// What the intent index asks of hosts' ids.
+/// The intent index's questions about hosts' ids.
 extension HostTable: HostNaming {
     func number(ofHost id: [UInt8], of app: BundleID) -> HostNumber? {
         let key = Array(app.rawValue.utf8) + [0] + id
@@ -355,13 +355,13 @@ extension HostTable.Row {
         set { self.change { $0.sessionsUntil = newValue } }
     }
 
-    /// What its instances share, those whose policy says so.
+    /// The budget that its instances share, those whose policy says so.
     var budget: ReloadBudget {
         get { self.coldFields.budget }
         set { self.change { $0.budget = newValue } }
     }
 
-    /// The pace by which what is shared was last charged, and in which its TAT is measured, in milliseconds; 0 before.
+    /// The pace by which the shared budget was last charged, and in which its TAT is measured, in milliseconds; 0 before.
     var budgetInterval: UInt32 {
         get { self.coldFields.budgetInterval }
         set { self.change { $0.budgetInterval = newValue } }
@@ -372,13 +372,13 @@ extension HostTable.Row {
         set { self.leaseEnd = newValue ?? Self.noLease }
     }
 
-    /// All of what lies apart from the row.
+    /// All fields that are kept apart from the row.
     var coldFields: HostTable.ColdFields {
         get { self.coldRow.first ?? HostTable.ColdFields() }
         set { self.coldRow = newValue.isBlank ? [] : [newValue] }
     }
 
-    /// Whether anything lies apart from the row.
+    /// Whether any fields are kept apart from the row.
     var hasColdFields: Bool { !self.coldRow.isEmpty }
 
     private mutating func change(_ body: (inout HostTable.ColdFields) -> Void) {
@@ -392,7 +392,7 @@ extension HostTable.Row {
         }
     }
 
-    /// Gives back what lies apart from the row, when its number is given back.
+    /// Gives up the fields that are kept apart from the row, when its number is given back.
     fileprivate mutating func forget() {
         self.coldRow = []
         self.contextNumber = HostContextTable.blank

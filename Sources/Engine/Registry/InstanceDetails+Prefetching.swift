@@ -2,7 +2,7 @@ import Storage
 import WidgetModel
 
 extension InstanceDetails {
-    /// Fetches what lies in the table of an instance.
+    /// Fetches the head of an instance.
     @inline(__always)
     func prefetch(_ slot: InstanceNumber) { self.heads.prefetch(slot.index) }
 

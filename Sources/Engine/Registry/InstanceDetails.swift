@@ -3,20 +3,20 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// What decisions seldom need of the instances of a partition, by their number.
+/// The details of the instances of a partition, by their number, which decisions seldom need.
 ///
-/// Every instance has an id, a family and a configuration. What only some have lies in side tables, group by group: one that
+/// Every instance has an id, a family and a configuration. Fields that only some have are in side tables, group by group: an instance that
 /// never had a field of a group reads its defaults and takes no memory for it.
 struct InstanceDetails: ~Copyable, Sendable {
-    /// What every instance has beside its configuration.
+    /// The fields that every instance has beside its configuration.
     struct Row: Sendable {
         let id: InstanceID
         var family: WidgetFamily
     }
 
-    /// What lies in the table of an instance: numbers of what lies elsewhere.
+    /// The row of an instance in the table: numbers of the rows that are kept elsewhere.
     struct Head {
-        /// What the state of its content is known from: the reload that brought it, or the report that said it.
+        /// Where the state of its content is known from: the position of the reload that brought it, or of the report that said it.
         var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
         var particulars = Number<Particulars>.none
@@ -31,7 +31,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         var textCount: Int { Int(self.idCount) + Int(self.configurationCount) }
     }
 
-    /// What few registrations say.
+    /// Rarely used registration fields.
     struct Particulars: SideRow {
         var tags: [String] = []
         var when: MatchPattern?
@@ -48,7 +48,7 @@ struct InstanceDetails: ~Copyable, Sendable {
 
     /// The state of content that an instance shows, and will.
     struct Content: SideRow {
-        /// As far as it is confirmed; by what is ``InstanceDetails/confirmedBy(of:)``.
+        /// The digest as far as it is confirmed; ``InstanceDetails/confirmedBy(of:)`` says by which reload or report.
         var confirmedDigest: ContentDigest?
         var pendingDigest: ContentDigest?
         /// Most hosts say nothing of timelines.
@@ -93,7 +93,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         let acceptedAt: Instant
     }
 
-    /// What happened to an instance beside the reloads that it was given.
+    /// Events of an instance beside the reloads that it was given.
     struct Observed: SideRow {
         /// When it was last looked at, and when the system last reloaded it by itself.
         var viewedAt = Instant.distantPast
@@ -200,7 +200,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// The particulars, nil for the many that have none: who registers instances asks for all of them.
+    /// The particulars, nil for the many that have none: a registration asks for those of all its instances.
     @inline(__always)
     func particulars(of slot: InstanceNumber) -> Particulars? {
         let number = self.heads[slot.index].particulars
@@ -216,8 +216,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         return whole
     }
 
-    /// What the state of an instance's content is known from: nearly every instance has that, for every reload that is
-    /// acknowledged is news of it.
+    /// The entry from which the state of an instance's content is known: nearly every instance has one, for every acknowledged reload is
+    /// news of it.
     @inline(__always)
     func confirmedBy(of slot: InstanceNumber) -> LogPosition { self.heads[slot.index].confirmedBy }
 
@@ -255,8 +255,8 @@ struct InstanceDetails: ~Copyable, Sendable {
         }
     }
 
-    /// Whether an instance is configured like that. Mutating, though nothing is changed that one could see: what it needs of
-    /// memory is used again. O(size).
+    /// Whether an instance is configured like that. Mutating, though nothing visible is changed: the memory that it needs is used again.
+    /// O(size).
     mutating func isConfigured(_ slot: InstanceNumber, as configuration: Configuration) -> Bool {
         self.coder.encode(configuration)
         let code = self.coder.bytes.span
@@ -370,7 +370,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.heads[slot.index].configurationCount = UInt32(configurationCount)
     }
 
-    /// What does not hold of what must always hold: every row of a group is one instance's. O(instances).
+    /// The violated invariants: every row of a group must be one instance's. O(instances).
     ///
     /// - Parameter slots: The numbers in use.
     func checkInvariants(of slots: [InstanceNumber]) -> [String] {

@@ -1,6 +1,6 @@
 extension InstanceTable {
-    /// What is so of an instance or is not, a bit each. Their places, and those of ``Schedule/Flags`` between them, are part of
-    /// the snapshot's format.
+    /// The yes-or-no properties of an instance, a bit each. Their places, and those of ``Schedule/Flags`` between them, are part of the
+    /// snapshot's format.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
 

@@ -1,9 +1,9 @@
 import Storage
 import WidgetModel
 
-/// The widget instances of a partition by number: who they are in one table, what is seldom asked of them in another.
+/// The widget instances of a partition by number: their identities in one table, their seldom read details in another.
 struct InstanceTable: ~Copyable, Sendable {
-    /// Who an instance is: 32 bytes without a pointer.
+    /// The identity of an instance: 32 bytes without a pointer.
     struct Row: Sendable {
         let host: HostNumber
         var kind: KindNumber

@@ -1,7 +1,7 @@
 import WidgetModel
 
-/// What a table that is read back adds to its index, some rows late: by then the place in the index has come from memory,
-/// which was asked for when the row was read, and nobody has waited for it.
+/// The rows that a table adds to its index some rows late while it is read back. Reading a row prefetches its place in the index; by the
+/// time the row is added, the place has come from memory and nothing has waited for it.
 struct LateSlots<Tag>: Sendable {
     /// How many rows late: enough that memory has answered, few enough that the places are still in the cache.
     private static var depth: Int { 16 }

@@ -3,7 +3,7 @@ import WidgetModel
 
 /// Hosts: by their keys, and by number.
 extension Registry {
-    /// What decisions read of a host.
+    /// The fields that decisions read of a host.
     @inline(__always)
     subscript(host: HostNumber) -> Host {
         _read { yield self.hosts.rows[host] }
@@ -28,10 +28,10 @@ extension Registry {
     /// How many bytes a host's key takes.
     func nameBytes(of host: HostNumber) -> Int { self.hosts.nameBytes(of: host) }
 
-    /// What a host says of itself.
+    /// A host's context, in its own words.
     func context(of host: HostNumber) -> HostContext { self.hosts.context(of: host) }
 
-    /// Notes what a host says of itself from now on. O(bytes).
+    /// Notes a host's context from now on. O(bytes).
     mutating func setContext(of host: HostNumber, _ context: HostContext) { self.hosts.setContext(of: host, context) }
 
     /// Takes in a host that has no number.

@@ -2,16 +2,16 @@ import IntentMatching
 import Storage
 import WidgetModel
 
-/// Widget instances by number: who they are, and what is seldom asked of them.
+/// Widget instances by number: their identities, and their seldom read details.
 extension Registry {
-    /// Who an instance is.
+    /// The identity of an instance.
     @inline(__always)
     subscript(instance: InstanceNumber) -> Instance {
         _read { yield self.instances.rows[instance] }
         _modify { yield &self.instances.rows[instance] }
     }
 
-    /// What few registrations say.
+    /// The fields that few registrations have.
     @inline(__always)
     subscript(particulars instance: InstanceNumber) -> Particulars {
         _read { yield self.instances.details[particulars: instance] }
@@ -25,14 +25,14 @@ extension Registry {
         _modify { yield &self.instances.details[content: instance] }
     }
 
-    /// What happened to an instance beside the reloads that it was given.
+    /// The events of an instance beside the reloads that it was given.
     @inline(__always)
     subscript(observed instance: InstanceNumber) -> Observed {
         _read { yield self.instances.details[observed: instance] }
         _modify { yield &self.instances.details[observed: instance] }
     }
 
-    /// What few registrations say; nil of the many that say none of it.
+    /// The fields that few registrations have; nil for the many without any.
     @inline(__always)
     func particulars(of instance: InstanceNumber) -> Particulars? { self.instances.details.particulars(of: instance) }
 
@@ -47,7 +47,7 @@ extension Registry {
         self.instances.details.setFamily(of: instance, family)
     }
 
-    /// What the state of an instance's content is known from, see ``InstanceDetails/confirmedBy(of:)``.
+    /// The entry from which the state of an instance's content is known, see ``InstanceDetails/confirmedBy(of:)``.
     @inline(__always)
     func confirmedBy(of instance: InstanceNumber) -> LogPosition { self.instances.details.confirmedBy(of: instance) }
 
@@ -55,7 +55,7 @@ extension Registry {
         self.instances.details.setConfirmedBy(of: instance, position)
     }
 
-    /// What an instance is configured with. O(size).
+    /// The configuration of an instance. O(size).
     func configuration(of instance: InstanceNumber) -> Configuration {
         self.instances.details.configuration(of: instance)
     }

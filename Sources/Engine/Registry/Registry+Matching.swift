@@ -6,13 +6,13 @@ extension Registry {
     /// Says what a kind's configurations may have.
     mutating func declare(_ schema: KindSchema, app: BundleID) { self.index.declare(schema, app: app) }
 
-    /// Gives the index an instance with its configuration, or what has changed of one.
+    /// Gives the index an instance with its configuration, or the changes to one.
     ///
     /// - Parameters:
     ///   - instance: A live instance.
     ///   - app: The app's id.
     ///   - kind: The kind's name.
-    ///   - configuration: The instance's, which is at hand wherever this is called.
+    ///   - configuration: The instance's. Every caller has it at hand.
     mutating func insertIntoIndex(
         _ instance: InstanceNumber,
         app: BundleID,
@@ -35,7 +35,7 @@ extension Registry {
 
     mutating func removeFromIndex(_ instance: InstanceNumber) { self.index.remove(instance) }
 
-    /// Changes what instances of one host are found by, as many as `body` does, in one go.
+    /// Begins changes of the index for instances of one host, which ``finishIndexChanges()`` makes in one go.
     mutating func startIndexChanges(of instances: Span<InstanceNumber>) {
         self.index.prefetch(instances)
         self.index.startChanges()

@@ -8,7 +8,7 @@ extension Registry {
     /// Tokens that are answered as removed.
     var removedTokenCount: Int { self.tokens.removedCount }
 
-    /// What a token stands for; nil for one that was removed, or never known.
+    /// The host or control behind a token; nil for one that was removed, or never known.
     func binding(of token: DeviceToken) -> TokenBinding? { self.tokens.binding(of: token) }
 
     /// The removal of a token that stands for nothing any more; nil for any other.

@@ -2,8 +2,8 @@ import IntentMatching
 import Storage
 import WidgetModel
 
-/// What is known of hosts and widget instances: who they are, by which tokens they are reached, what they show, what they are
-/// found by, and how much of it each app has. When instances may reload is the ``Schedule``'s.
+/// The hosts and widget instances: their identities, their tokens, the content that they show, the index that finds them, and how much each
+/// app has. The ``Schedule`` says when instances may reload.
 ///
 /// Hosts and instances have numbers, which are used again. A host that is gone stays as long as any of its instances' budgets
 /// is remembered, and so does an instance.
@@ -50,18 +50,18 @@ struct Registry: ~Copyable, Sendable {
     /// The same hosts and instances under the same numbers. O(hosts + instances).
     func duplicate() -> Registry { Registry(self) }
 
-    /// What of the registry is an app's.
+    /// An app's part of the registry.
     subscript(usage app: AppNumber) -> RegistryUsage {
         get { self.usages[app] }
         _modify { yield &self.usages[app] }
     }
 
-    /// Grows with every change of what apps have.
+    /// Grows with every change of apps' usage.
     var usageVersion: UInt64 { self.usages.version }
 
     /// Notes that whose the apps are has changed.
     mutating func markUsagesChanged() { self.usages.markChanged() }
 
-    /// What does not hold of what must always hold; empty unless there is a bug. O(instances).
+    /// The violated invariants; empty unless there is a bug. O(instances).
     func checkInvariants() -> [String] { self.instances.details.checkInvariants(of: self.usedInstances()) }
 }

@@ -1,6 +1,7 @@
 import WidgetModel
 
-/// An instant in six bytes: whole milliseconds from the epoch until the year 10889. What lies outside is held at the ends.
+/// An instant in six bytes: whole milliseconds from the epoch until the year 10889. Instants outside of that range become its first or its
+/// last.
 struct ShortInstant: Hashable, Sendable {
     private let low: UInt16
     private let middle: UInt16

@@ -263,7 +263,7 @@ struct TokenTable: ~Copyable, Sendable {
 
     /// Forgets tokens that were removed that long ago.
     ///
-    /// - Parameter removals: How many removals are looked at, at most; left with what is not used up.
+    /// - Parameter removals: How many removals are looked at, at most; afterwards, how many of them are left.
     /// - Returns: The tokens, in the order of their removal.
     mutating func forget(at now: Instant, after retention: Interval, atMost removals: inout Int) -> [DeviceToken] {
         var forgotten: [DeviceToken] = []

@@ -1,12 +1,12 @@
 import WidgetModel
 
-/// What of the registry is each app's, by the app's number. No part of the state: it follows from hosts and instances.
+/// Each app's part of the registry, by the app's number. No part of the state: it follows from hosts and instances.
 struct UsageTable: Sendable {
     private(set) var rows: [RegistryUsage] = []
     /// Grows with every change.
     private(set) var version: UInt64 = 0
 
-    /// What an app has; nothing before its first host.
+    /// An app's usage; nothing before its first host.
     subscript(app: AppNumber) -> RegistryUsage {
         get { app.index < self.rows.count ? self.rows[app.index] : RegistryUsage() }
         _modify {
@@ -18,6 +18,6 @@ struct UsageTable: Sendable {
         }
     }
 
-    /// Whose the apps are has changed.
+    /// The teams of the apps have changed.
     mutating func markChanged() { self.version &+= 1 }
 }

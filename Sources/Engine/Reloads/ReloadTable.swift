@@ -2,9 +2,9 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
+/// The reloads that were issued and whose end is not known yet; each instance threads its own, oldest first.
 ///
-/// What only reloads for pushes have lies apart from the rest.
+/// Fields that only reloads for pushes have are kept apart from the rest.
 struct ReloadTable: ~Copyable, Sendable {
     /// A reload whole.
     struct Row: Sendable {
@@ -29,13 +29,13 @@ struct ReloadTable: ~Copyable, Sendable {
         let push: PushID?
         /// The state of content that the reload brings, as far as senders told.
         let digest: ContentDigest?
-        /// What it is to a push that another instance made go out; nil for a decision of its own.
+        /// Its part in a push that another instance made go out; nil for a decision of its own.
         var collateral: Collateral?
         /// Whether it is one of several that a push to their token brings.
         var sharesToken = false
     }
 
-    /// What every reload has.
+    /// The fields of every reload.
     struct Stored: Sendable {
         let instance: InstanceNumber
         var next: ReloadNumber
@@ -54,7 +54,7 @@ struct ReloadTable: ~Copyable, Sendable {
         let sharesToken: Bool
     }
 
-    /// What a reload has that pushes made happen, or that serves some.
+    /// The fields of a reload that pushes made happen, or that serves some.
     struct Served: SideRow {
         var pushes = CauseList()
         var primary = CauseNumber.none
@@ -105,7 +105,7 @@ struct ReloadTable: ~Copyable, Sendable {
     /// How many reloads have something that only those for pushes have.
     var servedCount: Int { self.served.count }
 
-    /// A reload whole; whoever wants one thing that all have asks ``subscript(stored:)``.
+    /// A whole reload. ``subscript(stored:)`` reads one field that all reloads have.
     subscript(slot: ReloadNumber) -> Row {
         let stored = self.rows[slot]
         return Row(stored, self.served[stored.served])
@@ -189,7 +189,7 @@ extension ReloadTable.Stored {
         )
     }
 
-    /// What a number has that is free.
+    /// The row of a free number.
     static let blank = ReloadTable.Stored(
         instance: .none,
         next: .none,

@@ -1,11 +1,10 @@
 import Storage
 import WidgetModel
 
-/// What is asked of instances and not yet settled: the pushes that wait for one or are served by a reload of it, and the
-/// outstanding reloads.
+/// The unsettled requests to instances: the pushes that wait for an instance or are served by a reload of it, and the outstanding reloads.
 ///
-/// Each instance threads its own: a ``CauseList`` of those that wait, a ``ReloadList``, and in each reload a list of those that
-/// it serves. Whose a list is, its holder knows.
+/// Each instance threads its own: a ``CauseList`` of the waiting pushes, a ``ReloadList``, and in each reload a list of the pushes that it
+/// serves. The holder of a list knows its instance.
 struct Reloads: ~Copyable, Sendable {
     typealias Reload = ReloadTable.Row
     typealias Cause = PendingCauses.Node
@@ -77,7 +76,7 @@ extension Reloads {
     /// A reload whole; for one thing that all have see ``subscript(stored:)``.
     subscript(reload: ReloadNumber) -> Reload { self.table[reload] }
 
-    /// What every reload has.
+    /// The fields of every reload.
     @inline(__always)
     subscript(stored reload: ReloadNumber) -> ReloadTable.Stored {
         _read { yield self.table[stored: reload] }
@@ -153,7 +152,7 @@ extension Reloads {
 // MARK: - Checks
 
 extension Reloads {
-    /// What does not hold of an instance's list; empty unless there is a bug. O(reloads of the list).
+    /// The violated invariants of an instance's list; empty unless there is a bug. O(reloads of the list).
     func checkInvariants(of list: ReloadList, _ instance: InstanceNumber) -> [String] {
         var faults: [String] = []
         var (earliest, last, reload) = (Instant.distantFuture, ReloadNumber.none, list.first)

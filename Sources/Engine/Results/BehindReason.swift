@@ -36,8 +36,8 @@ package enum BehindReason: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 extension DecisionReason {
-    /// What a widget is behind for while what waits for it waits for this; nil where it is not behind: the time of that has not
-    /// come, or the widget is not seen.
+    /// Why a widget is behind while its waiting causes wait for this reason; nil where it is not behind, because their time has not come or
+    /// the widget is not seen.
     @inline(__always)
     var behind: BehindReason? {
         switch self {

@@ -7,7 +7,7 @@ package struct FiledDecisions: Hashable, Sendable {
     package let first: UInt64
     /// How many the engine has ever made: the number of the next.
     package let count: UInt64
-    /// Whom the decisions are about, each once.
+    /// The instances that the decisions are about, each once.
     package var instances: [InstanceAddress] = []
     package var rows: [FiledDecision] = []
 

@@ -18,11 +18,11 @@ package struct RegistryUsage: Hashable, Sendable {
         self.textBytes = textBytes
     }
 
-    /// What a host takes beside its key: its packed row, its token, where both are looked up, its timer.
+    /// The bytes that a host takes beside its key: its packed row, its token, where both are looked up, its timer.
     private static let bytesPerHost = 96
-    /// What an instance takes beside its texts: its packed row, its place in the index, its timer.
+    /// The bytes that an instance takes beside its texts: its packed row, its place in the index, its timer.
     private static let bytesPerInstance = 80
-    /// What of that is left of a removed one.
+    /// The part of that which a removed one still takes.
     private static let bytesPerTombstone = 48
 
     /// About how many bytes of memory that is: an estimate, by the layout of the tables (docs/performance.md, "What an
@@ -62,7 +62,7 @@ package struct AppUsage: Hashable, Sendable {
     }
 }
 
-/// What a registration would add to the registry.
+/// The hosts and instances that a registration would add to the registry.
 package struct RegistryAdditions: Hashable, Sendable {
     /// Hosts more than there are: 1, 0, or less if it takes another host its last token.
     package var hosts = 0

@@ -1,7 +1,6 @@
 import WidgetModel
 
-/// What an instance has while a cause waits for it or a reload is outstanding. At rest it has no such row, and all of this is as at
-/// first.
+/// An instance's fields while a cause waits for it or a reload is outstanding. At rest it has no such row, and all fields are as at first.
 struct ActiveRow: Sendable {
     /// The pushes that wait.
     var pending = CauseList()
@@ -12,8 +11,8 @@ struct ActiveRow: Sendable {
     var waiting = ReloadCauses(rawValue: 0)
     /// Why the waiting causes wait.
     var reason = DecisionReason.waitsForAnother
-    /// As what it is counted in the ``BehindTable``; nil if it is not behind. It follows from the rest of the row, and is no part of
-    /// the state.
+    /// The reason under which the ``BehindTable`` counts it; nil if it is not behind. It follows from the rest of the row, and is no part
+    /// of the state.
     var behind: BehindReason?
     /// When the waiting causes are decided next.
     var decidesAt = Instant.distantFuture
@@ -34,7 +33,7 @@ struct ActiveRow: Sendable {
             && self.minExpiry == .distantFuture && self.heldUntil == .distantPast
     }
 
-    /// Notes until when what waits is not decided, and why.
+    /// Notes until when the waiting causes are not decided, and why.
     @inline(__always)
     mutating func wait(until: Instant, _ reason: DecisionReason) {
         self.decidesAt = until

@@ -8,7 +8,8 @@ struct ActiveTable: ~Copyable, Sendable {
     /// The number of instances at rest.
     static let rest = Number<ActiveRow>(0)
 
-    /// Whose a row is, and since when that one is behind. Apart from the rows, so that those are a line of memory each.
+    /// The instance of a row, and since when it is behind. Apart from the rows, so that those are a line of memory
+    /// each.
     struct Owner: Hashable, Sendable {
         /// None of a number that is free.
         var instance: InstanceNumber
@@ -49,7 +50,7 @@ struct ActiveTable: ~Copyable, Sendable {
     @inline(__always)
     func prefetch(_ number: Number<ActiveRow>) { self.rows.prefetch(number) }
 
-    /// Whose a row is. Precondition for a change: the number of an active instance.
+    /// The owner of a row. Precondition for a change: the number of an active instance.
     @inline(__always)
     subscript(owner number: Number<ActiveRow>) -> Owner {
         _read { yield self.owners[number.index] }

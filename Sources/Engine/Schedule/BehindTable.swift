@@ -4,8 +4,8 @@ import WidgetModel
 /// Of each kind: how many widgets there are, how many of them are behind for which reason, and since which minute. No part of the
 /// state: it follows from the rows, and is counted anew when they are read back.
 ///
-/// One row of numbers a kind, so that a transition finds its two by adding. Minutes are a ring that ends with ``tip``; what
-/// falls out of it is counted together. Moving on by a minute is O(kinds).
+/// One row of numbers a kind, so that a transition finds its two by adding. Minutes are a ring that ends with ``tip``; minutes that fall
+/// out of it are counted together. Moving on by a minute is O(kinds).
 struct BehindTable: ~Copyable, Sendable {
     /// How many minutes are told apart: a day, and an hour so that all of a goal of a day is among them.
     static let minutes = 1500
@@ -35,7 +35,7 @@ struct BehindTable: ~Copyable, Sendable {
     /// A second of the minute that the ring ends with.
     var second: UInt32 { UInt32(self.tip * 60) }
 
-    /// Time has come to a second: what is counted from now on is not later.
+    /// Moves the ring on to a second. No widget that is counted from now on is behind since a later one.
     @inline(__always)
     mutating func advance(to second: UInt32) {
         let minute = Int(second / 60)
@@ -75,7 +75,7 @@ struct BehindTable: ~Copyable, Sendable {
         self.counts[row + self.place(of: second)] &+= 1
     }
 
-    /// Takes back what was added.
+    /// Takes back an addition.
     @inline(__always)
     mutating func remove(_ kind: KindNumber, _ reason: BehindReason, since second: UInt32) {
         let row = kind.index * Self.stride
@@ -95,18 +95,19 @@ struct BehindTable: ~Copyable, Sendable {
         return minute + Self.minutes > self.tip ? Self.ring + minute % Self.minutes : Self.older
     }
 
-    /// What is counted of a kind. O(``minutes``) if any widget is behind, else O(1).
+    /// The counts of a kind. O(``minutes``) if any widget is behind, else O(1).
     ///
     /// - Parameters:
     ///   - now: A second that is not before any that was counted.
-    ///   - goal: How many seconds a widget may be behind; what has been for longer, by whole minutes, is late.
+    ///   - goal: How many seconds a widget may be behind; one that has been behind for longer, by whole minutes, is
+    ///     late.
     func read(_ kind: KindNumber, now: UInt32, goal: Int) -> (live: Int, counts: [Int], late: Int, oldest: UInt32?) {
         let row = kind.index * Self.stride
         guard row < self.counts.count else { return (0, Array(repeating: 0, count: Self.reasons), 0, nil) }
         let counts = (0..<Self.reasons).map { Int(self.counts[row + $0]) }
         let live = Int(self.counts[row + Self.live])
         guard counts.contains(where: { $0 > 0 }) else { return (live, counts, 0, nil) }
-        // The ring may end before now: what would be out of it then is told as if it were.
+        // The ring may end before now. Minutes that would have left the ring by now count as if they had.
         let first = max(0, max(Int(now / 60), self.tip) - Self.minutes + 1)
         var late = first * 60 + goal <= Int(now) ? Int(self.counts[row + Self.older]) : 0
         // The last second of its minute: at least so long.

@@ -1,7 +1,7 @@
-/// What an instance is doing, see the picture in docs/engine.md.
+/// The phase of an instance, see the picture in docs/engine.md.
 ///
-/// It follows from its rows, so that it is nowhere kept a second time: at rest there is no ``ActiveRow``; of one that is not, that
-/// row says what waits and what is outstanding. Transitions are in `Schedule+Phases.swift`.
+/// The phase follows from the instance's rows and is not kept a second time: an instance at rest has no ``ActiveRow``; any other has one
+/// with its waiting causes and outstanding reloads. Transitions are in `Schedule+Phases.swift`.
 enum Phase: Hashable, Sendable {
     /// Nothing waits, and no reload is outstanding.
     case atRest

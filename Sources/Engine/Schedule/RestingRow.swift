@@ -18,7 +18,7 @@ struct RestingRow: Sendable {
     /// How often it was looked at since that window's opening, and before.
     var views: UInt16 = 0
     var rate = ViewRate.typical
-    /// What an operator gave on top, for the present window.
+    /// The reloads that an operator granted on top, for the present window.
     var granted: UInt16 = 0
     /// The limit of the instance's first window, see ``ColdRow/firstWindow``.
     var firstLimit: UInt16 = .max
@@ -43,8 +43,8 @@ struct ColdRow: Sendable {
 }
 
 extension Schedule {
-    /// What is so of an instance's schedule or is not, a bit each. Their places, and those of ``InstanceTable/Flags`` between
-    /// them, are part of the snapshot's format.
+    /// The yes-or-no properties of an instance's schedule, a bit each. Their places, and those of ``InstanceTable/Flags`` between them, are
+    /// part of the snapshot's format.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
 

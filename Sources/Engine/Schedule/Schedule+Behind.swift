@@ -16,7 +16,7 @@ extension Schedule {
     /// Counts a live instance of a kind that comes, or goes.
     mutating func countLive(_ kind: KindNumber, _ change: Int) { self.behind.countLive(kind, change) }
 
-    /// What is counted of a kind, see ``BehindTable/read(_:now:goal:)``.
+    /// The counts of a kind, see ``BehindTable/read(_:now:goal:)``.
     func countsBehind(
         _ kind: KindNumber,
         now: UInt32,
@@ -28,7 +28,7 @@ extension Schedule {
     /// Looks at the active instances from a number on, as long as it may. O(`count`).
     ///
     /// - Parameters:
-    ///   - start: Where to begin: 0, or what came back before.
+    ///   - start: Where to begin: 0, or the number that the last call returned.
     ///   - count: How many numbers to look at.
     ///   - body: Given each instance; whether to go on.
     /// - Returns: The number to go on with; nil at the end.
@@ -57,14 +57,14 @@ extension Schedule {
         let number = self.resting[instance.index].active
         let second = UInt32(clamping: now.seconds)
         self.behind.advance(to: second)
-        // What was written is not later than now.
+        // A row that was written names no later time than now.
         let since = min(second, self.active[owner: number].since)
         self.active[number].behind = reason
         self.active[owner: number].since = reason == nil ? 0 : since
         if let reason { self.behind.add(kind, reason, since: since) }
     }
 
-    /// An instance of the registry, and what it is to be counted as.
+    /// An instance of the registry, and how it is to be counted.
     struct Counted {
         let instance: InstanceNumber
         let kind: KindNumber
@@ -72,7 +72,7 @@ extension Schedule {
         let reason: BehindReason?
     }
 
-    /// What does not hold of the counts: they are what a count over all instances is, and each is counted as what it is.
+    /// The faults of the counts: they must equal a count over all instances, and each instance must be counted with its own reason.
     /// O(instances).
     func checkBehind(_ all: [Counted], now: Instant) -> [String] {
         var faults: [String] = []

@@ -5,14 +5,14 @@ import WidgetModel
 /// comes to rest when that row is blank. Each transition ends with ``settle(_:as:of:at:shownUpTo:)``, which keeps the counts of
 /// those that are behind.
 extension Schedule {
-    /// What an instance is doing.
+    /// The phase of an instance.
     @inline(__always)
     func phase(of instance: InstanceNumber) -> Phase {
         let row = self[active: instance]
         return Phase(isWaiting: row.isWaiting, isOutstanding: !row.outstanding.isEmpty)
     }
 
-    /// What an instance has while it is not at rest: a blank row at rest. A change makes it active; see ``rest(_:)``.
+    /// An instance's fields while it is not at rest: a blank row at rest. A change makes it active; see ``rest(_:)``.
     @inline(__always)
     subscript(active instance: InstanceNumber) -> ActiveRow {
         _read { yield self.active[self.resting[instance.index].active] }
@@ -81,7 +81,7 @@ extension Schedule {
         self[instance].hasPendingDigest = false
     }
 
-    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the registry.
+    /// Notes a push that waits from now on; its digest, if it has one, is for the registry.
     @inline(__always)
     mutating func addWaiting(_ push: IncomingPush, to instance: InstanceNumber, isScheduled: Bool) {
         self[active: instance].count(push.priority, 1)

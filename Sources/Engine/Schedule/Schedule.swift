@@ -2,10 +2,10 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// When each instance may reload: its budget, what waits for it and what is outstanding, and its timers.
+/// When each instance may reload: its budget, its waiting causes and outstanding reloads, and its timers.
 ///
-/// Instances have the numbers that the ``Registry`` gave them. At rest one is a row of one line of memory, and a cold row that
-/// few decisions read; it has an ``ActiveRow`` while something waits for it or a reload of it is outstanding, see ``Phase``.
+/// Instances have the numbers that the ``Registry`` gave them. An instance at rest is a row of one cache line, and a cold row that few
+/// decisions read. It has an ``ActiveRow`` while a cause waits for it or a reload of it is outstanding, see ``Phase``.
 struct Schedule: ~Copyable, Sendable {
     var resting = RowChunks<RestingRow>()
     var cold = RowChunks<ColdRow>()
@@ -38,14 +38,14 @@ struct Schedule: ~Copyable, Sendable {
         return copy
     }
 
-    /// What decisions read of an instance at rest.
+    /// The fields that decisions read of an instance at rest.
     @inline(__always)
     subscript(instance: InstanceNumber) -> RestingRow {
         _read { yield self.resting[instance.index] }
         _modify { yield &self.resting[instance.index] }
     }
 
-    /// What few decisions read.
+    /// The fields that few decisions read.
     @inline(__always)
     subscript(cold instance: InstanceNumber) -> ColdRow {
         _read { yield self.cold[instance.index] }
@@ -144,7 +144,8 @@ extension Schedule {
         return self.instanceTimers.nextDue.map { min($0, host) } ?? host
     }
 
-    /// Disarms what is due by an instant: the rows in the order of due seconds, then of numbers.
+    /// Disarms the timers that are due by an instant, and gives their rows in the order of due seconds, then of
+    /// numbers.
     mutating func takeDue(upTo second: Instant) -> (instances: [InstanceNumber], hosts: [HostNumber]) {
         (self.instanceTimers.takeDue(upTo: second), self.hostTimers.takeDue(upTo: second))
     }

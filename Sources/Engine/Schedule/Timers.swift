@@ -35,7 +35,8 @@ struct Timers<Tag>: Sendable {
     @inline(__always)
     mutating func prefetch(_ number: Number<Tag>) { self.wheel.prefetch(number.raw) }
 
-    /// Disarms what is due by an instant: the rows in the order of due seconds, then of numbers.
+    /// Disarms the timers that are due by an instant, and gives their rows in the order of due seconds, then of
+    /// numbers.
     mutating func takeDue(upTo now: Instant) -> [Number<Tag>] {
         self.wheel.takeDue(upTo: now).map { Number(raw: $0) }
     }

@@ -65,7 +65,7 @@ extension ReloadTable.Row: Coded {
         )
     }
 
-    /// What is so of a reload, and which of its fields follow: those that it has.
+    /// The yes-or-no properties of a reload, and which of its fields follow: those that it has.
     private struct Said: OptionSet {
         let rawValue: UInt16
 

@@ -1,7 +1,7 @@
 import WidgetModel
 
-/// Configurations that were read before, by their bytes: instances are configured alike, and what is the same is found
-/// again and read once.
+/// Configurations that were read before, by their bytes. Many instances have equal configurations: the cache finds an
+/// equal one, so that each is read once.
 struct ConfigurationCache: Sendable {
     private struct Entry: Sendable {
         let bytes: [UInt8]
@@ -64,7 +64,7 @@ struct ConfigurationCache: Sendable {
         return true
     }
 
-    /// Goes to the end of a configuration without reading it: what it is made of is looked at the first time it is met.
+    /// Goes to the end of a configuration without reading it: its values are looked at the first time it is met.
     private static func skip(_ reader: inout ByteReader) throws(ByteFault) {
         for _ in 0..<(try reader.readCount()) {
             _ = try reader.readByteRange()

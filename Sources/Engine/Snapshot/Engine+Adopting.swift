@@ -3,7 +3,7 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// Putting together what was read of one snapshot on several threads.
+/// Puts together the parts of one snapshot that several threads have read.
 extension Engine {
     /// Takes in the instances that an ``EngineInstancesDecoder`` read of the same snapshot. O(instances), some nanoseconds
     /// each.

@@ -15,7 +15,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private let host: HostKey?
     private var hostSlot = HostNumber.none
     private var hostInstances: Set<InstanceNumber> = []
-    /// Whether somebody else reads the rows of instances.
+    /// Whether another decoder reads the rows of instances.
     private let leavesInstances: Bool
     private let rules: Int
     private let adoptsRules: Bool
@@ -50,9 +50,9 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     ///     match nor wake any other. The other hosts' earlier work stays in the counters, and such an engine writes no
     ///     snapshot. nil keeps all hosts.
     ///   - leavesInstances: Whether the rows of instances are left to an ``EngineInstancesDecoder``.
-    ///   - rules: By which the state goes on.
-    ///   - adoptsRules: Whether the state may be one that other decision rules led to. Only where nothing lies behind it
-    ///     that they have decided: what comes next is decided by this program's.
+    ///   - rules: The version of the decision rules by which the state goes on.
+    ///   - adoptsRules: Whether other decision rules may have led to the state. Only where those rules decided nothing after the snapshot:
+    ///     this program's rules decide all that follows.
     package init(
         partition: PartitionID,
         partitions: Int,
@@ -177,7 +177,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         case .removals: self.tokens.restore(try TokenTable.Removal.blank.coded(by: &coder))
         case .channels: try self.readChannels(&coder)
         case .end:
-            // Those of instances are counted by whoever reads them.
+            // The reader of the instances counts their rows.
             let instances =
                 UInt64(self.head.ends[EngineSnapshot.instanceTable])
                 - UInt64(self.free[EngineSnapshot.instanceTable].count)

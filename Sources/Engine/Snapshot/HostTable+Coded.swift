@@ -69,7 +69,7 @@ extension HostTable.Record: Coded {
         )
     }
 
-    /// What is so of a host, and which of its fields follow: those that are not as at first.
+    /// The yes-or-no properties of a host, and which of its fields follow: those that do not have their first value.
     private struct Said: OptionSet {
         let rawValue: UInt16
 
@@ -116,7 +116,7 @@ extension HostTable.ColdFields: Coded {
 }
 
 extension HostTable.Row {
-    /// What a number has that is free: no registered host.
+    /// The row of a free number: no registered host.
     static let blank: HostTable.Row = {
         var row = HostTable.Row(
             app: .none,

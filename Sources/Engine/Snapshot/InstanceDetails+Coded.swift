@@ -3,7 +3,7 @@ import Timelines
 import WidgetModel
 
 extension InstanceDetails.Row {
-    /// What a number has that is free.
+    /// The row of a free number.
     static let blank = InstanceDetails.Row(id: InstanceID(""), family: .systemSmall)
 }
 
@@ -11,7 +11,8 @@ extension InstanceDetails.Whole {
     var tags: [String] { self.particulars?.tags ?? [] }
     var when: MatchPattern? { self.particulars?.when }
 
-    /// Codes the groups of fields that there are. `self` has what a writer was given; a reader's has the row and the tags.
+    /// Codes the groups of fields that there are. A writer's `self` has all that the writer was given; a reader's has
+    /// the row and the tags.
     func coded(
         by coder: inout some StateCoder,
         _ groups: InstanceGroups
@@ -31,7 +32,7 @@ extension InstanceDetails.Whole {
 }
 
 extension InstanceDetails.Particulars {
-    /// What there is beside the tags, which stand before it.
+    /// The fields beside the tags, which come first.
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Particulars {
         InstanceDetails.Particulars(
             tags: self.tags,

@@ -1,7 +1,7 @@
 import Timelines
 import WidgetModel
 
-/// Which groups of fields a snapshot says of an instance: those in which anything is not as at first.
+/// The groups of fields that a snapshot has of an instance: those in which a field does not have its first value.
 struct InstanceGroups: OptionSet {
     let rawValue: UInt16
 
@@ -9,13 +9,13 @@ struct InstanceGroups: OptionSet {
     static let conditionOrControl = InstanceGroups(rawValue: 1 << 0)
     static let content = InstanceGroups(rawValue: 1 << 1)
     static let observed = InstanceGroups(rawValue: 1 << 2)
-    /// What is charged and may be.
+    /// The budget: the charges and the allowance.
     static let budget = InstanceGroups(rawValue: 1 << 3)
-    /// What it has while it is not at rest.
+    /// Its row while it is not at rest.
     static let active = InstanceGroups(rawValue: 1 << 4)
     /// Whether and how often it is looked at.
     static let views = InstanceGroups(rawValue: 1 << 5)
-    /// What hardly any has.
+    /// Fields that hardly any instance has.
     static let cold = InstanceGroups(rawValue: 1 << 6)
 
     static let details: InstanceGroups = [.conditionOrControl, .content, .observed]

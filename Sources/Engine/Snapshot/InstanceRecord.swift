@@ -3,7 +3,7 @@ import WidgetModel
 
 /// The rows of an instance in the registry and in the schedule, as snapshots hold them together.
 struct InstanceRecord {
-    /// What stands before all the rest. With the shape it is all that the index is made of, where there is no condition.
+    /// The first fields of a row. Where there is no condition, the index is made of these and the shape alone.
     struct Head {
         let host: HostNumber
         let flags: InstanceTable.Flags
@@ -33,11 +33,11 @@ struct InstanceRecord {
     @inline(__always)
     static var blank: InstanceRecord { InstanceRecord(row: .blank) }
 
-    /// What there is beside the head and the shape.
+    /// The fields beside the head and the shape.
     ///
     /// - Parameters:
     ///   - coder: The coder.
-    ///   - head: What stood before it.
+    ///   - head: The head, which comes first.
     ///   - kind: As the shape says.
     ///   - groups: Which fields there are.
     ///   - active: The number of its ``ActiveRow``; no part of the record, either.
@@ -87,7 +87,7 @@ struct InstanceRecord {
 }
 
 extension InstanceTable.Row {
-    /// What a number has that is free: no live instance.
+    /// The row of a free number: no live instance.
     @inline(__always)
     static var blank: InstanceTable.Row {
         var row = InstanceTable.Row(host: .none, kind: .none)

@@ -1,8 +1,8 @@
 import Storage
 import WidgetModel
 
-/// The rows of instances while a snapshot is read, and what follows from each: so that nobody goes through all of them
-/// again.
+/// The rows of instances while a snapshot is read, and the values that follow from each row, so that the rows are read
+/// only once.
 struct InstanceRows: ~Copyable, Sendable {
     struct Timer: Sendable {
         let instance: InstanceNumber
@@ -10,9 +10,9 @@ struct InstanceRows: ~Copyable, Sendable {
         let second: UInt32
     }
 
-    /// What a snapshot's head says of its rows of instances.
+    /// The bounds of a snapshot's rows of instances, from its head.
     struct Bounds: Sendable {
-        /// What is above all numbers of hosts, and of kinds.
+        /// The ends of the numbers of hosts, and of kinds.
         let hosts: UInt32
         let kinds: UInt32
 
@@ -28,7 +28,7 @@ struct InstanceRows: ~Copyable, Sendable {
     private(set) var timers = RowChunks<Timer>()
     /// The live instances that have a token of their own.
     private(set) var controls: [InstanceNumber] = []
-    /// How many rows were read, and how many of them are what.
+    /// How many rows were read, in all and by their state.
     private(set) var count: UInt64 = 0
     private(set) var live = 0
     private(set) var pushEnabled = 0
@@ -53,7 +53,7 @@ struct InstanceRows: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - slot: The number.
-    ///   - bounds: What the snapshot's head says.
+    ///   - bounds: The bounds from the snapshot's head.
     ///   - shapes: The frame's.
     ///   - coder: The reader.
     @inline(__always)
@@ -75,7 +75,7 @@ struct InstanceRows: ~Copyable, Sendable {
             let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
             return try self.take(slot, record, whole, shape.configuration, bounds, &coder)
         }
-        // Nearly all: what is to be copied is small.
+        // Nearly all instances: there is little to copy.
         let record = try self.readRecord(slot, head, kind: shape.kind, groups, &coder)
         try self.note(slot, record, bounds, &coder)
         self.restore(slot, record)
@@ -123,7 +123,7 @@ struct InstanceRows: ~Copyable, Sendable {
         self.usages[record.row.kind.index].textBytes += self.instances.details.textBytes(of: slot)
     }
 
-    /// Notes what follows from a row, and its timer, which stands behind it.
+    /// Notes the values that follow from a row, and its timer, which comes behind it.
     @inline(__always)
     private mutating func note(
         _ slot: InstanceNumber,

@@ -1,10 +1,10 @@
 import IntentMatching
 import WidgetModel
 
-/// What instances that are configured alike have in common.
+/// The fields that instances with a like configuration have in common.
 ///
-/// A frame of a snapshot says each of its shapes once, before its rows, and a row says which one is its own: so what most
-/// rows share is read some hundred times less often than there are rows.
+/// A frame of a snapshot says each of its shapes once, before its rows, and a row says which one is its own: so a field
+/// that most rows share is read some hundred times less often than there are rows.
 struct InstanceShape: Coded {
     var kind: KindNumber
     var family: WidgetFamily
@@ -61,8 +61,8 @@ struct ShapeWriter {
     }
 }
 
-/// The shapes of the rows of one frame, which are read when a row asks for one: whoever wants one host of a million steps
-/// over nearly all frames.
+/// The shapes of the rows of one frame. A shape is read when a row asks for it: a reader that wants one host of a million steps over nearly
+/// all frames.
 struct ShapeReader {
     struct Entry {
         let shape: InstanceShape

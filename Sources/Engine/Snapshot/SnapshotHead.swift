@@ -3,7 +3,7 @@ import Storage
 import Timelines
 import WidgetModel
 
-/// What a snapshot says before any row: everything that is small.
+/// The part of a snapshot before any row: everything that is small.
 struct SnapshotHead: Sendable {
     var version: UInt64 = 0
     var engineVersion: UInt64 = 0
@@ -81,7 +81,7 @@ extension SnapshotHead {
 extension SnapshotHead: Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> SnapshotHead {
         var head = SnapshotHead()
-        // What any version says first, so that another one can be told what it is.
+        // Any version says these first, so that another version can be named.
         head.version = try coder.number(self.version)
         head.engineVersion = try coder.number(self.engineVersion)
         guard head.version == EngineSnapshot.version else { return head }
@@ -233,7 +233,7 @@ extension SenderAccounts.Account: Coded {
 }
 
 extension EngineStats: Coded {
-    /// Only what is counted from record to record; the rest is computed when asked for.
+    /// Only the counts that go on from record to record; the rest is computed when asked for.
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> EngineStats {
         var stats = EngineStats()
         for stat in EngineStat.all where stat.isCounted {

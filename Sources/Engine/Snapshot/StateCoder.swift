@@ -1,11 +1,11 @@
 import Storage
 import WidgetModel
 
-/// One description of a row for both ways: each method gives back its value, which a writer was given and a reader has
-/// read in its place.
+/// One description of a row for both ways: each method returns the value: a writer returns the value that it was given,
+/// and a reader the value that it has read instead.
 ///
-/// So what is written and what is read cannot drift apart: `Row(host: try coder.slot(self.host), …)` names every field
-/// once. The order of the calls is the format.
+/// So writing and reading cannot drift apart: `Row(host: try coder.slot(self.host), …)` names every field once. The
+/// order of the calls is the format.
 protocol StateCoder {
     mutating func number(_ value: UInt64) throws(ByteFault) -> UInt64
     mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64
@@ -18,7 +18,7 @@ protocol StateCoder {
     ) throws(ByteFault) -> Value
     mutating func text(_ value: String) throws(ByteFault) -> String
     mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration
-    /// Whether a frame goes on: what is behind its end is not in those of earlier programs.
+    /// Whether a frame goes on: frames of earlier programs end before the fields that came later.
     func goesOn(_ isWritten: Bool) -> Bool
     /// For a value that was read and cannot stand there.
     func fault() -> ByteFault
@@ -193,7 +193,7 @@ struct StateWriter: StateCoder {
 
     func fault() -> ByteFault { .invalid(offset: self.writer.bytes.count) }
 
-    /// Writes a row behind its length in four bytes, so that whoever looks for another one can step over it.
+    /// Writes a row behind its length in four bytes, so that a reader that wants another row can step over it.
     mutating func row(_ body: (inout StateWriter) throws(ByteFault) -> Void) throws(ByteFault) {
         let start = self.writer.bytes.count
         self.writer.write(fixed32: 0)
@@ -208,7 +208,8 @@ struct StateReader: StateCoder {
     private let bytes: [UInt8]
     /// The index of the next byte to read.
     private(set) var offset = 0
-    /// Those that were read before, in frames before as well: whoever reads several hands it on.
+    /// The configurations that were read before, also in earlier frames: a caller that reads several frames hands the
+    /// cache on.
     var configurations = ConfigurationCache()
 
     init(_ bytes: [UInt8]) {
@@ -339,7 +340,7 @@ struct StateReader: StateCoder {
     /// - Parameters:
     ///   - expected: The number that it has if none is left out: the one behind the frame's last row.
     ///   - least: The number that it has at least, since rows come in their order.
-    ///   - end: What it must be below.
+    ///   - end: The number must be below it.
     @inline(__always)
     mutating func rowNumber<Tag>(expected: Int, least: Int, below end: Int) throws(ByteFault) -> Number<Tag> {
         let skipped: UInt64 = try self.number()

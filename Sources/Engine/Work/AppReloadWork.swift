@@ -6,7 +6,7 @@ import WidgetModel
 /// All of them want a reload before the first is decided, since one push to a token may serve several. So each phase goes
 /// through all of them before the next begins.
 struct AppReloadWork: Sendable {
-    /// Whose wish it is.
+    /// The asker of the reloads.
     enum Asker: Sendable {
         /// The app's, for those of its instances, or of a kind, that match.
         case app(AppReloadRequest, AppNumber, KindNumber?)
@@ -29,9 +29,9 @@ struct AppReloadWork: Sendable {
     let asker: Asker
     let digest: ContentDigest?
     fileprivate var phase = Phase.unindexed
-    /// What is looked at for instances that no index has: nothing, if it is asked of one host.
+    /// The rows that are scanned for instances that no index has: none, if the request is about one host.
     var scan = TableScan<NumberTag.Instance>(below: 0)
-    /// What matches, then what is asked for, then what waits for it.
+    /// First the matching instances, then those that are asked, then those that wait for a decision.
     fileprivate var instances: [InstanceNumber] = []
     /// Where the phase is among ``instances``.
     fileprivate var place = 0

@@ -52,9 +52,9 @@ extension Engine {
     /// So many timers are collected for one unit.
     private static let timersPerUnit = 16
 
-    /// Disarms what is due by the log's time, and fires it: in the order of due seconds, of one second first timers of
-    /// instances and then those of hosts, so that a lease takes nothing from a widget that is due with it; then of numbers.
-    /// A unit is a timer that fires, or a reload that comes of it.
+    /// Disarms the timers that are due by the log's time, and fires them in the order of due seconds. In one second, the timers of
+    /// instances fire before those of hosts, so that a lease takes nothing from a widget that is due with it; then they fire in the order
+    /// of numbers. A unit is a timer that fires, or a reload that comes of it.
     mutating func advance(_ timers: inout DueTimers, _ units: inout Int) {
         self.collect(&timers, &units)
         while units > 0, timers.isCollected, !timers.isDone {
@@ -71,7 +71,7 @@ extension Engine {
         }
     }
 
-    /// Disarms what is due, second by second.
+    /// Disarms the due timers, second by second.
     mutating func collect(_ timers: inout DueTimers, _ units: inout Int) {
         while units > 0, !timers.isCollected {
             guard let second = self.schedule.nextDue, second <= self.time else {

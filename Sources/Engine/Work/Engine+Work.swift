@@ -1,7 +1,7 @@
 import IntentMatching
 package import WidgetModel
 
-/// How a record is applied: what is due before it, the record, and what it brings, in slices if need be.
+/// How a record is applied: the work that is due before it, the record, and the work that follows from it, in slices if need be.
 ///
 /// Work that is not bounded by a constant is a queue of steps in the state (``RecordWork``). How it is sliced changes
 /// nothing: state, effects, answers, decisions and the running hash are equal for every slicing. Between slices the state
@@ -81,7 +81,7 @@ extension Engine {
         while units > 0, let step = self.work.popNext() { self.advance(step, &units) }
     }
 
-    /// Does some of a step, and puts back what is left of it.
+    /// Does some of a step, and puts the rest of it back.
     private mutating func advance(_ step: consuming RecordWork.Step, _ units: inout Int) {
         switch consume step {
         case .timers(var timers):
@@ -111,7 +111,7 @@ extension Engine {
         }
     }
 
-    /// Queues what is due before a record, and behind it the record.
+    /// Queues the work that is due before a record, and behind it the record.
     private mutating func queue(_ record: consuming IncomingRecord) {
         self.work.push(.record(record))
         self.work.push(.completedPushes)
@@ -187,7 +187,7 @@ extension Engine {
         self.endPauses()
     }
 
-    /// Applies a record before which nothing is due any more. What has no answer yet has queued its work.
+    /// Applies a record once no work before it is due. A record without an answer yet has queued its work.
     private mutating func perform(_ record: consuming IncomingRecord) {
         switch record {
         case .push(let push):

@@ -3,7 +3,7 @@ import WidgetModel
 
 /// Something that an app wants of all instances that match, which are being found.
 struct FindingWork: ~Copyable, Sendable {
-    /// What is done with them.
+    /// The use of the matching instances.
     enum Purpose: Sendable {
         /// A push with the most instances that it may match; nil for any number.
         case push(IncomingPush, matchedMax: Int?, isCounted: Bool)
@@ -11,7 +11,7 @@ struct FindingWork: ~Copyable, Sendable {
     }
 
     let purpose: Purpose
-    /// What a look takes, see ``Engine/lookUnits(_:)``.
+    /// The units of a look, see ``Engine/lookUnits(_:)``.
     fileprivate let lookUnits: Int
     fileprivate var cursor: MatchCursor
     fileprivate var matches: [InstanceNumber] = []
@@ -24,7 +24,7 @@ struct FindingWork: ~Copyable, Sendable {
 }
 
 extension Engine {
-    /// What a look at the index takes, in units: of a pattern that only looks values up 64, and 4 more for each step of one
+    /// The units of a look at the index: 64 for a pattern that only looks values up, and 4 more for each step of one
     /// that judges them, see `MatchPattern.cost`.
     static func lookUnits(_ pattern: MatchPattern?) -> Int {
         (pattern?.cost ?? 0).multipliedSaturating(by: 4).addingSaturating(64)

@@ -2,8 +2,8 @@ import WidgetModel
 
 /// A push to an app on its way through the instances that it matches.
 ///
-/// First those are decided whose hosts have an event stream, each by itself, in the order of their numbers. Then those
-/// whose hosts are reached through tokens, host by host: what goes to a token for one of them is for all of them.
+/// First come the instances whose hosts have an event stream, each by itself, in the order of their numbers. Then come
+/// those whose hosts are reached through tokens, host by host: a push to a token for one of them is for all of them.
 struct MatchWork: Sendable {
     let push: IncomingPush
     let isCounted: Bool

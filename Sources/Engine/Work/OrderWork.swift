@@ -13,7 +13,7 @@ struct OrderWork: Sendable {
 
     let order: OperatorOrder
     let audience: Audience
-    /// What is still to be looked at for instances that it is about.
+    /// The rows that are still to be scanned for instances that it is about.
     fileprivate var scan: TableScan<NumberTag.Instance>
     /// Those that were found, by number.
     fileprivate var touched: [InstanceNumber]
@@ -41,8 +41,8 @@ struct OrderWork: Sendable {
 }
 
 extension Engine {
-    /// Carries an order out for some of the instances that it is about, all of which are found first: what is done for one
-    /// can change another.
+    /// Carries an order out for some of the instances that it is about, all of which are found first: carrying it out for one instance can
+    /// change another.
     mutating func advance(_ work: inout OrderWork, _ units: inout Int) {
         while units > 0, !work.scan.isDone {
             for instance in work.scan.takeNext() where self.isIn(work.audience, instance) {

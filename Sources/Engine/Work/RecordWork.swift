@@ -2,17 +2,17 @@ import BasicContainers
 import IntentMatching
 import WidgetModel
 
-/// What is left to do of the record that is being applied: a queue of steps.
+/// The rest of the work of the record that is being applied: a queue of steps.
 ///
-/// A step is a value that knows how far it is. It can be left after any unit of its work and taken up again, so the work of
-/// a record can be done in slices of any size; what comes of it is the same.
+/// A step is a value that knows how far it is. It can be left after any unit of its work and taken up again. So the work of a record can be
+/// done in slices of any size, with the same result.
 struct RecordWork: ~Copyable, Sendable {
     enum Step: ~Copyable, Sendable {
         /// Timers that were due before the record.
         case timers(DueTimers)
         case removedTokens
         case completedPushes
-        /// The record itself, once that is done.
+        /// The record itself, once the steps before it are done.
         case record(IncomingRecord)
         /// The instances of an app that match are found, for a push or for the app's own request.
         case finding(FindingWork)
@@ -30,7 +30,7 @@ struct RecordWork: ~Copyable, Sendable {
 
     var isDone: Bool { self.steps.isEmpty }
 
-    /// Whether what is done so far adds up: not while some instances have adopted changed settings, and others have not.
+    /// Whether the state is consistent: not while some instances have adopted changed settings, and others have not.
     var isConsistent: Bool {
         guard !self.steps.isEmpty else { return true }
         return switch self.steps[self.steps.count - 1] {
@@ -46,7 +46,7 @@ struct RecordWork: ~Copyable, Sendable {
     mutating func popNext() -> Step? { self.steps.popLast() }
 }
 
-/// A record that was read, and waits until what was due before it is done.
+/// A record that was read, and waits until the work that was due before it is done.
 enum IncomingRecord: Sendable {
     case push(IncomingPushRecord)
     case other(Record)

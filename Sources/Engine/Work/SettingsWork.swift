@@ -7,7 +7,7 @@ struct SettingsWork: Sendable {
     /// By number.
     private let instances: [InstanceNumber]
     private var next = 0
-    /// Decided only when all were adopted: what an instance may do can depend on the others of its host.
+    /// Decided only when all were adopted: a decision can depend on the other instances of the host.
     fileprivate private(set) var isDeciding = false
     fileprivate var orphaned = 0
 

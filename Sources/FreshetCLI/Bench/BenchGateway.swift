@@ -85,7 +85,7 @@ final class BenchGateway: Sendable {
         process.executableURL = Self.program
         process.arguments = ["serve", "--config", folder.appending(path: "freshet.yaml").path]
         process.standardOutput = FileHandle.nullDevice
-        // A file, since nobody reads a pipe, and a full one would hold it up.
+        // A file: nothing would read a pipe, and a full pipe would hold the gateway up.
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
         return process

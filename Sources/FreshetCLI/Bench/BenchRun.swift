@@ -119,7 +119,7 @@ struct BenchRun: AsyncParsableCommand {
         do {
             let started = try await BenchGateway.start(scenario, provider: provider)
             gateway = started
-            // Whoever ends bench ends its gateway, too, and finds no folder of it.
+            // A signal that ends bench ends its gateway, too, and leaves no folder of it.
             let interruption = Task {
                 for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
                     started.stop()

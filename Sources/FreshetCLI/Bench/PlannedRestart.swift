@@ -26,7 +26,7 @@ final class PlannedRestart: Sendable {
 
     /// The run is over.
     ///
-    /// - Throws: What kept the gateway from coming back.
+    /// - Throws: The error that kept the gateway from coming back.
     func finish() async throws {
         try await self.task.withLock { $0 }?.value
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the operating system says of a process. From /proc, so on Linux only.
+/// The operating system's figures of a process. From /proc, so on Linux only.
 struct ProcessFigures: Hashable, Sendable {
     /// CPU nanoseconds of all threads so far.
     var cpu: Int64

@@ -29,7 +29,7 @@ struct QuickOptions: ParsableArguments {
         guard self.quick || !self.isPrinted else { throw ValidationError("--print needs --quick") }
     }
 
-    /// What was asked for, or else what suits the machine.
+    /// The size that the options ask for, or else one that suits the machine.
     private var size: QuickScenario.Size {
         let process = ProcessInfo.processInfo
         var size = QuickScenario.Size(cores: process.activeProcessorCount, memory: process.physicalMemory)

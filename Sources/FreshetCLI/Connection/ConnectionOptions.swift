@@ -22,12 +22,12 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "A client certificate to present, a PEM file.") var cert: String?
     @Option(help: "The client certificate's key, a PEM file.") var certKey: String?
 
-    /// Where the gateway is and what it is shown.
+    /// The gateway's address and the credentials that it is shown.
     ///
     /// - Parameters:
     ///   - listener: The listener that is talked to.
-    ///   - more: What else the verb's options say.
-    /// - Throws: Exit code 78 if the file of contexts is faulty, 64 if what is said is no address.
+    ///   - more: The verb's further options.
+    /// - Throws: Exit code 78 if the file of contexts is faulty, 64 if the address is none.
     func access(
         _ listener: GatewayListener,
         _ more: [GatewaySetting: String?] = [:],

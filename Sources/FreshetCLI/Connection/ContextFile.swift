@@ -50,8 +50,8 @@ struct ContextFile: Hashable, Sendable {
 
     /// The file's contexts; none where there is no file.
     ///
-    /// - Throws: If it cannot be read, is none, or others than its user may read or write it: it says whom tokens are shown to,
-    ///   and may hold some.
+    /// - Throws: If it cannot be read, is none, or others than its user may read or write it: it names the gateways that tokens are shown
+    ///   to, and may hold some.
     static func read(_ path: String) throws(Fault) -> ContextFile {
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return ContextFile() }
@@ -69,7 +69,7 @@ struct ContextFile: Hashable, Sendable {
 
     /// Reads the text of a file of contexts.
     static func parse(_ text: String, _ path: String) throws(Fault) -> ContextFile {
-        // What has no content is no mistake.
+        // A file without content is no mistake.
         guard text.split(whereSeparator: \.isNewline).contains(where: { !$0.hasPrefix("#") }) else {
             return ContextFile()
         }

@@ -13,7 +13,7 @@ struct CredentialOptions: ParsableArguments {
     @Option(help: "The key's id.") var kid: String?
     @Option(help: "The team's id.") var team: String?
 
-    /// What they say, beside a token's file.
+    /// Their values, beside a token's file.
     var settings: [GatewaySetting: String?] { [.key: self.key, .kid: self.kid, .team: self.team] }
 
     /// Whether a token is minted, and can be minted anew.

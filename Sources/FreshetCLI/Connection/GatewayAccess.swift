@@ -33,15 +33,15 @@ struct GatewayAccess: Sendable {
     /// The listener's host name or address, and its port.
     let host: String
     let port: Int
-    /// What says that it is there.
+    /// Where the address was found: an option, a variable, a context or the default.
     let place: String
 
     /// - Parameters:
     ///   - listener: The listener that is talked to.
-    ///   - options: What the command line says.
+    ///   - options: The settings from the command line.
     ///   - context: The context that it names.
     ///   - environment: The process's variables.
-    /// - Throws: `ValidationError` if what is said is no address, ``ContextFile/Fault`` if there is no such context.
+    /// - Throws: `ValidationError` if the address is none, ``ContextFile/Fault`` if there is no such context.
     init(
         _ listener: GatewayListener,
         options: [GatewaySetting: String] = [:],
@@ -117,9 +117,9 @@ struct GatewayAccess: Sendable {
         return (host.trimmingCharacters(in: ["[", "]"]), url.port)
     }
 
-    // MARK: What was said
+    // MARK: Values
 
-    /// The value that counts, and where it stands.
+    /// The value that is in force, and where it is written.
     func value(_ setting: GatewaySetting) -> (text: String, place: String)? {
         for layer in self.layers {
             if let text = layer.values[setting] { return (text, layer.place(of: setting)) }

@@ -1,7 +1,7 @@
 import Settings
 
-/// What can be said to a verb about the gateway that it talks to. Each has a variable and, but for a token that is good for an
-/// hour, a key in a context.
+/// The settings of a verb about the gateway that it talks to. Each has a variable and, except for a token that is good for an hour, a key
+/// in a context.
 enum GatewaySetting: String, CaseIterable, Sendable {
     /// The listener for operators.
     case server
@@ -13,7 +13,7 @@ enum GatewaySetting: String, CaseIterable, Sendable {
     case cert, certKey
     /// An operator's token: in a file, itself, or in the gateway's data directory.
     case tokenFile, operatorToken, dataDirectory
-    /// What a sender mints provider tokens with, or one that was minted.
+    /// The parts from which a sender mints provider tokens, or a minted one.
     case key, kid, team, providerToken
 
     /// The variable that says it.
@@ -44,7 +44,7 @@ enum GatewayListener: Sendable {
         }
     }
 
-    /// What says where it is.
+    /// The setting that has its address.
     var setting: GatewaySetting {
         switch self {
         case .ops: .server

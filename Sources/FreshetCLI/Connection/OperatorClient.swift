@@ -34,7 +34,7 @@ extension OperatorOptions {
 final class OperatorClient {
     /// Why there is no answer.
     struct Fault: Error {
-        /// What went wrong; on a second line what to do about it, where that is known.
+        /// The fault; on a second line what to do about it, where that is known.
         let sentence: String
         /// Whether asking again could help.
         let isAway: Bool
@@ -44,13 +44,13 @@ final class OperatorClient {
         var code: String?
     }
 
-    /// What a route answers.
+    /// A route's answer.
     struct Answer {
         let json: JSONValue
         /// As it came.
         let text: String
         let status: Int
-        /// What it is known again by; nil if it says none.
+        /// Its entity tag; nil if it has none.
         let tag: String?
     }
 
@@ -70,10 +70,10 @@ final class OperatorClient {
     /// The JSON that a route answers.
     func get(_ path: String) async throws(Fault) -> JSONValue { try await self.ask("GET", path).json }
 
-    /// What a route answers, JSON.
+    /// The answer of a route, JSON.
     ///
     /// - Parameters:
-    ///   - headers: What else the request says.
+    ///   - headers: Further headers of the request.
     ///   - good: Statuses that are no refusal.
     func ask(
         _ method: String,
@@ -136,7 +136,7 @@ final class OperatorClient {
         return response
     }
 
-    /// Questions are answered at once; what is changed may be as much work as two snapshots of every partition.
+    /// Questions are answered at once; a change may be as much work as two snapshots of every partition.
     private static func timeout(_ method: String) -> TimeAmount { method == "GET" ? .seconds(30) : .minutes(10) }
 
     // MARK: Refusals
@@ -154,7 +154,7 @@ final class OperatorClient {
         return Fault(sentence: sentence, isAway: response.status >= 500, status: response.status, code: code)
     }
 
-    /// What to do, where the answer itself cannot know.
+    /// The remedy, where the answer itself cannot know it.
     private func remedy(_ status: Int, _ code: String?) -> String? {
         switch (status, code) {
         case (401, _): self.access.advice(self.token)

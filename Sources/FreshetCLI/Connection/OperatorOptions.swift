@@ -33,7 +33,7 @@ extension GatewayAccess {
         let place: String
     }
 
-    /// The token to send: what is named, else what is found; nil if there is none.
+    /// The token to send: the named one, else one that is found; nil if there is none.
     ///
     /// A token that was not named is for the gateway beside it: it is not shown to another machine's.
     func operatorToken() throws -> OperatorToken? {
@@ -61,7 +61,7 @@ extension GatewayAccess {
         return (named ?? ["data", GatewayConfiguration().dataDirectory]).map { OperatorTokenFile(inDirectory: $0) }
     }
 
-    /// What to do about a credential that was missing or wrong.
+    /// The remedy for a missing or wrong credential.
     func advice(_ token: OperatorToken?) -> String {
         if let token { return "the token is from \(token.place)" }
         let ways = "give --token-file or \(GatewaySetting.operatorToken.variable)"

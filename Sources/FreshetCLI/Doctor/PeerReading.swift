@@ -37,7 +37,7 @@ struct PeerReading: Sendable {
     /// Reads the credentials and authorities that the configuration names.
     ///
     /// - Parameter seconds: How long one connection may take.
-    /// - Throws: What is wrong with a file.
+    /// - Throws: The fault of a file.
     init(_ configuration: GatewayConfiguration, seconds: Int) throws {
         let plans = try DeliveryPlans(configuration)
         var peers: [Peer] = []

@@ -4,7 +4,7 @@ import OperatorAPI
 import Settings
 import WidgetModel
 
-/// What to do with a folder that `freshet init` has made: commands for a shell, in their order.
+/// The first steps with a folder that `freshet init` has made: commands for a shell, in their order.
 struct FirstSteps {
     private let first: FirstConfiguration
     private let folder: String

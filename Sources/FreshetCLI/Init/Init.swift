@@ -32,7 +32,7 @@ struct Init: ParsableCommand {
 
     private typealias Answer = any WritableKeyPath<FirstConfiguration, String> & Sendable
 
-    /// What is asked for, in this order.
+    /// The questions, in this order.
     private static let questions: [(prompt: String, answer: Answer)] = [
         ("The team whose back ends push", \.team), ("The id of its key", \.keyID), ("The app's bundle id", \.app),
         ("The kind of its widgets", \.kind), ("The parameter that pushes match", \.parameter),
@@ -62,7 +62,7 @@ struct Init: ParsableCommand {
         if self.json { print(String(decoding: made.json.jsonText, as: UTF8.self)) } else { print(made.text) }
     }
 
-    /// Asks until the answer can be used. The end of the input takes what stands in brackets.
+    /// Asks until the answer can be used. The end of the input takes the answer in brackets.
     private static func ask(
         _ prompt: String,
         _ answer: WritableKeyPath<FirstConfiguration, String>,

@@ -96,7 +96,7 @@ struct ClusterMove {
         return report
     }
 
-    /// Decides what is not decided, so that a snapshot of each partition holds everything.
+    /// Decides the undecided entries, so that a snapshot of each partition holds everything.
     private func settle() async throws {
         let clock = LogClock()
         let journal = try JetStreamJournal(configuration: self.brokers) { clock.now() }

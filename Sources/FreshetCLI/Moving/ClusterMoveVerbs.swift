@@ -77,7 +77,7 @@ struct MoveAnswerOptions: ParsableArguments {
     @Flag(help: "Print JSON.") var json = false
     @Flag(help: "Do not show progress.") var quiet = false
 
-    /// Prints what came of a move; a failure goes to standard error, with exit code 1.
+    /// Prints the report of a move; a failure goes to standard error, with exit code 1.
     ///
     /// - Parameter data: The data directory, for the message.
     func report(_ data: String, _ body: (@escaping MoveReport.Progress) async throws -> MoveReport) async throws {

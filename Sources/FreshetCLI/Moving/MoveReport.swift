@@ -3,15 +3,15 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What came of a move of a log.
+/// The result of a move of a log.
 struct MoveReport {
     /// Told how far a move is, and whether that is the last word.
     typealias Progress = @Sendable (_ text: String, _ isLast: Bool) -> Void
 
     var parts: [LogMove.Part] = []
-    /// Bytes of what is kept beside the log.
+    /// Bytes of the files that are kept beside the log.
     var besideBytes = 0
-    /// What was done, a sentence each.
+    /// The steps that were done, a sentence each.
     var sentences: [String] = []
 
     private var stateBytes: Int { self.parts.reduce(0) { $0 + $1.stateBytes } }

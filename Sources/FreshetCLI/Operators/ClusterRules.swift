@@ -44,7 +44,7 @@ struct ClusterRules {
         }
     }
 
-    /// What an operator has to do about them.
+    /// The advice for an operator about them.
     var strandedLines: [String] {
         let byRules = Dictionary(grouping: self.stranded) { $0.rules ?? 0 }
         return byRules.sorted { $0.key < $1.key }.map { rules, partitions in

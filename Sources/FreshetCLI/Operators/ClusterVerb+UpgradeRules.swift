@@ -68,7 +68,7 @@ extension ClusterVerb {
             var (seen, told) = (plan, [String]())
             while !seen.isDone {
                 try await Task.sleep(for: Self.lookSpacing)
-                // The node that was asked may be the one that has them now: what it says is what counts.
+                // The node that was asked may be the one that has them now: its answer counts.
                 seen = (try? RulesUpgrade(await self.read(), to: plan.rules)) ?? seen
                 guard !self.answer.json else { continue }
                 Output.progress(seen.progress, isLast: seen.isDone)

@@ -146,7 +146,7 @@ struct ClusterVerb: AsyncParsableCommand {
     }
 }
 
-/// What a gateway says of the cluster that it is one of.
+/// A gateway's view of its cluster.
 struct ClusterReading {
     let json: JSONValue
 
@@ -154,7 +154,7 @@ struct ClusterReading {
     private var partitions: [JSONValue] { self.json["partitions"]?.elements ?? [] }
     private var streams: [JSONValue] { self.json.at("brokers.streams")?.elements ?? [] }
 
-    /// What is wrong, a sentence each.
+    /// The faults, a sentence each.
     var troubles: [Cell] {
         var found: [Cell] = []
         for node in self.nodes where node["state"]?.text == "missing" {

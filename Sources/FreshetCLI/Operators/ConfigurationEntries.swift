@@ -48,11 +48,12 @@ protocol EntryChange: AsyncParsableCommand {
     var confirmation: ConfirmationOptions { get }
     /// Whether it is only shown.
     var dryRun: Bool { get }
-    /// What it will do; continues "This will".
+    /// The change to come; continues "This will".
     var intent: String { get }
-    /// What was done.
+    /// The change that was made.
     var done: String { get }
-    /// What is sent; nil as the path of what is shown before where that is something else.
+    /// The request. `shown` is the path of the present entry, which names the version to change; nil where the request
+    /// is about something else.
     func request() throws -> (method: String, path: String, shown: String?, body: JSONValue?)
 }
 

@@ -19,15 +19,15 @@ struct PagingOptions: ParsableArguments {
     fileprivate var max: Int { self.all ? .max : self.limit }
 }
 
-/// A list that the gateway has: where, and what of each row is shown.
+/// A list that the gateway has: its path, and the columns that are shown.
 struct GatewayListForm {
     let path: String
     /// The answer's member that holds the rows.
     let member: String
     let columns: [TextTable.Column]
-    /// What is said where there are none.
+    /// The sentence if there are no rows.
     let none: String
-    /// The query's parameters, nil for what was not asked for.
+    /// The query's parameters, nil for those that are not asked for.
     var query: [(String, String?)] = []
     /// How much of it; nil for a list that always comes whole.
     var paging: PagingOptions?
@@ -102,7 +102,7 @@ extension GatewayList {
 protocol GatewayQuestion: AsyncParsableCommand {
     var gateway: OperatorOptions { get }
     var answer: AnswerOptions { get }
-    /// The path and query of what is asked.
+    /// The path and query of the question.
     var path: String { get }
     /// The answer for people.
     func lines(_ answer: JSONValue, on screen: Screen) -> [String]
@@ -122,7 +122,7 @@ struct ConfirmationOptions: ParsableArguments {
 
     /// Asks on a terminal.
     ///
-    /// - Parameter intent: What will be done; continues "This will".
+    /// - Parameter intent: The change to come; continues "This will".
     /// - Throws: Exit code 64 if there is none, 1 if the answer is no.
     func confirm(_ intent: String) throws {
         guard !self.yes else { return }
@@ -144,11 +144,11 @@ protocol GatewayChange: AsyncParsableCommand {
     var gateway: OperatorOptions { get }
     var answer: AnswerOptions { get }
     var confirmation: ConfirmationOptions { get }
-    /// What it will do; continues "This will".
+    /// The change to come; continues "This will".
     var intent: String { get throws }
-    /// What is sent.
+    /// The request to send.
     var request: (method: String, path: String, body: JSONValue?) { get throws }
-    /// What was done, for people.
+    /// The change that was made, for people.
     func line(_ answer: JSONValue) -> String
 }
 

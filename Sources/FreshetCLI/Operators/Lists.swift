@@ -232,7 +232,7 @@ struct Orders: GatewayList {
         )
     }
 
-    /// What an order is about: an app with its kind, or a sender.
+    /// An order's scope: an app with its kind, or a sender.
     static func place(_ place: JSONValue?) -> String {
         guard let place else { return "–" }
         if let app = place["app"]?.text { return [app, place["kind"]?.text].compactMap { $0 }.joined(separator: " ") }

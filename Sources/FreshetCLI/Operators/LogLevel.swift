@@ -61,7 +61,8 @@ struct LogLevel: AsyncParsableCommand {
             self.reset ? "return to the configuration's log levels" : "log \(self.levels.joined(separator: ", "))"
         try self.confirmation.confirm("\(words) at \(try self.gateway.access().url)")
         let done = try await self.gateway.ask { client in
-            // What is not named in the request has the configuration's level again: the others that were set are named, too.
+            // A subsystem that the request does not name gets the configuration's level again. So the request names the
+            // others that were set, too.
             var levels: [(String, JSONValue?)] = []
             if !self.reset {
                 for row in try await client.get("/v1/log-levels")["subsystems"]?.elements ?? [] {

@@ -4,7 +4,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What an order is about: options for what a verb can be about, and no others.
+/// An order's scope: the options for the scopes that a verb takes, and no others.
 protocol OrderPlace: ParsableArguments {
     /// By their names in the order, nil for those that are not given.
     var named: [(name: String, value: String?)] { get }
@@ -22,7 +22,7 @@ extension OrderPlace {
     }
 }
 
-/// What can be paused.
+/// An app, a kind or a sender, which can be paused.
 struct PausedPlace: OrderPlace {
     @Option(help: "An app.") var app: String?
     @Option(help: "With --app: one of its kinds.") var kind: String?
@@ -43,7 +43,7 @@ struct InstancesPlace: OrderPlace {
     }
 }
 
-/// What reloads wait for.
+/// The scope of cancelled reloads: instances, a sender or a push.
 struct CancelledPlace: OrderPlace {
     @OptionGroup var instances: InstancesPlace
     @Option(help: "A sender (team).") var sender: String?
@@ -60,7 +60,7 @@ protocol OrderVerb: GatewayChange {
     static var action: String { get }
     associatedtype Place: OrderPlace
     var place: Place { get }
-    /// What else the order says.
+    /// The order's further members.
     var members: [(String, JSONValue?)] { get }
 }
 

@@ -66,7 +66,7 @@ struct Pushes: AsyncParsableCommand {
         private static func date(_ text: String) -> String { TimeText.past(text) ?? text }
     }
 
-    /// Whom a push was for.
+    /// The target of a push.
     private static let target = TextTable.Column(title: "FOR", isElastic: true) { row, _ in
         guard let target = row["target"] else { return Cell(row["app"]?.words ?? "–") }
         let words = ["app", "host", "instance"].compactMap { target[$0]?.text }
@@ -124,7 +124,7 @@ struct Pushes: AsyncParsableCommand {
 
         private func followIt() async throws {
             try await self.gateway.ask { client in
-                // It has been accepted: what is not known now never will be.
+                // The push has been accepted: if it is not known now, it never will be.
                 _ = try await client.ask("GET", self.path)
                 try await PushFollowing(isJSON: self.answer.json).run {
                     try await client.ask("GET", self.path).text
@@ -173,7 +173,7 @@ struct Pushes: AsyncParsableCommand {
     }
 }
 
-/// What was decided, and why.
+/// Decisions with their reasons.
 enum Decisions {
     static let columns: [TextTable.Column] = [
         .time("AT", "at"), .text("CAUSE", "cause"), .text("OUTCOME", "outcome"), .text("REASON", "reason"),

@@ -65,7 +65,7 @@ struct Reload: AsyncParsableCommand {
         try self.tell(report.json, report.text)
     }
 
-    /// Says what came of it.
+    /// Prints the result of the reload.
     ///
     /// - Throws: Exit code 78 if the configuration is faulty, 2 if it was not read.
     private func tell(_ report: JSONValue, _ text: String) throws {
@@ -80,18 +80,18 @@ struct Reload: AsyncParsableCommand {
     }
 }
 
-/// What a gateway says of its configuration, for people.
+/// A gateway's answers about its configuration, for people.
 enum ConfigurationAnswers {
-    /// Tells what is wrong with a configuration.
+    /// Prints the faults of a configuration.
     ///
-    /// - Throws: Exit code 78, if anything is.
+    /// - Throws: Exit code 78, if there are any.
     static func refuse(_ answer: JSONValue) throws(ExitCode) {
         let faults = answer["faults"]?.elements ?? []
         for fault in faults { Output.standardError(self.line(fault: fault)) }
         if !faults.isEmpty { throw ExitCode(78) }
     }
 
-    /// What reading it again would change.
+    /// The changes that reading it again would make.
     static func lines(difference: JSONValue) -> [String] {
         let changes = difference["changes"]?.elements ?? []
         let amendments = difference["amendments"]?.elements ?? []
@@ -111,7 +111,7 @@ enum ConfigurationAnswers {
         return lines
     }
 
-    /// What came of reading it.
+    /// The result of reading it.
     static func lines(report: JSONValue) -> [String] {
         func names(_ member: String) -> String? {
             let keys = report[member]?.elements.map(\.words) ?? []

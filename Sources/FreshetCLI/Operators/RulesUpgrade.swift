@@ -64,7 +64,7 @@ struct RulesUpgrade {
     /// Whether all have the rules, and an owner.
     var isDone: Bool { self.left.isEmpty && self.partitions.allSatisfy { $0.state == "running" } }
 
-    /// What would be changed, for people.
+    /// The planned changes, for people.
     var plan: [String] {
         var lines = self.left.map { partition in
             let owner = partition.owner.map { "at \($0)" } ?? "without an owner"
@@ -94,7 +94,7 @@ struct RulesUpgrade {
         return "\(done) of \(self.partitions.count) partitions have rules \(self.rules), \(moving) on the way"
     }
 
-    /// What an operator has to do, so that it comes to its end.
+    /// The advice for an operator, so that it comes to its end.
     var strandedLines: [String] { self.cluster.strandedLines }
 
     /// - Parameter isOrdered: Whether it was ordered, and not only planned.

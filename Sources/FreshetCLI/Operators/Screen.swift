@@ -1,6 +1,6 @@
 import Foundation
 
-/// What standard output is: how wide, and whether words may be coloured.
+/// The standard output: its width, and whether words may be coloured.
 struct Screen: Sendable {
     /// The columns of a terminal; nil where output is no terminal, and lines are as long as they are.
     var columns: Int?

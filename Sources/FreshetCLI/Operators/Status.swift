@@ -43,10 +43,10 @@ struct Status: AsyncParsableCommand {
     }
 }
 
-/// What a gateway says of itself at one time.
+/// A gateway's own state at one time.
 struct StatusReading {
     let url: String
-    /// What says that it is there.
+    /// The source of its address.
     let place: String
     let readiness: JSONValue
     let version: JSONValue

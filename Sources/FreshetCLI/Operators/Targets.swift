@@ -43,9 +43,9 @@ struct Upstreams: AsyncParsableCommand {
     }
 }
 
-/// What reloads go to, or timelines come from, by HTTP.
+/// A service that reloads go to, or timelines come from, by HTTP.
 enum Target {
-    /// All of them, each with what it is in `target`.
+    /// All of them, each with its kind in `target`.
     static func all(_ upstreams: JSONValue, _ providers: JSONValue) -> [JSONValue] {
         [
             ("upstream", upstreams["upstreams"]), ("webhook", upstreams["webhooks"]),
@@ -55,7 +55,7 @@ enum Target {
         }
     }
 
-    /// What it answered last, and when.
+    /// Its last answer, with the time.
     static func answer(_ row: JSONValue, _ now: Instant) -> String? {
         guard let answer = row.at("health.lastAnswer") else { return nil }
         let what = [answer.at("status")?.words, answer.at("reason")?.text].compactMap { $0 }.joined(separator: " ")

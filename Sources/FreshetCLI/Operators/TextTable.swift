@@ -2,7 +2,7 @@ import WidgetModel
 
 /// A table for people: aligned columns, no wider than the screen where a column can be shortened.
 struct TextTable {
-    /// A column: its title, and what of a row it shows.
+    /// A column: its title, and the part of a row that it shows.
     struct Column: Sendable {
         let title: String
         /// Whether it stands on the right, as numbers do.
@@ -68,7 +68,7 @@ struct TextTable {
         text.count <= width ? text : String(text.prefix(width - 1)) + "…"
     }
 
-    /// What a gateway says is no order to a terminal.
+    /// Keeps a gateway's words from being orders to a terminal.
     private static func printable(_ cell: Cell) -> Cell { Cell(cell.text.printable, cell.style) }
 }
 
@@ -108,7 +108,7 @@ extension TextTable.Column {
         }
     }
 
-    /// What a pause holds back: until when.
+    /// Until when the row is paused.
     static let paused = Self(title: "PAUSED") { row, now in
         guard let order = row.at("paused") else { return "no" }
         return Cell(order["until"]?.text.map { "until \(Moment.text($0, now: now))" } ?? "yes", .warning)

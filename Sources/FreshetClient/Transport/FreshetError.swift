@@ -47,7 +47,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// APNs' reason (`BadDeviceToken`) or the problem's code (`unknown-host`): stable, for programs. nil if the answer
     /// has none.
     public let code: String?
-    /// What to change, for people.
+    /// The needed change, for people.
     public let detail: String?
     /// The place in the body, such as `instances[0].configuration.team`.
     public let path: String?

@@ -6,15 +6,15 @@ import TLS
 ///
 /// The contents are compared, not times of modification: those do not change when a symbolic link far up the path is
 /// turned (as certificate tools and container platforms do), nor within the clock's grain. inotify would tell of changes at
-/// once, but watches folders, of which a link's way has many, and not those on network file systems. What is watched are
-/// a handful of files of a few kilobytes, so that looking costs some microseconds.
+/// once, but watches folders, of which a link's way has many, and not those on network file systems. The watch is on a
+/// handful of files of a few kilobytes, so that a look costs some microseconds.
 ///
 /// A change is used when two looks in a row have found the same, so that a certificate whose key has not been written yet
-/// is not tried. What cannot be used is reported once, and what was in force stays.
+/// is not tried. Files that cannot be used are reported once, and the earlier ones stay in force.
 package final class FileWatch: Sendable {
     /// Files that belong together.
     package struct Subject: Sendable {
-        /// What they are for, in logs.
+        /// Their purpose, in logs.
         package let name: String
         /// They may become others when they are put to use.
         package let paths: @Sendable () -> [String]
@@ -36,7 +36,7 @@ package final class FileWatch: Sendable {
         }
     }
 
-    /// What is known of a subject's files, each state by its digest.
+    /// The known states of a subject's files, each by its digest.
     private struct Knowledge {
         var inForce: [UInt8]
         /// Seen at the last look, for the first time.
@@ -51,7 +51,7 @@ package final class FileWatch: Sendable {
     private let knowledge: Mutex<[Knowledge]>
 
     /// - Parameters:
-    ///   - subjects: What to watch; their files have just been put to use.
+    ///   - subjects: The watched subjects; their files have just been put to use.
     ///   - logger: Where changes are told.
     ///   - read: The contents of a file, nil if it cannot be read.
     package init(_ subjects: [Subject], logger: Logger, read: @escaping @Sendable (String) -> [UInt8]?) {
@@ -61,7 +61,7 @@ package final class FileWatch: Sendable {
         self.knowledge = Mutex(subjects.map { Knowledge(inForce: Self.digest($0, read)) })
     }
 
-    /// Looks once, and uses what has changed and settled.
+    /// Looks once, and uses the files that have changed and settled.
     package func look() {
         self.knowledge.withLock { knowledge in
             for (index, subject) in self.subjects.enumerated() {
@@ -80,7 +80,7 @@ package final class FileWatch: Sendable {
         }
     }
 
-    /// Uses all files as they are now, changed or not: for somebody who asked for it. The log has those that changed.
+    /// Uses all files as they are now, changed or not, since an operator asked for it. The log has those that changed.
     package func useAll() {
         self.knowledge.withLock { knowledge in
             for (index, subject) in self.subjects.enumerated() {
@@ -96,7 +96,7 @@ package final class FileWatch: Sendable {
         do {
             var metadata = try subject.use()
             metadata["what"] = "\(subject.name)"
-            // What is used anew for its own sake, and says what it said, is no news.
+            // Unchanged files that are used anew for another reason are no news.
             let isNew = digest != knowledge.inForce
             knowledge.inForce = digest
             knowledge.refused = nil

@@ -10,9 +10,8 @@ import Settings
 import TLS
 import WidgetModel
 
-/// What a running gateway reads again: the listeners' certificates, the provider keys, the revocation list, keys and secrets of
-/// deliveries, tokens of timeline providers and, when it is asked to, what the configuration says of apps, teams, client
-/// certificates and operators.
+/// The files that a running gateway reads again: the listeners' certificates, the provider keys, the revocation list, keys and secrets of
+/// deliveries, tokens of timeline providers and, when it is asked to, the configuration of apps, teams, client certificates and operators.
 final class GatewayReload: Sendable {
     /// The keys that seal session tickets live so long at most: a new context is made with new ones. TLS 1.2 has no forward
     /// secrecy for what a ticket resumes, against a thief of the key.
@@ -27,7 +26,7 @@ final class GatewayReload: Sendable {
     private let keyed: Shared<(configuration: GatewayConfiguration, numbers: AppNumbers)>
     private let tables: Tables
 
-    /// What is replaced, beside the senders' tables.
+    /// The tables that are replaced, beside the senders'.
     struct Tables: Sendable {
         let apps: LiveApps
         let directory: HostDirectory
@@ -38,20 +37,20 @@ final class GatewayReload: Sendable {
         let retry: Retry
     }
 
-    /// What tries again at once what may be mended now.
+    /// Functions that try again at once where the fault may be mended now.
     struct Retry: Sendable {
-        /// What goes to upstreams and webhooks that are another place now, or are shown other credentials.
+        /// Deliveries to upstreams and webhooks that are another place now, or are shown other credentials.
         let deliveries: @Sendable (Set<Destination>) -> Void
-        /// What the providers of these kinds are asked.
+        /// Requests to the providers of these kinds.
         let providers: @Sendable (Set<KindKey>) -> Void
-        /// All that has failed last.
+        /// Everything that failed last.
         let failing: @Sendable () -> Void
     }
 
     /// - Parameters:
-    ///   - configuration: What the gateway was started with.
+    ///   - configuration: The configuration that the gateway was started with.
     ///   - plans: Its listeners' certificates, as read at the start.
-    ///   - tables: What is replaced.
+    ///   - tables: The tables that are replaced.
     ///   - use: Serves a listener's next connections under another context.
     init(
         configuration: GatewayConfiguration,

@@ -1,16 +1,16 @@
 package import Settings
 import WidgetModel
 
-/// Judges what goes wrong around a gateway: what was read of a machine and a configuration becomes findings. Pure.
+/// Judges the surroundings of a gateway: makes findings of the readings of a machine and a configuration. Pure.
 package enum Checkup {
-    /// What ``ConfigurationCheck`` says, with a word for what is good.
+    /// The findings of a ``ConfigurationCheck``, with a word for the good parts.
     package static func findings(
         of check: ConfigurationCheck,
         _ configuration: GatewayConfiguration
     ) -> [CheckupFinding] {
         var findings = self.findings(of: check.faults, .fault) + self.findings(of: check.warnings, .warning)
         let counted = ["teams", "apps"]
-        // What is neither of a team nor of an app as a whole is about the files that they and listeners name.
+        // A finding that is about neither the teams nor the apps is about the files that they and listeners name.
         if findings.allSatisfy({ counted.contains($0.subject) }) {
             findings.append(
                 CheckupFinding(

@@ -24,7 +24,7 @@ extension Checkup {
         package let port: Int
         /// Why it cannot be listened on, in words; nil if it can.
         package let refusal: String?
-        /// Who listens there, as far as the system tells.
+        /// The process that listens there, as far as the system tells.
         package let holder: RunningProcess?
 
         package init(listener: String, address: String, port: Int, refusal: String?, holder: RunningProcess?) {
@@ -74,7 +74,7 @@ extension Checkup {
         return CheckupFinding(subject, .good, "the process may open \(max) files")
     }
 
-    /// What was read of the data directory.
+    /// The reading of the data directory.
     package struct DirectoryReading: Hashable, Sendable {
         package let path: String
         /// The nearest folder above it that there is, links followed, or itself.
@@ -157,7 +157,7 @@ extension Checkup {
         )
     }
 
-    /// What was read of the clocks.
+    /// The reading of the clocks.
     package struct ClockReading: Hashable, Sendable {
         package let wall: Instant
         /// Whether the system keeps it right by others; nil where it does not tell.

@@ -1,7 +1,7 @@
 import Settings
 package import WidgetModel
 
-/// What a look at a machine and a configuration has found about one thing that a gateway needs.
+/// The finding of a look at a machine and a configuration, about one thing that a gateway needs.
 package struct CheckupFinding: Hashable, Sendable {
     /// How things are.
     package enum Verdict: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -19,7 +19,7 @@ package struct CheckupFinding: Hashable, Sendable {
     /// The key that it is about, as in `listeners.push.port`; a word such as `clock` where there is none.
     package let subject: String
     package let verdict: Verdict
-    /// What there is and, unless it is good, what to do. Continues a sentence that starts with the subject.
+    /// The finding and, unless it is good, what to do. Continues a sentence that starts with the subject.
     package let sentence: String
 
     package init(_ subject: String, _ verdict: Verdict, _ sentence: String) {

@@ -6,13 +6,12 @@ package import Settings
 import TLS
 package import WidgetModel
 
-/// What keeps a configuration from working, now or soon, beyond what its text says: certificates that have ended, keys and
-/// certificates that do not go together, keys that others can read. Reads the files that it names, as a start would, and opens
-/// nothing.
+/// The faults that keep a configuration from working, now or soon, beyond those of its text: certificates that have ended, keys and
+/// certificates that do not go together, keys that others can read. Reads the files that it names, as a start would, and opens nothing.
 package struct ConfigurationCheck: Sendable {
-    /// What has to be mended.
+    /// The faults, which must be mended.
     package private(set) var faults: [SettingFault] = []
-    /// What works, and is hardly meant.
+    /// The settings that work, and are hardly meant.
     package private(set) var warnings: [SettingFault] = []
     private let files: [ConfigurationFile.NamedFile]
 

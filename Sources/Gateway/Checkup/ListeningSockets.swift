@@ -3,9 +3,9 @@ package enum ListeningSockets {
     /// The state of a socket that listens (`TCP_LISTEN` in the kernel's `tcp_states.h`).
     private static let listening = "0A"
 
-    /// The inodes of sockets that listen on a port, on whatever address.
+    /// The inodes of sockets that listen on a port, on any address.
     ///
-    /// - Parameter table: The text of such a table; what cannot be read of it is left out.
+    /// - Parameter table: The text of such a table; unreadable lines are left out.
     package static func inodes(port: Int, in table: String) -> [Int] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let words = line.split(separator: " ", omittingEmptySubsequences: true)

@@ -79,7 +79,8 @@ extension TLSContext {
         return try TLSContext.server(
             TLSServerConfiguration(
                 identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
-                // On the push listener "http/1.1" is there to be answered: who chooses it reads what is wanted.
+                // The push listener offers "http/1.1" only to answer it: a client that chooses it reads that HTTP/2 is
+                // wanted.
                 alpn: ["h2", "http/1.1"],
                 missingALPN: listener.acceptsPriorKnowledge ? .acceptAsPriorKnowledge : .refuse,
                 clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
@@ -90,7 +91,7 @@ extension TLSContext {
 
 /// Reads the files that a configuration names, as a start would, and opens nothing.
 package enum GatewayCheck {
-    /// - Throws: What is wrong with the first bad certificate or key.
+    /// - Throws: The fault of the first bad certificate or key.
     package static func files(of configuration: GatewayConfiguration) throws {
         _ = try SenderDirectory(configuration)
         _ = try ListenerPlans(configuration)

@@ -1,11 +1,12 @@
 import NIOCore
 import WidgetModel
 
-/// The decisions of a pool of connections to one target: who is sent where, when to connect, what is sent again.
+/// The decisions of a pool of connections to one target: which connection gets a request, when to connect, which
+/// requests to send again.
 ///
-/// What happened goes in as a call with the present; what to do about it is appended to a list of actions. It has no
-/// clock, no channel and no dice. A request is `waiting` or `sent` on one connection until it ends by an answer, by a
-/// `fail` action, or by ``gaveUp(_:now:)``; there is exactly one end.
+/// An event goes in as a call with the present; the resulting actions are appended to a list. It has no clock, no
+/// channel and no dice. A request is `waiting` or `sent` on one connection until it ends by an answer, by a `fail`
+/// action, or by ``gaveUp(_:now:)``; there is exactly one end.
 ///
 /// A connection is *proven* by its first answer. No second one is opened beside one that is not proven yet: APNs allows
 /// one stream until the first request of a connection has been authenticated, and a pool that took that for a full
@@ -60,7 +61,7 @@ struct ConnectionPool {
 
     /// May change: those that hold more than they may take no more.
     var limits: Limits
-    /// What the jitter of reconnecting is derived from.
+    /// The seed of the jitter of reconnecting.
     private let seed: UInt64
     /// In the order made; few.
     private var connections: [Connection] = []
@@ -120,7 +121,7 @@ struct ConnectionPool {
         self.settle(now, &actions)
     }
 
-    /// Nobody wants the request's answer any more; its stream, if it has one, is reset.
+    /// The caller does not want the request's answer any more; its stream, if it has one, is reset.
     mutating func gaveUp(_ id: UInt64, now: NIODeadline, _ actions: inout [Action]) {
         self.end(id, now)
         self.settle(now, &actions)
@@ -193,7 +194,8 @@ struct ConnectionPool {
         self.settle(now, &actions)
     }
 
-    /// An attempt came to nothing. If there is no other connection, what waits learns it now and need not wait longer.
+    /// An attempt to connect failed. If there is no other connection, waiting requests fail now and need not wait
+    /// longer.
     mutating func connectFailed(_ id: UInt64, now: NIODeadline, _ actions: inout [Action]) {
         guard let index = self.index(of: id) else { return }
         self.connections.remove(at: index)
@@ -245,8 +247,8 @@ struct ConnectionPool {
         self.settle(now, &actions)
     }
 
-    /// A connection that goes without ever having answered counts as an attempt that failed: a server that lets everybody
-    /// in and then hangs up must not be stormed.
+    /// A connection that goes without ever having answered counts as an attempt that failed: a server that lets every
+    /// client in and then hangs up must not be stormed.
     private mutating func leave(_ index: Int, _ now: NIODeadline) {
         if !self.connections[index].isProven {
             self.delayConnecting(now)
@@ -265,7 +267,7 @@ struct ConnectionPool {
 
     // MARK: Deciding
 
-    /// Gives streams to what waits, the oldest first, and connects if that is not enough.
+    /// Gives streams to waiting requests, the oldest first, and connects if that is not enough.
     private mutating func settle(_ now: NIODeadline, _ actions: inout [Action]) {
         // The first connection with room: those that are not needed stay idle and are closed in time.
         var index = 0
@@ -304,7 +306,7 @@ struct ConnectionPool {
 
     // MARK: Invariants
 
-    /// What does not hold and must; empty when all is well. For tests.
+    /// The violated invariants; empty when all is well. For tests.
     func checkInvariants() -> [String] {
         var broken: [String] = []
         for connection in self.connections {

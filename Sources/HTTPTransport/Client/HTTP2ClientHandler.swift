@@ -7,7 +7,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the owner of the connection is told; before the requests that end by it are.
+    /// News for the owner of the connection, told before the requests that end by it are.
     enum Change {
         /// The server's limit of concurrent streams.
         case streamsMax(Int)
@@ -38,7 +38,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var liveness: Liveness
     private var livenessTask: Scheduled<Void>?
-    /// Told what changes while the connection lives.
+    /// Told the changes while the connection lives.
     var onChange: ((Change) -> Void)?
     private var pings: [UInt64: EventLoopPromise<Void>] = [:]
     private var lastPing: UInt64 = 0
@@ -183,7 +183,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         }
     }
 
-    /// Hands responses and events to whoever waits for them.
+    /// Hands responses and events to their waiting receivers.
     private func deliver() {
         self.session.takeResponses(into: &self.responses)
         for response in self.responses.responses {
@@ -211,7 +211,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         swap(&events, &self.events)
         events.removeAll(keepingCapacity: true)
         self.session.takeEvents(into: &events)
-        // What a completion does may bring events of its own, which the next round takes.
+        // A completion may bring events of its own, which the next round takes.
         defer { swap(&events, &self.events) }
         // The GOAWAY explains the streams that close with it, which nghttp2 reports first.
         for case .goAway(let last, let code, let debug) in events {
@@ -270,7 +270,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     ///
     /// - Parameter completion: called once, on the loop, and not before this returns.
     /// - Returns: the stream, to give the request up by.
-    /// - Throws: what keeps the request from being taken; `completion` is not called then.
+    /// - Throws: the reason why the request is not taken; `completion` is not called then.
     func submit(
         _ request: HTTPClientRequest,
         _ completion: @escaping Completion

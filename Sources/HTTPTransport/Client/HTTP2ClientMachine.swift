@@ -1,7 +1,7 @@
-/// The decisions of a client's connection: whether it takes requests, which of them wait, and which end by what happens to it.
+/// The decisions of a client's connection: whether it takes requests, which of them wait, and which end by its events.
 ///
-/// What happened goes in as a call; what to do about it comes back. It has no clock, no channel and no session. `Request` is what
-/// the owner keeps of a request that waits for its answer; each comes back exactly once.
+/// An event goes in as a call; the action comes back. It has no clock, no channel and no session. `Request` is the owner's own value for a
+/// request that waits for its answer; each comes back exactly once.
 struct HTTP2ClientMachine<Request> {
     enum State: Hashable {
         /// TLS is being made.
@@ -72,9 +72,9 @@ struct HTTP2ClientMachine<Request> {
         return true
     }
 
-    /// What ends when no more requests are taken.
+    /// The stage that ends when no more requests are taken.
     enum Stop: Hashable {
-        /// Somebody still waits for the connection to become ready.
+        /// A caller still waits for the connection to become ready.
         case notReady
         case taking
     }
@@ -89,7 +89,7 @@ struct HTTP2ClientMachine<Request> {
         return stop
     }
 
-    /// What ends with the connection.
+    /// The end of a connection: the stage and the requests that end with it.
     struct End {
         let stop: Stop?
         /// Why: the first reason there was.

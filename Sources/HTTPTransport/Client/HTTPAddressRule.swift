@@ -6,8 +6,8 @@ package enum HTTPAddressRule: Hashable, Sendable {
     case any
     /// Addresses that the public Internet reaches, and those of these networks.
     ///
-    /// For URLs that come from somebody else: they must not reach what only this machine can (server-side request
-    /// forgery).
+    /// For URLs that untrusted peers give: they must not reach addresses that only this machine can reach (server-side
+    /// request forgery).
     case publicOnly(allowed: [IPNetwork])
 
     /// Why an address is refused; nil if it is not.
@@ -24,8 +24,8 @@ package enum HTTPAddressRule: Hashable, Sendable {
         return self.refusal(of: address)
     }
 
-    /// What is not on the public Internet. Source: the IANA registries of special-purpose addresses (RFC 6890), and
-    /// multicast.
+    /// The networks that are not on the public Internet. Source: the IANA registries of special-purpose addresses (RFC
+    /// 6890), and multicast.
     private static let special: [(network: IPNetwork, what: String)] = [
         ("0.0.0.0/8", "this network"), ("10.0.0.0/8", "private"), ("100.64.0.0/10", "shared by a carrier"),
         ("127.0.0.0/8", "loopback"), ("169.254.0.0/16", "link-local"), ("172.16.0.0/12", "private"),

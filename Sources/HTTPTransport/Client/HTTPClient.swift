@@ -4,8 +4,8 @@ import Synchronization
 /// Sends requests over pools of HTTP/2 connections, one pool for each target.
 ///
 /// A pool lives on one event loop with all its connections, so nothing in it is locked; targets are spread over the loops.
-/// What may be sent again is RFC 9113's (8.7): what the server surely did not act on, and what may be repeated whatever it
-/// did. Redirects are answers like others.
+/// By RFC 9113, 8.7, a request may be sent again if the server surely did not act on it, or if repeating it does no
+/// harm in any case. Redirects are answers like others.
 package final class HTTPClient: Sendable {
     private let group: any EventLoopGroup
     private let state: Mutex<State>
@@ -91,7 +91,7 @@ package final class HTTPClient: Sendable {
         }
     }
 
-    /// What the client has counted.
+    /// The client's counts.
     package func counters() -> HTTPClientCounters {
         var counters = self.tally.withLock { $0 }
         counters.targets = self.state.withLock { $0.targets.count }

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// What a client may hold of each target, and how long it waits for what.
+/// The bounds and the patience of a client, for each target.
 package struct HTTPClientConfiguration: Hashable, Sendable {
     /// How each of its connections behaves.
     package var connection = HTTP2ClientConfiguration()

@@ -1,4 +1,4 @@
-/// What a client has counted since it was made, over all its targets.
+/// A client's counts since it was made, over all its targets.
 package struct HTTPClientCounters: Hashable, Sendable {
     /// Targets with connections or requests now.
     package var targets = 0

@@ -38,7 +38,7 @@ package struct HTTPClientRequest: Sendable {
 }
 
 extension HTTPClientRequest {
-    /// What nghttp2 would send as it is, and the server's parser would rightly refuse.
+    /// Refuses a request that nghttp2 would send as it is, and the server's parser would rightly refuse.
     func check() throws(HTTPTransportError) {
         guard !self.method.isEmpty, self.method.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw HTTPTransportError(.request, "\"\(self.method)\" is not a method", isUnprocessed: true)

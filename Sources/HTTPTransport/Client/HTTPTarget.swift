@@ -70,7 +70,8 @@ package struct HTTPTarget: Sendable {
     /// The name that the server's certificate must be for, if it is not the origin's host.
     package let serverName: String?
     package let addresses: HTTPAddressRule
-    /// Tells apart what must not share a connection for other reasons; APNs, for one, takes one team's pushes on each.
+    /// Tells apart requests that must not share a connection for other reasons; APNs, for one, takes one team's pushes
+    /// on each.
     package let lane: String
 
     package init(

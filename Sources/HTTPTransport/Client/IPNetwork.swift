@@ -55,7 +55,7 @@ package struct IPAddress: Hashable, Sendable {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
         let bytes = parts.compactMap { part -> UInt8? in
-            // Some parsers take a leading zero for octal; nobody should be in doubt.
+            // Some parsers take a leading zero for octal, so an address with one would be ambiguous.
             guard !part.isEmpty, part.count <= 3, part == "0" || part.first != "0" else { return nil }
             return part.allSatisfy { $0.isASCII && $0.isNumber } ? UInt8(part) : nil
         }

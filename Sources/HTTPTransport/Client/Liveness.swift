@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Whether the other side of a connection is still there, by what was heard of it and when.
+/// Whether the other side of a connection is still there, by the times of its last bytes.
 ///
 /// A PING goes out after a silence, a short one while requests wait and a long one otherwise (RFC 9113, 6.7). Any byte
 /// after it shows that the server is there; nothing for the timeout shows that it has gone.

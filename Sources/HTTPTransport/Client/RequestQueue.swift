@@ -1,7 +1,7 @@
 /// Numbers in ascending order: the oldest request leaves first, also if it comes back.
 ///
-/// `append` and `popFirst` are amortised O(1); `insert` and `remove` find their place by halving. What was removed from
-/// the middle leaves a gap that is filled in when gaps are the larger part.
+/// `append` and `popFirst` are amortised O(1); `insert` and `remove` find their place by halving. A number that was
+/// removed from the middle leaves a gap; gaps are closed when they are the larger part.
 struct RequestQueue {
     /// Ascending; a number whose `isLive` is false is a gap.
     private var numbers: [UInt64] = []
@@ -67,7 +67,7 @@ struct RequestQueue {
         while self.head < self.numbers.count, !self.isLive[self.head] { self.head += 1 }
     }
 
-    /// Drops what has left once it is more than half of what is held.
+    /// Drops the numbers that have left once they are more than half of all.
     private mutating func closeGaps() {
         guard self.numbers.count > 32, self.live * 2 < self.numbers.count else { return }
         let kept = (self.head..<self.numbers.count).filter { self.isLive[$0] }.map { self.numbers[$0] }

@@ -11,7 +11,7 @@ final class TargetConnections {
         let completion: Completion
         /// Where it was sent.
         var sent: (connection: UInt64, streamID: Int32)?
-        /// What ended its last attempt.
+        /// The error that ended its last attempt.
         var error: HTTPTransportError?
     }
 
@@ -44,7 +44,7 @@ final class TargetConnections {
     func use(_ configuration: HTTPClientConfiguration) {
         self.configuration = configuration
         self.pool.limits = configuration.pool
-        // What waited for a limit may go.
+        // Requests that waited for a limit may go.
         self.pool.wake(now: self.now, &self.actions)
         self.perform()
     }
@@ -104,7 +104,7 @@ final class TargetConnections {
         request.completion(result)
     }
 
-    /// What became of an attempt.
+    /// Takes the result of an attempt.
     private func attempted(_ id: UInt64, _ result: Result<HTTPClientResponse, HTTPTransportError>) {
         guard self.requests[id] != nil else { return }
         switch result {
@@ -137,9 +137,9 @@ final class TargetConnections {
         }
     }
 
-    // MARK: What the pool decides
+    // MARK: The pool's actions
 
-    /// Does what there is to do, and what comes of that, until nothing is left.
+    /// Performs the actions, and those that they lead to, until none is left.
     private func perform() {
         guard !self.isPerforming else { return }
         self.isPerforming = true
@@ -244,7 +244,7 @@ final class TargetConnections {
     }
 
     private func connected(_ id: UInt64, _ handler: HTTP2ClientHandler) {
-        // It was on its way when the client closed, and nobody wants it any more.
+        // The connection was being made when the client closed, and has no use any more.
         if self.isClosing { handler.close() }
         self.client.count {
             $0.connectionsOpened += 1

@@ -2,9 +2,9 @@ package import Engine
 import Journaling
 package import WidgetModel
 
-/// Some decisions of one partition with numbers one behind the other: what is written, read and removed as one.
+/// Some decisions of one partition with consecutive numbers, which are written, read and removed as one.
 package struct DecisionBlock: Hashable, Sendable {
-    /// What is known of a block without what is in it.
+    /// The head of a block, without its decisions.
     package struct Head: Hashable, Sendable {
         package let partition: PartitionID
         /// The number of its first decision.
@@ -20,7 +20,7 @@ package struct DecisionBlock: Hashable, Sendable {
     }
 
     package let head: Head
-    /// Whom its decisions are about.
+    /// The instances that its decisions are about.
     package let instances: [InstanceAddress]
     package let rows: [FiledDecision]
 
@@ -31,7 +31,7 @@ package struct DecisionBlock: Hashable, Sendable {
     /// - Parameters:
     ///   - first: The number of the first decision.
     ///   - rows: At least one, in the order of their numbers.
-    ///   - instances: Whom they are about; others may be among them.
+    ///   - instances: The instances that they are about; others may be among them.
     package init(_ partition: PartitionID, first: UInt64, _ rows: [FiledDecision], about instances: [InstanceAddress]) {
         precondition(!rows.isEmpty, "a block of no decisions")
         self.head = Head(
@@ -51,12 +51,12 @@ package struct DecisionBlock: Hashable, Sendable {
         number >= self.head.first && number < self.head.end ? self.rows[Int(number - self.head.first)] : nil
     }
 
-    /// Whom a decision of the block is about; nil if the instance was removed before it was written.
+    /// The instance that a decision of the block is about; nil if the instance was removed before it was written.
     package func instance(of row: FiledDecision) -> InstanceAddress? { row.instance.map { self.instances[$0] } }
 
     // MARK: Bytes
 
-    /// The block as it is written: its head, whom it is about, the decisions, a checksum.
+    /// The block as it is written: its head, the instances, the decisions, a checksum.
     package var bytes: [UInt8] {
         var writer = ByteWriter(reserving: 64 + self.rows.count * 24)
         writer.write(byte: Self.version)
@@ -167,7 +167,7 @@ package struct DecisionBlock: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// What is known of a block by its first bytes; nil if those are of another version, or no block.
+    /// The head of a block, from its first bytes; nil if they are of another version, or of no block.
     package static func head(of bytes: [UInt8]) -> Head? {
         var reader = ByteReader(bytes)
         guard (try? reader.readByte()) == Self.version else { return nil }
@@ -188,7 +188,7 @@ extension DecisionBlock.Head {
     fileprivate init(from reader: inout ByteReader) throws(ByteFault) {
         self.partition = PartitionID(UInt16(truncatingIfNeeded: try reader.readVarint()))
         self.first = try reader.readFixed64()
-        // A block is of a few thousands; what says otherwise is none.
+        // A block has a few thousand decisions; bytes with a larger count are no block.
         let offset = reader.offset
         self.count = Int(clamping: try reader.readVarint())
         guard self.count > 0, self.count <= 1_000_000, self.first <= UInt64.max - 1_000_000 else {

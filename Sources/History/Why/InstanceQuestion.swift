@@ -2,7 +2,7 @@ import Engine
 package import Journaling
 package import WidgetModel
 
-/// What is asked of a log about one widget instance.
+/// A question to a log about one widget instance.
 package struct InstanceQuestion: Sendable {
     private let address: InstanceAddress
     private let since: Instant
@@ -12,7 +12,7 @@ package struct InstanceQuestion: Sendable {
 
     /// - Parameters:
     ///   - address: The instance.
-    ///   - since: The beginning of what is told.
+    ///   - since: The beginning of the told time.
     ///   - isWhole: Whether every record of the partition is applied, and not only those that may concern the instance.
     package init(_ address: InstanceAddress, since: Instant, isWhole: Bool = false) {
         self.address = address
@@ -25,8 +25,9 @@ package struct InstanceQuestion: Sendable {
     /// - Parameters:
     ///   - history: The log.
     ///   - start: Where the replay begins.
-    ///   - isCancelled: Asked now and then whether nobody waits any more; what was found by then is given.
-    /// - Throws: What the log, the start or the engine throws.
+    ///   - isCancelled: Asked now and then whether the answer is no longer wanted; then the answer has the finds so
+    ///     far.
+    /// - Throws: The errors of the log, the start or the engine.
     package func answer(
         from history: any LogHistory,
         _ start: any HistoryStart = EmptyStart(),

@@ -3,13 +3,13 @@ import IntentMatching
 package import Journaling
 package import WidgetModel
 
-/// Replays a log for the sake of one widget instance, and watches what happens to it.
+/// Replays a log for one widget instance, and watches its events.
 ///
-/// The engine runs as it is; nothing in it knows that it is watched. Of the log only that is applied which may concern the
-/// instance: records of its host, records for apps, settings, and registrations of other hosts that take a token of its
-/// host. The others are left out; where one of them was the moment at which a timer of the host fired, time passes there,
-/// so that everything is decided at the instants and positions at which it was. What couples hosts beside that is not
-/// followed: see `docs/history.md`.
+/// The engine runs as it is; nothing in it knows that it is watched. It applies only the records that may concern the
+/// instance: those of its host, those for apps, settings, and registrations of other hosts that take a token of its
+/// host. It leaves out the others. If a timer of the host fired at one of them, time passes there, so that everything
+/// is decided at the same instants and positions as then. Other links between hosts are not followed: see
+/// `docs/history.md`.
 package struct InstanceReplay: ~Copyable {
     package private(set) var trace: InstanceTrace
     private var engine: Engine
@@ -28,7 +28,7 @@ package struct InstanceReplay: ~Copyable {
     /// - Parameters:
     ///   - address: The instance.
     ///   - engine: The state to begin with.
-    ///   - since: The beginning of what is told.
+    ///   - since: The beginning of the told time.
     ///   - stepsMax: The most steps that are told, the newest ones.
     ///   - isWhole: Whether all records are applied: slower by far, and exact in every case.
     package init(
@@ -98,7 +98,7 @@ package struct InstanceReplay: ~Copyable {
         return self.trace
     }
 
-    // MARK: - What is applied
+    // MARK: - Applied records
 
     private func concerns(_ header: RecordHeader, _ bytes: [UInt8]) -> Bool {
         switch header.subject {
@@ -260,7 +260,7 @@ package struct InstanceReplay: ~Copyable {
         self.trace.steps.append(step)
     }
 
-    /// The instance's reload among what came out.
+    /// The instance's reload among the effects.
     private func issued() -> ReloadEffect? {
         for effect in self.output.effects {
             switch effect {
@@ -276,7 +276,7 @@ package struct InstanceReplay: ~Copyable {
     }
 }
 
-// MARK: - What becomes of pushes
+// MARK: - Outcomes of pushes
 
 extension InstanceReplay {
     private mutating func follow(_ step: TraceStep) {

@@ -3,7 +3,7 @@ import Journaling
 import WidgetModel
 
 extension InstanceTrace {
-    /// Looks up in the outputs what number the instance had in the gateway when each of its reloads was issued.
+    /// Looks up in the outputs which number the instance had in the gateway when each of its reloads was issued.
     ///
     /// O(log outputs) for each reload.
     mutating func findNumbers(in history: any LogHistory) throws {

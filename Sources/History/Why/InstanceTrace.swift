@@ -1,11 +1,11 @@
 package import Engine
 package import WidgetModel
 
-/// What happened to one widget instance, and why: the answer to `freshet why`.
+/// The history of one widget instance, with reasons: the answer to `freshet why`.
 package struct InstanceTrace: Sendable {
     package let address: InstanceAddress
     package let partition: PartitionID
-    /// The beginning of what is told; nothing before it is.
+    /// The beginning of the told time; nothing earlier is told.
     package let since: Instant
     /// The log's time at the end.
     package internal(set) var until: Instant
@@ -14,14 +14,14 @@ package struct InstanceTrace: Sendable {
     /// The instance at the beginning and at the end; nil where no host showed it.
     package internal(set) var first: InstanceView?
     package internal(set) var last: InstanceView?
-    /// What changed it, in order.
+    /// The steps that changed it, in order.
     package internal(set) var steps: [TraceStep] = []
     /// The pushes that matched it, in order.
     package internal(set) var pushes: [TracedPush] = []
     package internal(set) var misses = TraceMisses()
     /// The instance's number in the gateway, by the position at which a reload was issued: see ``id(of:)``.
     package internal(set) var numbers: [LogPosition: InstanceNumber] = [:]
-    /// What it took to find out.
+    /// The work of the search.
     package internal(set) var work = TraceWork()
 
     /// The id of one of the instance's reloads as hosts were told it. A replay of one host's records numbers instances
@@ -30,8 +30,8 @@ package struct InstanceTrace: Sendable {
         self.numbers[reload.position].map { reload.numbered($0) } ?? reload
     }
 
-    /// The same for a reader who may know of the instance's app alone: without other apps in records that are of several, and
-    /// without how much of the log was read, which is everybody's.
+    /// The same for a reader who may know of the instance's app alone: without other apps in records of several apps, and without the size
+    /// of the part of the log that was read, which has all apps' records.
     package func ofOwnApp() -> InstanceTrace {
         let app = self.address.app
         var trace = self
@@ -56,9 +56,9 @@ package struct TraceStep: Sendable {
     package let position: LogPosition
     /// The record that it came from; nil if it was time.
     package internal(set) var record: Record?
-    /// What the engine answered to the record.
+    /// The engine's answer to the record.
     package let answer: RecordAnswer.Result?
-    /// What was decided about the instance, in order.
+    /// The decisions about the instance, in order.
     package let decisions: [DecisionView]
     /// The reload that was issued, with the pushes that it serves.
     package let reload: ReloadEffect?
@@ -75,7 +75,7 @@ package struct TraceStep: Sendable {
     }
 }
 
-/// A push that matched the instance, and what became of it there.
+/// A push that matched the instance, and its outcomes there.
 package struct TracedPush: Sendable {
     package struct Change: Hashable, Sendable {
         package let at: Instant
@@ -96,7 +96,7 @@ package struct TracedPush: Sendable {
     /// Whether the reload that serves it is on its account.
     var isPrimary = false
 
-    /// What became of it so far; nil for a moment while it is accepted.
+    /// Its outcome so far; nil for a moment while it is accepted.
     package var outcome: PushOutcome? { self.changes.last?.outcome }
 }
 

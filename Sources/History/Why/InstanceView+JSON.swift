@@ -2,7 +2,8 @@ package import Engine
 import IntentMatching
 package import WidgetModel
 
-/// What the answers about one instance have in common: the route that tells how it stands, and the one that tells why.
+/// The common parts of two routes' answers about one instance: the one that tells its state, and the one that tells
+/// why.
 extension PendingView {
     /// A cause that waits.
     package var json: JSONValue {

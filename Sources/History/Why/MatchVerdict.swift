@@ -7,11 +7,11 @@ package import WidgetModel
 /// Says in words what the engine decides in numbers; the engine's word counts, and tests hold this to it.
 package struct MatchVerdict: Hashable, Sendable {
     package struct Condition: Hashable, Sendable {
-        /// What is asked about: `app`, `kind`, `token`, `pushEnabled`, a parameter, `$family`, `when.health`, `$or`.
+        /// The subject: `app`, `kind`, `token`, `pushEnabled`, a parameter, `$family`, `when.health`, `$or`.
         package let name: String
-        /// What is wanted of it.
+        /// The wanted value of it.
         package let wanted: JSONValue
-        /// What the instance has, or for `when` the push; nil if it has no such thing.
+        /// The instance's value, or for `when` the push's; nil if it has none.
         package let found: JSONValue?
         package let holds: Bool
     }
@@ -26,7 +26,7 @@ package struct MatchVerdict: Hashable, Sendable {
     /// - Parameters:
     ///   - push: The push.
     ///   - address: Where the instance is.
-    ///   - instance: What is registered there, nil if nothing is.
+    ///   - instance: The registered instance there; nil if there is none.
     ///   - app: The app of the host, if it is registered.
     ///   - schema: Of the instance's kind.
     package init(
@@ -92,7 +92,7 @@ package struct MatchVerdict: Hashable, Sendable {
 }
 
 extension MatchPattern {
-    /// What must hold together.
+    /// The parts that must all hold.
     fileprivate var parts: [MatchPattern] {
         if case .all(let parts) = self { parts.flatMap(\.parts) } else { [self] }
     }

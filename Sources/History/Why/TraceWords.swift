@@ -57,7 +57,7 @@ enum TraceWords {
         return "\(view.charged) of \(view.allowance) charged (\(pushes)), window until \(Self.time(view.windowEnd))"
     }
 
-    /// What a record other than a push was, in a few words.
+    /// A record other than a push, in a few words.
     static func record(_ record: Record) -> String {
         switch record {
         case .settings: return "the configuration changed"
@@ -91,7 +91,7 @@ enum TraceWords {
         }
     }
 
-    /// What of an answer is worth a word, nil if nothing is.
+    /// An answer in words; nil if it is not worth any.
     static func answer(_ answer: RecordAnswer.Result) -> String? {
         switch answer {
         case .staleRevision(let current): "refused: revision \(current) was already applied"

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What is answered to a request about channels that was in order.
+/// The answer to a valid request about channels.
 package struct ChannelReply: Hashable, Sendable {
     /// The type of the body.
     package enum ContentType: String, Hashable, Sendable {

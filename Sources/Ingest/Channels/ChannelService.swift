@@ -10,8 +10,8 @@ package import WidgetModel
 /// Creates, reads, lists and deletes the channels of apps, and turns a broadcast into a targeted push.
 ///
 /// An app's channels are state of one partition, the app's home. A broadcast asks it for the channel and is then a push
-/// record like any other for every partition, with the channel's pattern in it; a channel that is deleted afterwards does
-/// not take back what was accepted before.
+/// record like any other for every partition, with the channel's pattern in it; deleting a channel does not take back
+/// the broadcasts that were accepted before.
 package struct ChannelService: Sendable {
     private let log: CommandLog
     private let journal: any Journal
@@ -81,7 +81,7 @@ package struct ChannelService: Sendable {
         return ChannelReply(status: 200, body: json.jsonText)
     }
 
-    /// A channel as it is read: APNs' members, the id for APNSwift, and whom it reaches where it was told.
+    /// A channel as it is read: APNs' members, the id for APNSwift, and the definition, if it has one.
     private static func json(_ channel: Channel, withID: Bool) -> [UInt8] {
         JSONValue.object(of: [
             ("channel-id", withID ? .string(channel.id.rawValue) : nil),
@@ -167,7 +167,7 @@ package struct ChannelService: Sendable {
     ///
     /// - Parameters:
     ///   - limits: How many instances it may match, by partition; nil for any number.
-    ///   - charges: What it is charged with already.
+    ///   - charges: The work that it is charged with already.
     ///   - work: Where that is counted.
     package func append(
         _ record: PushRecord,
@@ -188,7 +188,7 @@ package struct ChannelService: Sendable {
         if case .failure = result { throw Self.unavailable }
     }
 
-    /// Whom a channel reaches.
+    /// The audience of a channel.
     private static func audience(
         of channel: Channel
     ) throws(RejectionAnswer) -> (kind: WidgetKind?, pattern: MatchPattern?) {
@@ -198,7 +198,7 @@ package struct ChannelService: Sendable {
                 return (nil, try MatchPattern.parse(.object([JSONValue.Member(name: "$tags", value: tags)])))
             }
             let payload = try PushPayload(own: try JSONReader().parse(definition))
-            // What it may cost was judged when the channel was created, perhaps by another limit.
+            // The pattern's cost was judged when the channel was created, perhaps by another limit.
             let limits = PatternLimits(costMax: .max)
             return (payload.kind, try payload.match.map { try MatchPattern.parse($0, limits: limits) })
         } catch {

@@ -2,9 +2,9 @@ package import Engine
 import Serving
 package import WidgetModel
 
-/// What engines say about tokens.
+/// The engines' news about tokens.
 extension HostDirectory {
-    /// Takes over what changed. O(changes).
+    /// Takes over the changes. O(changes).
     package func apply(_ changes: [DirectoryChange], _ partition: PartitionID) {
         for change in changes {
             switch change {

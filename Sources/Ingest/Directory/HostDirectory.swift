@@ -32,12 +32,12 @@ package final class HostDirectory: TokenDirectory {
         self.shards = InlineArray { _ in Mutex(HostDirectoryShard(apps: apps)) }
     }
 
-    /// What a token is bound to now, as far as a push of an app has to know. O(1).
+    /// The binding of a token now, as far as a push of an app has to know. O(1).
     ///
     /// - Parameters:
-    ///   - token: Whom the push is to.
+    ///   - token: The push's token.
     ///   - app: The number of the app that the push is to.
-    ///   - place: Becomes where the push goes, if the token is bound.
+    ///   - place: Becomes the place that the push goes to, if the token is bound.
     package func find(
         _ token: borrowing TokenWords,
         of app: Int,
@@ -47,25 +47,25 @@ package final class HostDirectory: TokenDirectory {
         return self.shards[Self.shard(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
     }
 
-    /// What ``prefetch(_:)`` knows a token by.
+    /// The hash by which ``prefetch(_:)`` knows a token.
     package func hash(_ token: borrowing TokenWords) -> UInt64 { token.hash(seed: self.seed) }
 
-    /// Fetches what look-ups of these tokens will read, for all of them at once: each of them alone waits for memory three
-    /// times. O(hashes).
+    /// Fetches the memory that look-ups of these tokens will read, for all of them at once: each of them alone waits
+    /// for memory three times. O(hashes).
     package func prefetch(_ hashes: [UInt64]) {
         for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchCell(hash) } }
         for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchRow(hash) } }
         for hash in hashes { self.shards[Self.shard(hash)].withLock { $0.prefetchText(hash) } }
     }
 
-    /// What a token is bound to now.
+    /// The binding of a token now.
     package func lookup(_ token: DeviceToken) -> TokenLookup {
         let token = TokenWords(token)
         let hash = token.hash(seed: self.seed)
         return self.shards[Self.shard(hash)].withLock { $0.lookup(token, hash) }
     }
 
-    /// Makes room for so many tokens at once, so that what there is need not be moved while they come; more may come all the
+    /// Makes room for so many tokens at once, so that rows need not be moved while they come; more may come all the
     /// same.
     package func reserve(_ count: Int) {
         let perShard = (count + self.shards.count - 1) / self.shards.count
@@ -129,7 +129,7 @@ package final class HostDirectory: TokenDirectory {
         self.shards[Self.shard(hash)].withLock { body(&$0, hash) }
     }
 
-    /// Takes over what was gathered for one shard. O(rows).
+    /// Takes over the rows that were gathered for one shard. O(rows).
     func take(_ batch: HostDirectoryShard.Batch, of apps: [BundleID], into shard: Int) {
         self.shards[shard].withLock { $0.take(batch, of: apps) }
     }

@@ -1,8 +1,8 @@
 import APNSWire
 import WidgetModel
 
-/// Tokens of hosts on their way into a ``HostDirectory``, many of them: what goes into one shard of it waits until it is worth
-/// the lock and the wait for memory. What is bound is known once all is, see ``finish()``.
+/// Many tokens of hosts on their way into a ``HostDirectory``. The rows of one shard wait until there are enough for the lock and the wait
+/// for memory. All bindings are known after ``finish()``.
 struct HostDirectoryFilling: ~Copyable {
     private let directory: HostDirectory
     private let apps: [BundleID]
@@ -19,7 +19,7 @@ struct HostDirectoryFilling: ~Copyable {
         self.batches = Array(repeating: HostDirectoryShard.Batch(), count: HostDirectory.shardCount)
     }
 
-    /// A partition's newest word on a token, in place of the one before: what host it is bound to.
+    /// A partition's newest word on a token, in place of the one before: the host that it is bound to.
     ///
     /// - Parameters:
     ///   - host: The id of the host in UTF-8.
@@ -45,7 +45,8 @@ struct HostDirectoryFilling: ~Copyable {
 extension HostDirectoryShard {
     /// Rows of hosts' tokens that are to be a shard's, with their text.
     struct Batch: Sendable {
-        /// Enough that the lock costs little of each, few enough that what all of them will look at stays in the cache.
+        /// Enough that the lock costs little of each, few enough that the memory of all their look-ups stays in the
+        /// cache.
         private static let rowsMax = 128
 
         fileprivate(set) var hashes: [UInt64] = []

@@ -61,7 +61,7 @@ struct HostDirectoryShard: ~Copyable, Sendable {
     /// How long a row's text is about, to make room for many: a token of 32 bytes and an id.
     private static let usualTextBytes = 48
 
-    /// How many tokens ahead it is fetched what they will look at.
+    /// How many tokens ahead the memory of their look-ups is fetched.
     private static let prefetchedAhead = 16
 
     private var rows: [Row] = []
@@ -90,7 +90,7 @@ struct HostDirectoryShard: ~Copyable, Sendable {
 // MARK: - Looking up
 
 extension HostDirectoryShard {
-    /// What is known of a token, and if it is bound, to what.
+    /// The standing of a token and, if it is bound, its host.
     func find(
         _ token: borrowing TokenWords,
         _ hash: UInt64,
@@ -125,7 +125,7 @@ extension HostDirectoryShard {
         self.text.span.prefetch(text.upperBound - 1)
     }
 
-    /// The same in the words of everybody who is in no hurry.
+    /// The same as a ``TokenLookup``, for callers that are in no hurry.
     func lookup(_ token: borrowing TokenWords, _ hash: UInt64) -> TokenLookup {
         guard let slot = self.newest(token, hash) else { return .unknown }
         let row = self.rows[Int(slot)]
@@ -171,7 +171,8 @@ extension HostDirectoryShard {
 // MARK: - Taking note
 
 extension HostDirectoryShard {
-    /// Makes room for about so many rows in all, and an eighth more: shards differ, and so does what partitions say of them.
+    /// Makes room for about so many rows in all, and an eighth more: shards differ, and so do the partitions' words
+    /// about them.
     mutating func reserve(_ count: Int) {
         guard self.rows.capacity < count else { return }
         let count = count + count / 8

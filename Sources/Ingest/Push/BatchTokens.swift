@@ -2,8 +2,8 @@ import APNSWire
 package import HTTP2
 package import Partitions
 
-/// The device tokens of a batch's requests, read before the first of them is judged: so that what is known of them can be
-/// fetched for many at a time.
+/// The device tokens of a batch's requests, read before the first of them is judged: so that their rows can be fetched
+/// for many at a time.
 package struct BatchTokens: Sendable {
     /// A token that was read, until another batch is or another token alone.
     package struct Token: Hashable, Sendable {
@@ -65,7 +65,7 @@ package struct BatchTokens: Sendable {
         return Token(index: self.count, isHex: self.entries[self.count].token.decode(hex: bytes.extracting(digits)))
     }
 
-    /// What is known of a token, see ``HostDirectory/find(_:of:into:)``.
+    /// The standing of a token, see ``HostDirectory/find(_:of:into:)``.
     package func find(
         _ token: Token,
         of app: Int,

@@ -28,7 +28,7 @@ final class BulkExchange: HTTPConnectionBackend {
     /// The answers to the lines from ``written`` on that were taken; nil for one that has none yet.
     private var answers: [[UInt8]?] = []
     private var written = 0
-    /// What the lines see as their connection; nil once this has ended.
+    /// The lines' connection, as they see it; nil once this has ended.
     private var own: HTTPConnection?
     /// Whether the peer has no room for more.
     private var isBlocked = false
@@ -79,7 +79,7 @@ final class BulkExchange: HTTPConnectionBackend {
         self.schedule()
     }
 
-    /// The stream or its connection has gone: what was taken stays taken, nothing more is.
+    /// The stream or its connection has gone: taken lines stay taken, and no more are.
     func end() {
         guard let own else { return }
         self.own = nil
@@ -199,7 +199,7 @@ extension BulkExchange {
 
     var unacknowledgedSettings: Int { 0 }
 
-    // What a push that comes alone does not need.
+    // Of no use for a push on a line.
     func limitBody(of streamID: Int32, to bytes: Int) {}
     func prefetch(_ streamIDs: Span<Int32>) {}
     func setMaxConcurrentStreams(_ limit: UInt32) {}

@@ -16,7 +16,7 @@ struct BulkLine {
     let fields: [(name: String, value: [UInt8])]
     let payload: [UInt8]
 
-    /// - Throws: What is answered in its place.
+    /// - Throws: The answer in its place.
     init(_ text: [UInt8], bytesMax: Int, reader: JSONReader) throws(Problem) {
         var object = try RequestObject(try reader.value(of: text, bytesMax: bytesMax))
         var fields: [(name: String, value: [UInt8])] = []

@@ -2,7 +2,7 @@ import APNSWire
 package import Serving
 package import TLS
 
-/// What is known of one connection's client certificate: judged when it connects, and again when the table has changed.
+/// The verdict on one connection's client certificate: made when it connects, and again when the table has changed.
 ///
 /// Belongs to the connection's event loop.
 package final class CertificateStanding {
@@ -17,7 +17,7 @@ package final class CertificateStanding {
         self.certificates = certificates
     }
 
-    /// Whom the certificate speaks for, under the table in force.
+    /// The verdict on the certificate, under the table in force.
     package var verdict: ClientCertificateTable.Verdict {
         let generation = self.certificates.generation
         if generation != self.generation {

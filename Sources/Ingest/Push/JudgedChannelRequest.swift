@@ -4,7 +4,7 @@ package import Serving
 
 /// A request about channels in which everything is in order, as far as it can be told without knowing the channel.
 package struct JudgedChannelRequest: Sendable {
-    /// What the body says.
+    /// The request in the body.
     package enum Body: Sendable {
         case none
         case creation(ChannelCreation)

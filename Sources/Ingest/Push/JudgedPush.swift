@@ -7,15 +7,15 @@ package import WidgetModel
 /// A push whose sender is known, and may send pushes of its kind.
 package struct AuthorizedPush: ~Copyable {
     let sender: Sender
-    /// Whom it is for, its form not yet checked.
+    /// The target, its form not yet checked.
     let target: PushTarget
-    /// What the sender's topics say of it.
+    /// Its topic among the sender's, and the types that the sender may send.
     let place: PushPlace
 }
 
 /// A push in which everything is in order.
 package struct JudgedPush: ~Copyable, Sendable {
-    /// Whom it is for.
+    /// Where it goes.
     package enum Destination: ~Copyable, Sendable {
         /// The host or control behind a known token.
         case host(HostPlace)
@@ -29,7 +29,7 @@ package struct JudgedPush: ~Copyable, Sendable {
         case upstream
     }
 
-    /// What a body says beyond Apple's. A class, since nearly every push has none.
+    /// A body's members beyond Apple's. A class, since nearly every push has none.
     package final class Details: Sendable {
         package let payload: PushPayload
         /// The body's pattern, nil for every instance.
@@ -68,7 +68,7 @@ package struct JudgedPush: ~Copyable, Sendable {
         }
     }
 
-    /// Whether it goes to the log, if its sender is within its limits: neither what is relayed nor what is only asked does.
+    /// Whether it goes to the log, if its sender is within its limits: neither relayed pushes nor dry runs do.
     var isLogged: Bool {
         if self.isRelayed { return false }
         if case .targeted(_, let isDryRun) = self.push.target { return !isDryRun }
@@ -76,7 +76,7 @@ package struct JudgedPush: ~Copyable, Sendable {
     }
 }
 
-/// A push that its sender's limits and its team's share have room for, and what becomes of it.
+/// A push that its sender's limits and its team's share have room for, and its course.
 struct AdmittedPush: ~Copyable {
     enum Course {
         /// It goes to the log of a partition; nil for that of all.

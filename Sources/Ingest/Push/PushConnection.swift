@@ -3,11 +3,11 @@ package import HTTPTransport
 package import Serving
 import WidgetModel
 
-/// What the push listener remembers of one connection. Belongs to the connection's event loop.
+/// The push listener's memory of one connection. Belongs to the connection's event loop.
 package final class PushConnection {
     /// The client certificate, nil without one. If it speaks for a sender, provider tokens are not looked at.
     package let certificate: CertificateStanding?
-    /// Whose provider tokens the connection carries.
+    /// The sender whose provider tokens the connection carries.
     package var binding = SenderBinding()
     /// Whether its last push was refused, and its sender's connections are slowed down by that.
     package var isSlowed = false
@@ -41,7 +41,7 @@ package final class PushConnection {
         return refused.fault
     }
 
-    /// Whose the connection is; nil before the first good credentials.
+    /// The connection's sender; nil before the first good credentials.
     var sender: Sender? {
         if case .sender(let sender)? = self.certificate?.verdict { return sender }
         return self.binding.first

@@ -4,14 +4,14 @@ package import HTTPTransport
 import Partitions
 package import WidgetModel
 
-/// A request of the push listener on its way from its bytes to its answer: what came, over which connection, and when.
+/// A request of the push listener on its way from its bytes to its answer, with its connection and time.
 ///
-/// Every step of ``PushHandler`` borrows it. It points into the batch that the request came in and cannot outlive it; what an
-/// answer needs that comes later is a ``PendingAnswer``. The requests of a batch are read into it one after the other, so that
-/// only one takes hold of the connection.
+/// Every step of ``PushHandler`` borrows it. It points into the batch that the request came in and cannot outlive it; an answer that comes
+/// later needs a ``PendingAnswer``. The requests of a batch are read into it one after the other, so that only one takes hold of the
+/// connection.
 package struct PushContext: ~Copyable, ~Escapable {
     package private(set) var request: RequestBatch.Request
-    /// Its place in the batch, for what was read of all of them at once; nil if it came alone.
+    /// Its place in the batch, for values that were read of all requests at once; nil if it came alone.
     private(set) var number: Int?
     /// Where its parts are in ``bytes``.
     private(set) var head: PushRequestHead
@@ -19,7 +19,7 @@ package struct PushContext: ~Copyable, ~Escapable {
     /// Of all requests of the batch.
     private let batchFields: Span<RequestBatch.Field>
     let connection: HTTPConnection
-    /// What is remembered of the connection.
+    /// The remembered state of the connection.
     let state: PushConnection
     let now: Instant
     /// nil if it is not traced.
@@ -46,7 +46,7 @@ package struct PushContext: ~Copyable, ~Escapable {
         self.trace = nil
     }
 
-    /// For the requests of a batch, none of which is read yet.
+    /// For the requests of a batch; no request is read yet.
     @_lifetime(borrow batch)
     init(
         of batch: borrowing RequestBatch,
@@ -101,7 +101,7 @@ package struct PushContext: ~Copyable, ~Escapable {
     func text(_ range: HTTP2.ByteRange) -> String { String(decoding: self.copy(of: range.wire), as: UTF8.self) }
 }
 
-/// Whom to answer when the request's bytes are gone, and with which id.
+/// The place and the id of an answer, for when the request's bytes are gone.
 struct PendingAnswer {
     let connection: HTTPConnection
     let streamID: Int32

@@ -3,7 +3,7 @@ import HTTPTransport
 import Partitions
 import WidgetModel
 
-/// The pushes of one submission that wait for its commit: whom to answer, and with which id.
+/// The pushes of one submission that wait for its commit: where to answer each, and with which id.
 ///
 /// Belongs to one event loop. Requests of one connection lie together.
 struct PushFlight {
@@ -31,7 +31,7 @@ struct PushFlight {
     var count: Int { self.streams.count }
 
     /// - Parameters:
-    ///   - kind: What a push is for, nil for all kinds.
+    ///   - kind: The push's kind, nil for all kinds.
     ///   - app: The app's number.
     mutating func note(_ kind: WidgetKind?, of app: Int) {
         let kinds = PushedKinds.Kinds(kind)
@@ -68,7 +68,7 @@ struct PushFlight {
         }
     }
 
-    /// Lets go what was answered; to be called once for flights that land together, so that a connection is flushed once.
+    /// Flushes the answers. To be called once for flights that land together, so that a connection is flushed once.
     func flush() {
         for group in self.groups { group.connection.flush() }
     }

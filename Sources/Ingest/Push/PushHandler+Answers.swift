@@ -24,7 +24,7 @@ extension PushHandler {
         for trace in flight.traces { trace.end(status: 200, errorsFrom: 500) }
     }
 
-    /// What an app in development gets in addition: what the operators' routes know the push by.
+    /// The answer to an app in development, with the id by which the operators' routes know the push.
     private func answer(_ connection: HTTPConnection, _ streamID: Int32, uniquely id: Span<UInt8>) {
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id, indexed: false)
@@ -79,7 +79,7 @@ extension PushHandler {
         if let seconds = answer.retryAfter {
             self.fields.append(name: "retry-after", value: String(seconds))
         }
-        // RFC 9110, 15.5.6: a 405 says what would be allowed.
+        // RFC 9110, 15.5.6: a 405 names the allowed method.
         if answer.rejection == .methodNotAllowed { self.fields.append(name: "allow", value: "POST") }
         self.send(answer.status, answer.body, pending)
     }
@@ -108,7 +108,7 @@ extension PushHandler {
     }
 
     /// Answers a request that did not come whole: 431 if its header list is too large, else 408. APNs documents no reason
-    /// for either; the request's id comes back if it was among what was read.
+    /// for either; the request's id comes back if it was read.
     func refuseUnread(_ push: borrowing PushContext) {
         let isAboutChannels = push.head.path.map { PushRoute(path: $0, in: push.bytes) } == .channels
         let status = push.request.flags.contains(.headersTooLarge) ? 431 : 408

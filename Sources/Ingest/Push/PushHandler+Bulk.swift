@@ -84,7 +84,7 @@ extension PushHandler {
         return lines
     }
 
-    /// The header fields of a bulk that are each push's, too: its credentials, and what holds for lines that do not say otherwise.
+    /// The header fields of a bulk that are each push's, too: its credentials, and the fields for lines that do not have them.
     private static func commonFields(of push: borrowing PushContext) -> [(name: String, value: [UInt8])] {
         var fields: [(name: String, value: [UInt8])] = []
         let all = push.fields

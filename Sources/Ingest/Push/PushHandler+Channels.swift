@@ -9,7 +9,7 @@ import WidgetModel
 
 /// Broadcasts and the management of channels: credentials, order of checks and limits are those of pushes.
 extension PushHandler {
-    /// Whom to answer.
+    /// The place of an answer.
     private struct ChannelCaller {
         let pending: PendingAnswer
         /// The methods that the path takes.
@@ -158,7 +158,7 @@ extension PushHandler {
             self.count(answer.rejection)
             self.fields.append(name: "content-type", value: "application/json")
             if let seconds = answer.retryAfter { self.fields.append(name: "retry-after", value: String(seconds)) }
-            // RFC 9110, 15.5.6: a 405 says what would be allowed.
+            // RFC 9110, 15.5.6: a 405 names the allowed methods.
             if answer.rejection == .methodNotAllowed {
                 let allowed = caller.methods.map { "\($0)".uppercased() }.joined(separator: ", ")
                 self.fields.append(name: "allow", value: allowed)
@@ -169,8 +169,8 @@ extension PushHandler {
 }
 
 extension PushServices {
-    /// What a push to an app is charged with: by what it may match at most, or, where that is asked for, by what it does match;
-    /// and how many instances it may match in each partition.
+    /// The charges of a push to an app: for the most that it may match, or, where that is asked for, for its real matches; and how many
+    /// instances it may match in each partition.
     ///
     /// - Throws: ``Problem/overShare(retryAfter:)``, ``Problem/tooMuchWork(_:)`` or ``Problem/tooMany(_:over:)``, or why the
     ///   partitions do not answer.

@@ -3,7 +3,7 @@ import HTTP2
 package import HTTPTransport
 import Serving
 
-/// Connections of the push listener: their certificates, what their requests lead to, and their end.
+/// Connections of the push listener: their certificates, the consequences of their requests, and their end.
 extension PushHandler {
     package func admit(_ connection: HTTPConnection) -> HTTPAdmission {
         guard self.role != .targetedPushes else { return self.others.admit(connection) }
@@ -16,7 +16,7 @@ extension PushHandler {
         }
     }
 
-    /// What is remembered of a connection; its client certificate is looked at once.
+    /// The remembered state of a connection; its client certificate is looked at once.
     func state(of connection: HTTPConnection) -> PushConnection {
         if let state = connection.context as? PushConnection { return state }
         let certificate = connection.peerCertificate.map { CertificateStanding($0, self.services.senders.certificates) }
@@ -65,22 +65,22 @@ extension PushHandler {
 
 // MARK: - How many streams
 
-/// How many streams a connection may have open, where apps ask for what APNs does.
+/// How many streams a connection may have open, where apps ask for the manner of APNs.
 ///
 /// Sources: Apple, "Sending notification requests to APNs" (one stream before the first good token) and "Handling
 /// notification responses from APNs" (answers of 400 to 499 slow a connection down, 410 does not); how far is not
-/// documented: what was seen is 1.
+/// documented: 1 was seen.
 extension PushHandler {
-    /// What a connection has that was slowed down.
+    /// The limit of a connection that was slowed down.
     private static let slowStreamsMax: UInt32 = 1
 
-    /// Notes a refusal: whether the connection is to be slowed down is told by whose it is.
+    /// Notes a refusal. The connection's sender says whether refusals slow it down.
     func slowDown(_ state: PushConnection, for answer: RejectionAnswer) {
         guard (400...499).contains(answer.status), answer.status != 410 else { return }
         if let sender = state.sender, sender.isSlowedByRefusals { state.isSlowed = true }
     }
 
-    /// Announces what the requests of a batch have led to.
+    /// Announces the stream limit that follows from the requests of a batch.
     private func announceStreamLimit(of connection: HTTPConnection, _ state: PushConnection) {
         if state.isSlowed {
             connection.lowerStreamLimit(to: Self.slowStreamsMax)

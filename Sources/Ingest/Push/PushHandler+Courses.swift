@@ -4,22 +4,22 @@ package import HTTPTransport
 import Partitions
 import WidgetModel
 
-/// What requests of the push listener are, and those whose bodies have not come.
+/// The kinds of requests of the push listener, and the requests whose bodies have not come.
 extension PushHandler {
-    /// What a listener is for.
+    /// The purpose of a listener.
     package enum Role: Hashable, Sendable {
-        /// Pushes and channels, and beside them what hosts ask.
+        /// Pushes and channels, and hosts' requests beside them.
         case pushes
         /// The same where web pages are hosts, too: none of them is a sender.
         case everything
         /// Managing channels, and nothing else: APNs has hosts and ports of their own for that.
         case channelManagement
-        /// Targeted pushes beside what hosts ask, for senders that speak HTTP/1.1 only. All else is for others, and what a
-        /// connection may do is for them to say.
+        /// Targeted pushes beside hosts' requests, for senders that speak HTTP/1.1 only. All else is for other
+        /// handlers, which also set the limits of a connection.
         case targetedPushes
     }
 
-    /// What is done with a request.
+    /// The course of a request.
     enum Course {
         /// It is judged as a push, if only to be refused as one.
         case push

@@ -54,7 +54,7 @@ extension PushHandler {
 }
 
 extension PushServices {
-    /// What the partitions said of a push.
+    /// The partitions' answer about a push.
     fileprivate enum QuestionAnswer: Sendable {
         case dryRun(DryRunSummary)
         /// It may be logged; how many it matches in each partition, and may match.

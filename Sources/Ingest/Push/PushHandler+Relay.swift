@@ -15,7 +15,7 @@ extension PushHandler {
         guard let relay = self.services.relay, let path = push.head.path else {
             return self.respond(RejectionAnswer(.invalidPushType), pending)
         }
-        // Counted among what waits: an upstream that is slow holds senders back.
+        // Counted in the backlog: an upstream that is slow holds senders back.
         self.services.senderLimits.backlog.add(1)
         let bound = NIOLoopBound((handler: self, pending: pending), eventLoop: self.loop)
         let loop = self.loop

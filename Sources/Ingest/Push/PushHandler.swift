@@ -9,14 +9,14 @@ import WidgetModel
 
 /// The push listener on one event loop: judges, logs and answers the pushes of each wakeup.
 ///
-/// The way of a push is in this file. Each step takes what only the step before it gives:
+/// The way of a push is in this file. Each step takes a value that only the step before it gives:
 ///
 /// | step | | gives |
 /// |---|---|---|
 /// | it is read | ``PushContext/read(_:_:)`` | where its parts are; all steps borrow that |
 /// | its sender is authorised | ``PushJudge/authorize(_:)`` | ``AuthorizedPush`` |
 /// | it is judged | ``PushJudge/judge(_:_:)`` | ``JudgedPush``: in order, with its destination |
-/// | limits and shares are asked | ``PushIntake/admit(_:_:)`` | ``AdmittedPush``: its id and what becomes of it |
+/// | limits and shares are asked | ``PushIntake/admit(_:_:)`` | ``AdmittedPush``: its id and its course |
 /// | it is logged | ``PushIntake/log(_:_:)`` | a record of this turn's submission, a place in its ``PushFlight`` |
 /// | it is answered | ``land(_:_:)`` | 200 when the submission is durable |
 ///
@@ -24,7 +24,7 @@ import WidgetModel
 package final class PushHandler: RequestBatchHandler {
     let loop: any EventLoop
     let services: PushServices
-    /// Routes of the push listener that are no pushes, such as asking what became of one.
+    /// Routes of the push listener that are no pushes, such as the question for a push's outcomes.
     let others: any RequestBatchHandler
     let role: Role
     var intake: PushIntake
@@ -136,7 +136,7 @@ package final class PushHandler: RequestBatchHandler {
         return self.flightNumber
     }
 
-    /// Answers what was committed since the last call.
+    /// Answers the pushes that were committed since the last call.
     func land() {
         var landed: [PushFlight] = []
         for (number, result) in self.landings.take() {
@@ -158,9 +158,9 @@ package final class PushHandler: RequestBatchHandler {
 }
 
 extension PushIntake {
-    /// The steps of a push up to the log. In one function, so that they are one access to what the event loop has.
+    /// The steps of a push up to the log. In one function, so that they are one access to the event loop's state.
     ///
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     fileprivate mutating func take(_ push: borrowing PushContext) throws(RejectionAnswer) -> Outcome {
         let authorized = try self.judge.authorize(push)
         let judged = try self.judge.judge(authorized, push)

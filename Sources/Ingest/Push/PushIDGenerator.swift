@@ -2,8 +2,8 @@ import WidgetModel
 
 /// Makes ids for pushes whose sender gave none: version 4 UUIDs (RFC 9562) from a generator seeded by the system.
 ///
-/// One per event loop. A generated id only has to be unlike every other; who may ask about a push is decided by
-/// credentials, not by knowing its id.
+/// One per event loop. A generated id only has to be unlike every other: credentials give the right to ask about a
+/// push, not its id.
 struct PushIDGenerator {
     private var first: UInt64
     private var second: UInt64

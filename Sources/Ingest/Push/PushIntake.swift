@@ -9,12 +9,12 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// What one event loop takes in between two submissions: judges pushes, packs their records for the journal, and
-/// remembers whom to answer once those are durable.
+/// One event loop's intake between two submissions: it judges pushes, packs their records for the journal, and remembers where to answer
+/// once those are durable.
 ///
 /// One value, so that a push is taken with a single check of exclusive access.
 struct PushIntake: ~Copyable {
-    /// What is left to do about a push that is in order.
+    /// The next step for a valid push.
     enum Outcome {
         /// Nothing: it is answered when its record is durable.
         case taken
@@ -51,15 +51,15 @@ struct PushIntake: ~Copyable {
         let app: ServedApps.App
         let isDryRun: Bool
         let matchedMax: Int?
-        /// What asking is charged with, until it is answered.
+        /// The charges of asking, until it is answered.
         let charges: WorkCharges
     }
 
-    /// What is taken for one partition, or for all, beside its records.
+    /// The parts of a turn for one partition, or for all, beside its records.
     struct Load {
-        /// Whom to answer.
+        /// Where to answer.
         var flight = PushFlight()
-        /// What the pushes are charged with.
+        /// The charges of the pushes.
         var charges = WorkCharges()
     }
 
@@ -74,13 +74,13 @@ struct PushIntake: ~Copyable {
     var judge: PushJudge
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
-    /// By partition; behind them what is for all.
+    /// By partition; behind them that for all partitions.
     private var loads: [Load]
     /// How many pushes were taken in this turn.
     private var taken = 0
     private let work: WorkAdmission?
     private let partitions: Int
-    /// What of this turn's charges is reserved for pushes to hosts that are still to come.
+    /// The part of this turn's charges that is reserved for pushes to hosts that are still to come.
     private var shares: TurnShares
     /// For how many pushes to hosts room is reserved at once.
     private static let pushesReserved = 64
@@ -103,7 +103,7 @@ struct PushIntake: ~Copyable {
     /// Whether nothing waits to be submitted.
     var isEmpty: Bool { self.builder.isEmpty }
 
-    /// What was taken since the last call.
+    /// The pushes that were taken since the last call.
     mutating func takeTurn() -> Turn {
         self.shares.end { units, team, partition in
             let rest = WorkCharges.Charge(team: team, partition: partition, units: units, isLarge: false)
@@ -132,9 +132,9 @@ struct PushIntake: ~Copyable {
 
     // MARK: The steps behind the judge's
 
-    /// Whether there is room for a push, and what becomes of it.
+    /// Whether there is room for a push, and its course.
     ///
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     mutating func admit(
         _ judged: consuming JudgedPush,
         _ push: borrowing PushContext
@@ -151,7 +151,7 @@ struct PushIntake: ~Copyable {
         return AdmittedPush(judged: judged, id: id, answerID: answerID, course: course)
     }
 
-    /// Adds a push's record to this turn's submission, and whom to answer when that is durable; or says what else is to be done.
+    /// Adds a push's record to this turn's submission, with the stream to answer when that is durable; or returns the other outcome.
     mutating func log(_ admitted: consuming AdmittedPush, _ push: borrowing PushContext) -> Outcome {
         switch admitted.course {
         case .logged(let partition):
@@ -190,7 +190,7 @@ struct PushIntake: ~Copyable {
     /// Adds a push whose question was answered.
     ///
     /// - Parameter matched: How many it matches in each partition, and may match.
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     mutating func log(
         _ question: Question,
         matching matched: MatchedInstances,
@@ -225,7 +225,7 @@ struct PushIntake: ~Copyable {
 
     /// Adds a push whose token was asked about.
     ///
-    /// - Throws: What is answered instead.
+    /// - Throws: The answer instead.
     mutating func log(
         _ sought: Sought,
         found lookup: TokenLookup,
@@ -248,7 +248,7 @@ struct PushIntake: ~Copyable {
         return self.board(record, of: sought.app, pending, load)
     }
 
-    /// The place in ``loads`` of what goes to one partition, or to all.
+    /// The place in ``loads`` of the load for one partition, or for all.
     @inline(__always)
     private func load(for partition: PartitionID?) -> Int { partition.map { Int($0.rawValue) } ?? self.partitions }
 
@@ -272,7 +272,7 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    /// What becomes of a push that its sender's limits let in; it is charged with what it asks for.
+    /// The course of a push that its sender's limits let in; its team is charged with the work that it asks for.
     private mutating func course(
         of judged: borrowing JudgedPush,
         _ push: borrowing PushContext
@@ -319,7 +319,7 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    /// What a push to an app is charged with that may match so many at most; nil if the partitions are to be asked.
+    /// The charges of a push to an app that may match so many at most; nil if the partitions are to be asked.
     private func bounded(
         _ kind: WidgetKind?,
         _ pattern: MatchPattern?,
@@ -330,7 +330,7 @@ struct PushIntake: ~Copyable {
         return try work.admit(work.bounds(app: app.bundle, kind, pattern), of: team, pushMax: app.pushMax)
     }
 
-    /// What asking about a push is charged with until it is answered.
+    /// The charges of asking about a push, until it is answered.
     private func questionCharges(
         _ kind: WidgetKind?,
         _ pattern: MatchPattern?,
@@ -452,7 +452,7 @@ struct PushIntake: ~Copyable {
 }
 
 extension TokenLookup {
-    /// What it is to a push for an app.
+    /// The token's standing for a push to an app.
     fileprivate func standing(for app: BundleID) -> TokenStanding {
         switch self {
         case .bound(let binding): .bound(isOfApp: binding.app == app)

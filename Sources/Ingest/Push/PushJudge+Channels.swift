@@ -9,8 +9,8 @@ extension PushJudge {
     ///
     /// - Parameters:
     ///   - own: The headers that only requests about channels have.
-    ///   - takesBroadcasts: Whether broadcasts are taken, or only what manages channels.
-    /// - Throws: What is answered: the first check that fails.
+    ///   - takesBroadcasts: Whether broadcasts are taken, or only requests that manage channels.
+    /// - Throws: The answer for the first check that fails.
     mutating func judge(
         _ own: ChannelRequestHead,
         _ push: borrowing PushContext,
@@ -81,7 +81,7 @@ extension PushJudge {
         }
     }
 
-    /// Whose request it is.
+    /// The sender of the request.
     private mutating func sender(
         _ push: borrowing PushContext,
         _ route: ChannelRoute

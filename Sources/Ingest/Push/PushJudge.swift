@@ -37,7 +37,7 @@ package struct PushJudge: ~Copyable {
     package private(set) var verifications = 0
 
     /// - Parameters:
-    ///   - apps: The apps that are served, and within what bounds, while that changes.
+    ///   - apps: The served apps and their bounds, which may change.
     ///   - seed: A secret random number, for the cache of tokens.
     package init(
         apps: LiveApps,
@@ -66,7 +66,7 @@ package struct PushJudge: ~Copyable {
 
     /// Judges a push's method, path and credentials.
     ///
-    /// - Throws: What is answered: the first rule that it breaks.
+    /// - Throws: The answer for the first rule that it breaks.
     package mutating func authorize(_ push: borrowing PushContext) throws(RejectionAnswer) -> AuthorizedPush {
         self.refreshApps()
         do throws(ProviderTokenFault) {
@@ -81,7 +81,7 @@ package struct PushJudge: ~Copyable {
 
     /// Judges the rest of a push: its headers, its body, and where it goes.
     ///
-    /// - Throws: What is answered: the first rule that it breaks.
+    /// - Throws: The answer for the first rule that it breaks.
     package mutating func judge(
         _ authorized: consuming AuthorizedPush,
         _ push: borrowing PushContext
@@ -128,7 +128,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Refuses credentials for what they are themselves. Remembers nothing of the connection.
+    /// Refuses credentials that are bad by themselves. Remembers nothing of the connection.
     mutating func checkCredentials(_ push: borrowing PushContext) throws(ProviderTokenFault) {
         guard try self.certifiedSender(of: push) == nil else { return }
         try self.senders.check(try self.verified(push), now: push.now)
@@ -153,7 +153,7 @@ package struct PushJudge: ~Copyable {
         self.latestToken = 0
     }
 
-    /// Whom a push is for, its form not yet checked.
+    /// The target of a push, its form not yet checked.
     private static func target(of push: borrowing PushContext) throws(ProviderTokenFault) -> PushTarget {
         do throws(Rejection) {
             return try PushValidation.beforeCredentials(push.head, in: push.bytes)
@@ -162,7 +162,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Whose push it is, by its certificate or its token.
+    /// The push with its sender, by its certificate or its token.
     private mutating func authorized(
         _ push: borrowing PushContext,
         _ target: PushTarget
@@ -194,7 +194,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Refuses a token for what it is itself, or for what came over the connection before; remembers it for what follows.
+    /// Refuses a token for its own faults, or because of earlier tokens on the connection; remembers it for the requests that follow.
     ///
     /// - Parameter isOfOtherEnvironment: Whether its key is for the other environment than the app of the request.
     func check(
@@ -253,7 +253,7 @@ package struct PushJudge: ~Copyable {
         throw RejectionAnswer(ProviderTokenFault(rejection, sentence), about: push)
     }
 
-    /// Refuses what a sender is not for: `Forbidden`.
+    /// Refuses an action outside a sender's rights: `Forbidden`.
     func check(_ action: SenderActions, of sender: Sender) throws(ProviderTokenFault) {
         guard sender.actions.contains(action) else {
             throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")
@@ -311,7 +311,7 @@ package struct PushJudge: ~Copyable {
         self.ownSenders = [:]
     }
 
-    /// What a person is told who wonders about a token that is in order by itself.
+    /// The explanation for a token that is refused though it is in order by itself.
     private static func sentence(_ rejection: Rejection) -> String {
         switch rejection {
         case .invalidProviderToken: "this connection is used by another team; open another connection"
@@ -337,7 +337,7 @@ extension RejectionAnswer {
 }
 
 extension PushTarget {
-    /// What a sender has to be for.
+    /// The right that a sender needs.
     fileprivate var action: SenderActions {
         switch self {
         case .device: .devices
@@ -376,7 +376,7 @@ extension PushJudge {
         }
     }
 
-    /// Whom the record is for.
+    /// The destination of the record.
     private mutating func destination(
         of push: ValidatedPush,
         _ token: BatchTokens.Token?,

@@ -18,7 +18,7 @@ final class PushLandings: Sendable {
         if isFirst { handler.eventLoop.execute { handler.value.land() } }
     }
 
-    /// What came since the last call, in its order.
+    /// The landings since the last call, in their order.
     func take() -> [Landing] {
         self.landings.withLock { landings in
             var taken: [Landing] = []

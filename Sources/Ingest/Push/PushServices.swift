@@ -4,7 +4,7 @@ package import Partitions
 package import Serving
 import WidgetModel
 
-/// What the push listener's handlers share. Immutable; every member may be used from any event loop.
+/// The services that the push listener's handlers share. Immutable; every member may be used from any event loop.
 package struct PushServices: Sendable {
     package let apps: LiveApps
     package let senders: SenderDirectory

@@ -15,7 +15,7 @@ indirect enum DenseCheck: Sendable {
     {
         guard table.columns[column].hasLists else { return nil }
         if let codes = test.drivers { return (codes, false) }
-        // What is on no list has no value, or another element that may pass.
+        // A row on none of the lists may have no value, or another element that passes.
         guard case .except(let codes) = test.form, !table.columns[column].isArray,
             table.columns[column].absentCount == 0
         else { return nil }
@@ -23,7 +23,7 @@ indirect enum DenseCheck: Sendable {
     }
 }
 
-/// A dense check as steps on a stack of bitmaps, so that what many conditions cost can be done in parts.
+/// A dense check as steps on a stack of bitmaps, so that the work of many conditions can be done in parts.
 struct DenseProgram: Sendable {
     enum Step: Sendable {
         /// Each puts a bitmap on the stack.
@@ -65,11 +65,12 @@ struct DenseProgram: Sendable {
     }
 }
 
-/// Finds rows as bitmaps, 65,536 rows at a time: they stay in the processor's first cache, and what few rows pass costs
-/// no more than what most pass.
+/// Finds rows as bitmaps, 65,536 rows at a time: they stay in the processor's first cache, and a check that few rows
+/// pass costs no more than one that most pass.
 struct DenseScan {
     static let words = 1024
-    /// What one call of ``evaluate(_:_:block:_:)`` may do, about: a condition on arrays, or some hundred on plain codes.
+    /// The work that one call of ``evaluate(_:_:block:_:)`` may do, about: a condition on arrays, or some hundred on
+    /// plain codes.
     static let workMax = 256
     /// A condition on arrays of a block's rows; on plain codes it is 1.
     private static let arrayWork = 256
@@ -84,7 +85,7 @@ struct DenseScan {
 
     /// Finds the rows of a block that pass, or goes on with that.
     ///
-    /// - Parameter work: What may still be done; left with the rest. At least one step is done.
+    /// - Parameter work: The work that may still be done; afterwards, the rest of it. At least one step is done.
     /// - Returns: Whether it is finished: then the bits of the rows that pass are set in ``result``.
     mutating func evaluate(
         _ program: DenseProgram,

@@ -37,7 +37,7 @@ enum ElementWord {
         }
     }
 
-    /// Gives back what the word has in the store.
+    /// Gives back the word's block in the store.
     static func release(_ word: UInt32, _ store: inout ByteStore<UInt32>) {
         guard Self.isStored(word) else { return }
         let start = Self.start(word)

@@ -39,7 +39,7 @@ struct EqualityQuery {
     }
 }
 
-/// What is made of an equality query: all instances that match, ascending, or the one list that they are on.
+/// The answer to an equality query: all instances that match, ascending, or the one list that they are on.
 enum EqualityAnswer: ~Copyable {
     case instances(Column<UInt32>, count: Int)
     case list(SegmentPlan)
@@ -112,8 +112,8 @@ extension KindSegment {
         }
     }
 
-    /// What matches an equality query; nil if it takes a plan after all. Precondition: no rows are of classes, and the segment
-    /// is not being loaded.
+    /// The answer to an equality query; nil if it takes a plan after all. Precondition: no rows are of classes, and the segment is not
+    /// being loaded.
     func answer(_ query: EqualityQuery) -> EqualityAnswer? {
         if query.isEmpty { return .instances(Column(), count: 0) }
         let driver = query.conditions[0]

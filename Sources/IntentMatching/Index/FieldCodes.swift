@@ -1,4 +1,4 @@
-/// What one row has in one field.
+/// The codes of one row in one field.
 struct FieldCodes: Sendable {
     /// The code, or 0 for none; 0 as well if ``isArray``.
     var single: UInt32 = 0

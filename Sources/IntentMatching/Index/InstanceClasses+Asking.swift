@@ -3,11 +3,11 @@ import Storage
 
 /// Asking which instances match, by their classes.
 ///
-/// What is asked of the fields is asked of the classes first; which of them pass is then asked of the instances' rows.
+/// A query tests its fields on the classes first, and then looks for the instances' rows of the classes that pass.
 extension InstanceClasses {
     /// Classes that one look finds.
     private static let foundMax = 4096
-    /// What a look takes, see ``ValueTables/work``, unless it has gone as far as a look may.
+    /// The work of a look, see ``ValueTables/work``, unless it has gone as far as a look may.
     private static let lookWork = MatchCursor.workMax / 16
     /// More classes than these are not looked up list by list.
     private static let driverCodesMax = 1 << 16
@@ -26,7 +26,7 @@ extension InstanceClasses {
     ///
     /// - Parameters:
     ///   - check: The check.
-    ///   - found: What each of its ``classChecks(of:)`` is on the instances' rows.
+    ///   - found: Each of its ``classChecks(of:)`` as a check on the instances' rows.
     static func lifted(_ check: RowCheck, _ found: [RowCheck]) -> RowCheck {
         var place = 0
         return self.lifted(check) { _ in
@@ -63,8 +63,8 @@ extension InstanceClasses {
     /// - Parameters:
     ///   - scan: The walk of a plan for ``table``.
     ///   - codes: Where the codes of those that are found are added, ascending.
-    ///   - judge: What filters ask of values.
-    /// - Returns: What that took, see ``ValueTables/work``.
+    ///   - judge: The filters' judgements of values.
+    /// - Returns: The work of that, see ``ValueTables/work``.
     func find(_ scan: inout RowScan, _ codes: inout [UInt32], _ judge: CodeJudge) -> Int {
         var found = Column<UInt32>(undefined: Self.foundMax + RowScan.slack)
         let count = scan.fill(&found, from: 0, limit: Self.foundMax, self.table, self.numbers, judge)

@@ -1,14 +1,14 @@
 import BasicContainers
 import Storage
 
-/// Instances of one kind that share what they are configured with.
+/// Instances of one kind that share their configured values.
 ///
 /// Instances with the same values, but for the host, are a class. Each class is one row of a table with a column for each
-/// field; each instance is a row with two columns alone, its class and its host. What a query asks of the fields is answered
-/// once for each class, and what is found are values of one column: so lists, filters and bits are those of any other table.
+/// field; each instance is a row with two columns alone, its class and its host. A query is answered once for each
+/// class. The classes that it finds are values of one column, so lists, filters and bits work as in any other table.
 struct InstanceClasses: ~Copyable {
     static let classColumn = 0
-    /// The same as the field's, so that what is asked of values is asked of the same column.
+    /// The same as the field's, so that a test on values is on the same column.
     static let hostColumn = KindSegment.hostField
     /// In a key, marks how many codes of one field follow.
     private static let severalFlag: UInt32 = 1 << 31
@@ -108,7 +108,7 @@ struct InstanceClasses: ~Copyable {
     /// - Parameters:
     ///   - values: By field.
     ///   - host: The field that does not count.
-    ///   - tags: The field in which the empty array is what is usual.
+    ///   - tags: The field in which most values are the empty array.
     mutating func use(_ values: [FieldCodes], host: Int, tags: Int?) -> (number: Int, isNew: Bool) {
         self.key.removeAll(keepingCapacity: true)
         for index in values.indices {
@@ -168,7 +168,7 @@ struct InstanceClasses: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the classes; empty if nothing.
+    /// The faults of the classes; empty if there are none.
     func checkInvariants(highestHost: Int) -> [String] {
         var faults = self.instances.checkInvariants() + self.numbers.checkInvariants()
         let rows = self.members.rowCount

@@ -6,7 +6,7 @@ import Storage
 /// their instances by the same number, a query adds that number and does not touch the column.
 struct InstanceColumn: ~Copyable {
     private(set) var numbers = Column<UInt32>()
-    /// By block of 65,536 rows: what the first row of it was given added.
+    /// By block of 65,536 rows: the difference between its first row's instance number and that row.
     private var offsets: [UInt32] = []
     /// By block: rows that have another one.
     private var others: [UInt32] = []
@@ -84,7 +84,7 @@ struct InstanceColumn: ~Copyable {
         }
     }
 
-    /// What is added to each row of a block to get its instance; nil if the rows do not agree.
+    /// The number that is added to each row of a block to get its instance; nil if the rows do not agree.
     @inline(__always)
     func offset(ofBlock block: Int) -> UInt32? {
         self.others[block] == 0 ? self.offsets[block] : nil

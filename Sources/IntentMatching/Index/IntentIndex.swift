@@ -25,7 +25,7 @@ package struct IntentIndex: ~Copyable, Sendable {
 
     var segments = UniqueArray<KindSegment>()
     private(set) var segmentByKey: [SegmentKey: Int] = [:]
-    /// What the instances' conditions are, by app.
+    /// The instances' conditions, by app.
     private(set) var conditions = UniqueArray<SubscriptionIndex>()
     private(set) var conditionsByApp: [BundleID: Int] = [:]
     /// Whether there are no lists yet, see ``startLoading()``.

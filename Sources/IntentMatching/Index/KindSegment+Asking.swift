@@ -2,7 +2,8 @@ import BasicContainers
 import Storage
 import WidgetModel
 
-/// What a question asks of a segment: conditions on the codes of its fields, a plan for them, and the walk of the plan.
+/// The parts of a question to a segment: conditions on the codes of its fields, a plan for them, and the walk of the
+/// plan.
 extension KindSegment {
     /// A pattern as a condition on the codes of the segment's fields.
     ///
@@ -10,8 +11,8 @@ extension KindSegment {
     ///   - pattern: The pattern.
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
-    ///   - values: Takes in what values have to be judged for.
-    ///   - hosts: Whom the numbers of hosts stand for.
+    ///   - values: Takes in the conditions that values have to be judged for.
+    ///   - hosts: The hosts behind the numbers.
     func check(
         _ pattern: MatchPattern,
         isShared: Bool,

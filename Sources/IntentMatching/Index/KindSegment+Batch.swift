@@ -2,7 +2,7 @@ import BasicContainers
 import Storage
 import WidgetModel
 
-/// Filling a segment with many instances field by field, not one by one: what values are looked up in stays in the
+/// Filling a segment with many instances field by field, not one by one: the tables for look-ups of values stay in the
 /// processor's cache, and columns are written in one go.
 extension KindSegment {
     /// So many instances at once: their values fit into the processor's first cache.
@@ -14,11 +14,11 @@ extension KindSegment {
     ///
     /// - Parameters:
     ///   - instances: The instances, which are not known.
-    ///   - batch: Memory for what is made of them.
+    ///   - batch: Memory for the codes that are made of their values.
     /// - Returns: How many these are: none, if they are to be appended one by one. Their rows follow those before.
     mutating func append(_ instances: Span<PlainInstance>, _ batch: inout ValueBatch) -> Int {
         guard self.isLoading, !self.isShared, self.conditionField == nil else { return 0 }
-        // Up to the row at which it is seen whether they are to share what they are configured with.
+        // Up to the row at which the survey decides whether rows are to share configurations.
         let limit = min(instances.count, Self.batchMax, self.rowsToSurvey)
         guard limit >= Self.batchMin, let places = self.places(of: instances[0].configuration) else { return 0 }
         let count = Self.alike(instances.extracting(first: limit))
@@ -67,7 +67,7 @@ extension KindSegment {
             guard parameters.count == names.count else { return index }
             for place in parameters.indices {
                 let name = parameters[place].name
-                // What equals a text in ASCII without being it is longer.
+                // A name that equals a text in ASCII with other bytes is longer.
                 guard name == names.span[place], name.utf8.count == names.span[place].utf8.count else { return index }
             }
         }

@@ -4,8 +4,8 @@ import WidgetModel
 
 /// The two forms of a kind's rows, and the way from one to the other.
 ///
-/// Rows of both may be there at the same time: a query asks both, and each change takes a few more rows along to the form
-/// that suits what was observed. So nothing is converted at once, and nothing waits.
+/// Rows of both forms may be there at the same time. A query asks both, and each change moves a few more rows to the
+/// form that suits the observed configurations. So the rows are never converted all at once, and nothing waits.
 extension KindSegment {
     /// Marks the row of an instance that is one of a class.
     static let sharedFlag: UInt32 = 1 << 31
@@ -88,7 +88,7 @@ extension KindSegment {
 
     // MARK: From one form to the other
 
-    /// Looks at some rows more, and takes some along to the form that suits what was seen.
+    /// Looks at some more rows, and moves some to the form that suits the observed configurations.
     ///
     /// - Returns: The instances that have another row now.
     mutating func settle() -> [(instance: UInt32, row: UInt32)] {
@@ -189,7 +189,7 @@ extension KindSegment {
         case .always: self.isShared = true
         case .observed(let least):
             guard self.table.rowCount >= least else { return false }
-            // What has been seen of them is the least that there can be: most rows need not be looked at.
+            // The rows can have no fewer configurations than were seen so far: most rows need not be looked at.
             while self.survey.rows < self.table.rowCount, self.survey.distinct * 8 < self.table.rowCount {
                 self.survey.add(self.hash(self.survey.rows))
             }
@@ -211,7 +211,7 @@ extension KindSegment {
 }
 
 extension RowColumn {
-    /// What a row has.
+    /// The codes of a row.
     func fieldCodes(_ row: Int) -> FieldCodes {
         var codes = FieldCodes(single: self.singleCode(row))
         guard self.isArray, codes.single == 0, self.words[row] != ElementWord.absent else { return codes }

@@ -1,11 +1,11 @@
 import BasicContainers
 import Storage
 
-/// Looking ahead: what instances are compared with lies anywhere in memory, and a few dozen that wait for it together wait
-/// hardly longer than one.
+/// Looking ahead: the rows that instances are compared with lie anywhere in memory, and a few dozen instances that wait
+/// for them together wait hardly longer than one.
 extension KindSegment {
-    /// Fetches what is known of some rows: first their codes; then, of fields that have many values, where the codes' values
-    /// are, and at last the values.
+    /// Fetches the memory of some rows: first their codes; then, of fields that have many values, where the codes'
+    /// values are, and at last the values.
     func prefetch(_ rows: Span<UInt32>) {
         self.table.prefetch(rows)
         if self.classes.rowCount > 0 { self.classes.prefetch(rows) }

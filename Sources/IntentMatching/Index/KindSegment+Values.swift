@@ -2,7 +2,7 @@ import BasicContainers
 import Storage
 import WidgetModel
 
-/// What the codes of a segment's fields stand for, as far as questions need to know. Code 0 is "absent".
+/// The values behind the codes of a segment's fields, as far as questions need them. Code 0 is "absent".
 ///
 /// A host's code is its number plus one; the codes of all other fields are those of the field's dictionary.
 extension KindSegment {
@@ -104,8 +104,8 @@ extension KindSegment {
     ///   - field: The field.
     ///   - atoms: Of which one must hold.
     ///   - isComplete: Whether all rows in question have a value of the field.
-    ///   - values: Takes in what values have to be judged for.
-    ///   - hosts: Whom the numbers of hosts stand for.
+    ///   - values: Takes in the conditions that values have to be judged for.
+    ///   - hosts: The hosts behind the numbers.
     func check(
         _ field: Int,
         _ atoms: [MatchAtom],

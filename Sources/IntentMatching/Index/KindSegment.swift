@@ -41,7 +41,7 @@ struct KindSegment: ~Copyable {
     let interning: Interning
     /// Whether new rows become one of a class, and others are on their way to be.
     var isShared: Bool
-    /// What is known of how often configurations repeat, and how many changes to wait until the next look, if below 0.
+    /// The survey of how often configurations repeat, and how many changes to wait until the next look, if below 0.
     var survey = ConfigurationSurvey()
     var changes = 0
     private(set) var isLoading = false
@@ -102,11 +102,11 @@ struct KindSegment: ~Copyable {
         return UInt32(row)
     }
 
-    /// Gives a row other values; what is the same is not touched.
+    /// Gives a row other values; equal ones are not touched.
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - attributes: What is known of its instance now.
+    ///   - attributes: The attributes of its instance now.
     ///   - waits: Whether the lists may wait for ``finishChanges()``.
     mutating func update(_ row: UInt32, _ attributes: InstanceAttributes, waits: Bool) {
         guard row & Self.sharedFlag == 0 else {
@@ -172,7 +172,7 @@ struct KindSegment: ~Copyable {
     /// Fills ``values`` and uses each of their codes once more, but of those that are kept.
     ///
     /// - Parameters:
-    ///   - attributes: What is known of the instance.
+    ///   - attributes: The attributes of the instance.
     ///   - row: The row that may hold the same values.
     private mutating func encode(_ attributes: InstanceAttributes, _ row: KnownRow) {
         for index in self.values.indices { self.values[index].reset() }
@@ -214,7 +214,7 @@ struct KindSegment: ~Copyable {
         }
     }
 
-    /// Encodes a value. Most of what comes again is as it was: then nothing is looked up, counted or changed.
+    /// Encodes a value. Most values that come again are unchanged: then nothing is looked up, counted or changed.
     @inline(__always)
     private mutating func encode(_ field: Int, _ row: KnownRow, _ value: ParameterValue) {
         guard let words = ValueDictionary.words(of: value) else { return self.encodeLong(field, row, value) }
@@ -315,7 +315,7 @@ struct KindSegment: ~Copyable {
         guard self.isLoading else { return false }
         self.isLoading = false
         self.classes.finishLoading(highestHost: self.highestHost)
-        // Where there are classes already, what else there is becomes one of them with the changes to come.
+        // Where there are classes already, the other rows join them with the changes to come.
         if self.classes.rowCount == 0, self.shareLoaded(keepsLoading: false) { return true }
         for index in self.fields.indices { self.table.buildLists(index, highestCode: self.highestCode(index)) }
         return false
@@ -323,7 +323,7 @@ struct KindSegment: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the segment; empty if nothing.
+    /// The faults of the segment; empty if there are none.
     func checkInvariants() -> [String] {
         var faults = self.instances.checkInvariants()
         if self.instances.count != self.table.rowCount { faults.append("rows without an instance") }
@@ -346,7 +346,7 @@ struct KindSegment: ~Copyable {
     }
 }
 
-/// What the index knows of an instance.
+/// The index's attributes of an instance.
 struct InstanceAttributes {
     let family: WidgetFamily
     let host: HostNumber

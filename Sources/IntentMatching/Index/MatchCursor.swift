@@ -17,13 +17,13 @@ package struct MatchCursor: ~Copyable, Sendable {
         let isShared: Bool
     }
 
-    /// What a query does with some rows.
+    /// A query's work on some rows.
     struct Step: Sendable {
         let rows: Rows
         let plan: SegmentPlan
     }
 
-    /// What is asked, until there is a plan for all rows in question.
+    /// The question, until there is a plan for all rows in question.
     var planning: MatchPlanning?
     /// How many values were judged for plans.
     package internal(set) var judged = 0
@@ -32,7 +32,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     private(set) var step = 0
     /// Its walk; while there are plans to be made, one of classes.
     var scan: RowScan
-    /// What each step that was walked to its end touched.
+    /// The counts of each step that was walked to its end.
     private(set) var counts: [ScanCounts] = []
     /// The most instances of a batch.
     private(set) var batchLimit: Int
@@ -101,7 +101,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     /// Whether all steps were walked to their ends.
     var isWalked: Bool { self.step == self.steps.count }
 
-    /// Whether there is nothing more than what is in ``found``.
+    /// Whether ``found`` has all matches.
     var isExhausted: Bool {
         guard self.planning == nil, self.isWalked else { return false }
         switch self.sorted {
@@ -136,7 +136,7 @@ struct MatchPlanning: Sendable {
     /// Whether the query names a kind.
     let isNamed: Bool
     let order: MatchOrder
-    /// All rows in question, and what there are plans for already.
+    /// All rows in question, and the steps that have plans already.
     let rows: [MatchCursor.Rows]
     var steps: [MatchCursor.Step] = []
     /// The next one's plan.

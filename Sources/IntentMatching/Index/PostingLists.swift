@@ -93,7 +93,8 @@ struct PostingLists: ~Copyable {
         self.entries[index] = Self.entry(head, stored - 1)
     }
 
-    /// Fetches what a change of a row needs, in ``prefetchSteps`` of which each needs what the one before has fetched.
+    /// Fetches the memory that a change of a row needs, in ``prefetchSteps``, each of which needs the memory of the one
+    /// before.
     ///
     /// - Parameters:
     ///   - row: The row.
@@ -250,7 +251,7 @@ struct PostingLists: ~Copyable {
     ///   - position: How far they have been read.
     ///   - target: Where the rows are written to, from `place` on. Precondition: ``ListPosition/room`` from there on.
     ///   - place: Their place.
-    ///   - offset: What is added to each row of a block of 65,536.
+    ///   - offset: The number that is added to each row of a block of 65,536.
     /// - Returns: How many were read, some hundred at most, and their block; of rows that may be of several blocks none, and
     ///   nothing was added. Nil if all have been read.
     @inline(__always)
@@ -312,7 +313,7 @@ struct PostingLists: ~Copyable {
         return rows
     }
 
-    /// What is wrong with the lists; empty if nothing.
+    /// The faults of the lists; empty if there are none.
     ///
     /// - Parameter rows: How many rows there are.
     func checkInvariants(rows: Int) -> [String] {

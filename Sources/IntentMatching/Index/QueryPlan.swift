@@ -183,7 +183,7 @@ extension KindSegment {
 }
 
 extension KindSegment {
-    /// What the lists of a column are by: a field, or all that instances of a class have in common.
+    /// The key of a column's lists: a field, or all that instances of a class have in common.
     private func name(_ column: Int, isShared: Bool) -> String {
         guard isShared else { return self.fields[column].field.description }
         return column == InstanceClasses.hostColumn ? MatchField.host.description : "configuration"

@@ -237,7 +237,7 @@ struct RowColumn: ~Copyable {
         self.changes.removeAll(keepingCapacity: true)
     }
 
-    /// Takes a row off its lists. What the row holds means nothing afterwards.
+    /// Takes a row off its lists. The row's code means nothing afterwards.
     private mutating func forget(_ row: Int) {
         self.finishChanges()
         if self.isArray {
@@ -257,7 +257,7 @@ struct RowColumn: ~Copyable {
         value.isArray ? ElementWord.make(value.elements.span, &self.store) : value.single
     }
 
-    /// A schema can turn a value into an array of values; what rows there are have one element each.
+    /// A schema can turn a value into an array of values; the present rows have one element each.
     private mutating func becomeArray() {
         self.words.reserve(self.codes.count + 1)
         for row in 0..<self.codes.count {
@@ -291,7 +291,7 @@ struct RowColumn: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the column; empty if nothing.
+    /// The faults of the column; empty if there are none.
     func checkInvariants(rows: Int, codes known: Int) -> [String] {
         var faults = self.lists.checkInvariants(rows: rows)
         if self.rowCount != rows { faults.append("there are \(self.rowCount) rows of \(rows)") }

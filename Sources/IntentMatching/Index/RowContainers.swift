@@ -227,7 +227,8 @@ struct RowContainers: ~Copyable {
         self.counts[container] = UInt32(count)
     }
 
-    /// Fetches what a change of a row needs: the number of its container, then where that is, and then its rows.
+    /// Fetches the memory that a change of a row needs: the number of its container, then the container's place, and
+    /// then its rows.
     func prefetch(_ row: UInt32, list: Int, step: Int) {
         let block = Int(row >> 16)
         guard block < Int(self.listCounts[list]) else { return }
@@ -308,7 +309,7 @@ struct RowContainers: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the containers; empty if nothing.
+    /// The faults of the containers; empty if there are none.
     ///
     /// - Parameter used: The lists in use.
     func checkInvariants(_ used: Set<Int>) -> [String] {

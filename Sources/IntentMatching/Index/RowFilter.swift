@@ -2,7 +2,7 @@ import BasicContainers
 import Storage
 
 // The filters of a scan. Each copies those of some hundred ascending rows that pass, in their order, so that filters
-// follow one another and what one drops can be told by comparing its input with its output.
+// follow one another, and the dropped rows of one are the difference between its input and its output.
 
 extension RowTable {
     /// Copies the rows that pass a check to the front of `rows` and returns how many they are.
@@ -11,7 +11,7 @@ extension RowTable {
     ///   - check: The check.
     ///   - source: The rows, ascending.
     ///   - rows: Precondition: room for all of them.
-    ///   - judge: What the check asks of values.
+    ///   - judge: The check's judgements of values.
     func keep(
         _ check: RowCheck,
         _ source: Span<UInt32>,

@@ -28,7 +28,7 @@ struct RowScan: ~Copyable {
     /// Candidates, and those that passed.
     private var rows = Column<UInt32>()
     private var spare = Column<UInt32>()
-    /// What was looked at, and what came out.
+    /// How many rows were looked at, and how many passed.
     private(set) var counts = ScanCounts()
 
     /// A walk that finds nothing.
@@ -52,7 +52,7 @@ struct RowScan: ~Copyable {
     ///   - limit: How many there are to be.
     ///   - table: The table, the same each time.
     ///   - instances: Those of its rows.
-    ///   - judge: What filters ask of values.
+    ///   - judge: The filters' judgements of values.
     /// - Returns: How many are there now.
     mutating func fill(
         _ found: inout Column<UInt32>,
@@ -262,10 +262,10 @@ struct RowScan: ~Copyable {
 }
 
 extension RowTable {
-    /// What finding a value costs that is to be judged.
+    /// The cost of finding a value that is to be judged.
     private static let judgingWork = 64
 
-    /// What putting a row through filters costs, in conditions on plain codes; at least 1.
+    /// The cost of putting a row through filters, in conditions on plain codes; at least 1.
     fileprivate func work(of filters: [RowCheck]) -> Int { filters.reduce(1) { $0 + self.work(of: $1) } }
 
     private func work(of check: RowCheck) -> Int {
@@ -279,7 +279,7 @@ extension RowTable {
     }
 }
 
-/// What a query touched.
+/// The rows that a query touched.
 struct ScanCounts: Sendable {
     /// Rows that came from lists.
     var listed = 0

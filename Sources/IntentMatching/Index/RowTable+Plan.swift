@@ -1,7 +1,7 @@
 import BasicContainers
 import Storage
 
-/// What a path costs, in picoseconds, measured once and good to a factor of two; only their ratios matter.
+/// The costs of paths, in picoseconds, measured once and good to a factor of two; only their ratios matter.
 private enum Cost {
     /// A candidate from a list, and each filter that it goes through.
     static let candidate = 700
@@ -12,20 +12,20 @@ private enum Cost {
     static let mark = 900
     /// Combining bitmaps and making rows of them, for each row.
     static let word = 40
-    /// Bytes of tables in one plan. What finds no room is compared code by code.
+    /// Bytes of tables in one plan. A test that finds no room is compared code by code.
     static let tableBytesMax = 64 << 20
     /// Elements of an array, about.
     static let elements = 8
 }
 
-/// Chooses a path by what it would cost.
+/// Chooses a path by its cost.
 extension RowTable {
     /// How the rows are found that pass a check.
     ///
     /// - Parameters:
     ///   - check: The check.
     ///   - highestCodes: The highest code of each column.
-    ///   - values: What values were judged for so far.
+    ///   - values: The judgements of values so far.
     /// - Returns: Nil if values have to be judged first, which are noted in `values`; then it is to be called again.
     func plan(_ check: RowCheck, _ highestCodes: [Int], _ values: inout ValueTables) -> SegmentPlan? {
         switch check {
@@ -53,7 +53,7 @@ extension RowTable {
 
     // MARK: Lists
 
-    /// What walking lists costs that hold all matches, and how many rows are on them; nil if there are none.
+    /// The cost of walking lists that hold all matches, and how many rows are on them; nil if there are none.
     private func walk(_ check: RowCheck, filters: Int = 0) -> (price: Int, rows: Int)? {
         switch check {
         case .never: return (0, 0)
@@ -107,7 +107,7 @@ extension RowTable {
         }
     }
 
-    /// What a check is made ready for.
+    /// The use that a check is made ready for.
     private enum Use {
         /// So many rows that are looked at one by one.
         case rows(Int)
@@ -115,15 +115,16 @@ extension RowTable {
         case bits
     }
 
-    /// The check with tables of all codes wherever so many rows pay for them.
+    /// The check, with tables of all codes wherever so many rows pay for them.
     ///
     /// - Parameters:
     ///   - check: The check.
-    ///   - use: What for.
+    ///   - use: The use of the check.
     ///   - tabled: So many codes are more work to compare with than one look into a table is.
-    ///   - room: Bytes that tables may still take, but for what costs too much without.
+    ///   - room: Bytes that tables may still take, except for checks that cost too much without a table.
     ///   - highestCodes: The highest code of each column.
-    ///   - values: What values were judged for so far. What is missing is noted there, and the check left as it is.
+    ///   - values: The conditions that values were judged by so far. A missing one is noted there, and the check is
+    ///     left as it is.
     private func prepared(
         _ check: RowCheck,
         for use: Use,
@@ -180,7 +181,7 @@ extension RowTable {
 
     // MARK: All rows
 
-    /// What a bit for each row costs.
+    /// The cost of a bit for each row.
     private func densePrice(_ check: RowCheck) -> Int {
         switch check {
         case .never, .always: return 0

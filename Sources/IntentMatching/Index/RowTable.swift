@@ -40,7 +40,7 @@ struct RowTable: ~Copyable {
     @inline(__always)
     func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns[column].holds(value, row) }
 
-    /// Fetches the codes of some rows. What is beyond the last one is left out.
+    /// Fetches the codes of some rows. Rows beyond the last one are left out.
     func prefetch(_ rows: Span<UInt32>) {
         for index in self.columns.indices { self.columns[index].prefetch(rows) }
     }
@@ -67,7 +67,7 @@ struct RowTable: ~Copyable {
         self.rowCount += 1
     }
 
-    /// Appends to one column what rows have in it that are about to be; ``finishBatch(_:)`` when each column has them.
+    /// Appends the codes of coming rows to one column; ``finishBatch(_:)`` when each column has them.
     mutating func append(_ batch: ValueBatch, to column: Int) { self.columns[column].append(batch) }
 
     mutating func finishBatch(_ rows: Int) { self.rowCount += rows }

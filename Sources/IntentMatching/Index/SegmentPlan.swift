@@ -6,7 +6,7 @@ struct SegmentPlan: Sendable {
         let code: UInt32
         /// The number of candidates.
         let length: Int
-        /// What a candidate must pass.
+        /// The checks that a candidate must pass.
         var filters: [RowCheck] = []
     }
 

@@ -6,15 +6,15 @@ import Storage
 /// Conditions are judged on values, and classes are found, before there can be a plan; both some at a time.
 struct SegmentPlanning: Sendable {
     let isShared: Bool
-    /// What is asked, on the codes of the segment's fields.
+    /// The question, as a check on the codes of the segment's fields.
     let check: RowCheck
-    /// What values were judged for.
+    /// The conditions that values are judged by.
     var values: ValueTables
     /// Of rows that are of classes: the parts of ``check`` that ask nothing of hosts, and of the first of them which classes
     /// pass, as checks on the rows.
     let classChecks: [RowCheck]
     fileprivate var found: [RowCheck] = []
-    /// Whether there is a walk that looks for the next one's, and what it has found.
+    /// Whether a walk looks for the classes of the next one, and the codes that it has found.
     fileprivate var isWalking = false
     fileprivate var codes: [UInt32] = []
 
@@ -30,10 +30,10 @@ extension KindSegment {
     /// Begins to plan for the rows of one form.
     ///
     /// - Parameters:
-    ///   - question: What is asked of them.
+    ///   - question: The question about them.
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
-    ///   - work: What may be done until others get their turn, see ``ValueTables/work``.
-    ///   - hosts: Whom the numbers of hosts stand for.
+    ///   - work: The most work until others get their turn, see ``ValueTables/work``.
+    ///   - hosts: The names of the hosts by number.
     func beginPlan(
         _ question: MatchPlanning,
         isShared: Bool,

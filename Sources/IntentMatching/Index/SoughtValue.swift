@@ -19,7 +19,7 @@ struct ValueWords: BitwiseCopyable {
     }
 }
 
-/// A value that is looked for, and its hash: what is made of many values at once, before they are looked up one after the
+/// A value that is looked for, and its hash. Many values get theirs at once, before they are looked up one after the
 /// other.
 struct SoughtValue: BitwiseCopyable {
     let words: ValueWords

@@ -1,12 +1,12 @@
 import WidgetModel
 
-/// What some rows have in one field: first as keys, then as codes.
+/// The values of some rows in one field: first as keys, then as codes.
 struct ValueBatch {
     /// The values, elements of arrays each, in the order of the rows.
     private(set) var keys: [SoughtValue] = []
     /// Their codes; of a row with several ascending, each once.
     var codes: [UInt32] = []
-    /// By row, where what it has ends; empty if each row has one value or none, code 0.
+    /// By row, the end of its values; empty if each row has one value or none, code 0.
     var ends: [Int] = []
 
     /// How many rows there are.
@@ -19,7 +19,8 @@ struct ValueBatch {
         self.ends.removeAll(keepingCapacity: true)
     }
 
-    /// Adds what instances have at one place of their configurations. Precondition: nothing was added since the start.
+    /// Adds the values of instances at one place of their configurations. Precondition: nothing was added since the
+    /// start.
     mutating func add(_ instances: Span<PlainInstance>, place: Int, seed: UInt64) {
         let singles = self.addSingles(instances, place, seed)
         guard singles < instances.count else { return }

@@ -9,10 +9,10 @@ extension ValueDictionary {
     ///
     /// - Parameters:
     ///   - atoms: The atoms.
-    ///   - steps: What looking at a short value takes.
+    ///   - steps: The steps of looking at a short value.
     ///   - codes: The codes.
     ///   - table: The entries, all 0 but those that pass in any case.
-    ///   - work: What may still be done, in steps; left with the rest.
+    ///   - work: The work that may still be done, in steps; afterwards, the rest of it.
     /// - Returns: The first code that was left out.
     func mark(
         _ atoms: [MatchAtom],

@@ -5,7 +5,7 @@ import WidgetModel
 extension ValueDictionary {
     // MARK: Words of values
 
-    /// The words of a value that has no more than two; nil of a longer one, and of what is no value.
+    /// The words of a value that has no more than two; nil for a longer one, and for a number that is no value.
     @inline(__always)
     static func words(of value: ParameterValue) -> ValueWords? {
         switch value {
@@ -63,7 +63,7 @@ extension ValueDictionary {
 
     // MARK: Many values
 
-    /// What looking a value up begins with.
+    /// The key with which looking a value up begins.
     @inline(__always)
     static func key(of value: ParameterValue, seed: UInt64) -> SoughtValue {
         if let words = Self.words(of: value) { return SoughtValue(words, seed: seed) }

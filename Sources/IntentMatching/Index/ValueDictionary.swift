@@ -313,7 +313,7 @@ struct ValueDictionary: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the dictionary; empty if nothing.
+    /// The faults of the dictionary; empty if there are none.
     ///
     /// - Parameter counted: How often each code is used, by code.
     func checkInvariants(_ counted: [UInt32]) -> [String] {

@@ -49,7 +49,7 @@ struct ValueField: ~Copyable {
     ///
     /// - Parameters:
     ///   - batch: The keys of values of this field.
-    ///   - value: What an element of a row is.
+    ///   - value: Gives the value of a row's element.
     mutating func use(_ batch: inout ValueBatch, _ value: (_ row: Int, _ element: Int) -> ParameterValue) {
         if self.isCrowded { self.dictionary.prefetch(batch.keys.span) }
         let count = batch.keys.count

@@ -4,13 +4,13 @@ import BasicContainers
 struct ValueTable: Sendable {
     /// More codes than this are not looked up list by list.
     private static let driverCodesMax = 1024
-    /// What going to a value takes.
+    /// The steps of going to a value.
     private static let lookSteps = 8
 
     let field: Int
-    /// What is asked of each value; literals are in ``listed`` and ``excluded``.
+    /// The tests of each value; literals are in ``listed`` and ``excluded``.
     let atoms: [MatchAtom]
-    /// What looking at a value takes that is short.
+    /// The steps of looking at a short value.
     let steps: Int
     /// The codes that pass whatever their values are, ascending.
     private let listed: [UInt32]
@@ -20,7 +20,7 @@ struct ValueTable: Sendable {
     /// By code up to ``next``: 1 if it passes. With the codes that pass, one more than are driven by at most.
     private var table: [UInt8] = []
     private var passing: [UInt32] = []
-    /// What it comes to, once all values were judged.
+    /// The resulting test, once all values were judged.
     private(set) var form: CodeTest.Form?
 
     init(field: Int, atoms: [MatchAtom], listed: [UInt32], excluded: [UInt32]?) {
@@ -85,7 +85,7 @@ struct ValueTables: Sendable {
     private var tables: [ValueTable] = []
     /// Those that a plan has asked for in vain, the next one last.
     private var wanted: [Int] = []
-    /// What may still be done until others get their turn, in steps of a pattern on a value, about.
+    /// The work that may still be done until others get their turn, in steps of a pattern on a value, about.
     var work: Int
     /// How many values were judged since that was asked last.
     private var judged = 0
@@ -98,7 +98,7 @@ struct ValueTables: Sendable {
         return self.tables.count - 1
     }
 
-    /// What a condition comes to for all codes; nil if its values have to be judged first, which is noted.
+    /// The test that a condition comes to for all codes; nil if its values have to be judged first, which is noted.
     mutating func form(of number: Int) -> CodeTest.Form? {
         if let form = self.tables[number].form { return form }
         self.wanted.append(number)

@@ -46,7 +46,8 @@ package indirect enum MatchPattern: ByteCoded, Hashable, Sendable {
 // MARK: - Bytes
 
 extension MatchPattern {
-    /// How deep ``init(from:)`` follows nested parts. Twice what ``parse(_:limits:)`` makes of the deepest JSON text.
+    /// How deep ``init(from:)`` follows nested parts. Twice the depth that ``parse(_:limits:)`` makes of the deepest
+    /// JSON text.
     static let depthCeiling = 64
 
     package func encode(into writer: inout ByteWriter) {

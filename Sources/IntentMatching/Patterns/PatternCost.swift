@@ -29,7 +29,7 @@ extension MatchPattern {
 }
 
 extension [MatchAtom] {
-    /// What looking at one value takes, in steps.
+    /// The steps of looking at one value.
     var steps: Int {
         self.reduce(0) { sum, atom in
             switch atom {

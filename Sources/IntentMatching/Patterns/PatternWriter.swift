@@ -14,7 +14,7 @@ extension MatchPattern {
         var members: [JSONValue.Member] = []
         var named: Set<MatchField> = []
         var alternatives: [[JSONValue]] = []
-        // What cannot be a member of its own: a second condition on one field, and further alternatives.
+        // Parts that cannot be members of their own: a second condition on one field, and further alternatives.
         var others: [JSONValue] = []
         func add(_ part: MatchPattern) {
             switch part {
@@ -28,7 +28,8 @@ extension MatchPattern {
             }
         }
         for part in parts { add(part) }
-        // An object has one list of alternatives: the deepest, so that what is written is no deeper than what was read.
+        // An object has one list of alternatives: the deepest, so that the written pattern is no deeper than the one
+        // that was read.
         alternatives.sort { Self.depth($0) > Self.depth($1) }
         if let deepest = alternatives.first { members.append(Self.member("$or", deepest)) }
         others += alternatives.dropFirst().map { .object([Self.member("$or", $0)]) }

@@ -1,8 +1,7 @@
-/// Looks for texts in one text, in time that is linear in its length whatever both are.
+/// Looks for texts in one text, in time that is linear in the text's length for any texts.
 ///
-/// Each place is tried, which is the fastest where texts are what people write. Texts that have been made to be tried long in
-/// vain, as `aaaab` in `aaaaaaaa`, use up what such tries may take in all; from then on a table says how much of what has
-/// been compared is still good.
+/// Each place is tried, which is the fastest for texts that people write. Hostile texts, as `aaaab` in `aaaaaaaa`, make most tries long and
+/// vain. They use up the limit of all tries; from then on, a table says how many of the compared bytes still match.
 ///
 /// Source of the table: Knuth, Morris, Pratt, "Fast Pattern Matching in Strings" (SIAM Journal on Computing, 1977).
 struct TextSearch {
@@ -34,7 +33,7 @@ struct TextSearch {
 
     private static func firstByTable(_ sought: Span<UInt8>, in text: Span<UInt8>) -> Int? {
         guard sought.count <= text.count else { return nil }
-        // By length of a beginning of what is sought: of how many of its last bytes the first ones are the same.
+        // For each length of a beginning of the sought text: how many of its last bytes equal its first ones.
         var table = [UInt32](repeating: 0, count: sought.count + 1)
         var borders = table.mutableSpan
         var border = 0

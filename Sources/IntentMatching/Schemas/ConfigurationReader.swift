@@ -117,7 +117,7 @@ private struct ConfigurationReader {
         case (.int, .unsigned):
             throw ConfigurationFault(.wrongType, path, "expected an integer of 64 bits with sign, got a larger one")
         case (.int, .double(let double)):
-            // 5.0 is 5. Beyond 2^53 the reader may have rounded what was written.
+            // 5.0 is 5. Beyond 2^53 the reader may have rounded the written number.
             guard case .int(let int) = ExactNumber(double), abs(double) <= 0x1p53 else {
                 throw ConfigurationFault(.wrongType, path, "expected an integer, got a number that is not one")
             }

@@ -72,7 +72,7 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
         return missing.isEmpty ? configuration : Configuration(configuration.parameters + missing)
     }
 
-    /// What is wrong with a name, or nil.
+    /// The fault of a name; nil if it has none.
     private static func nameFault(_ name: String) -> String? {
         guard name.utf8.count <= Self.nameBytesMax else { return "has a name of more than \(Self.nameBytesMax) bytes" }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -87,7 +87,7 @@ package struct KindSchema: ByteCoded, Hashable, Sendable {
         return nil
     }
 
-    /// What is wrong with a parameter's cases or default, or nil.
+    /// The fault of a parameter's cases or default; nil if there is none.
     private static func typeFault(_ parameter: ParameterSchema) -> String? {
         if parameter.type == .enumeration {
             guard !parameter.cases.isEmpty else { return "is an enumeration without cases" }

@@ -1,6 +1,6 @@
 import Storage
 
-/// For each key the expressions that it finds, each with what is left to evaluate beside it: a question reads a list from its
+/// For each key the expressions that it finds, each with the rest that is to be evaluated beside it. A question reads one list from its
 /// start to its end, and nothing else.
 ///
 /// Up to ``chunkMax`` words are one chunk of a pool, which grows and shrinks by halves; longer lists are a row of chunks of
@@ -94,7 +94,8 @@ struct CandidateLists: ~Copyable {
     ///
     /// - Parameters:
     ///   - entry: The expression, with ``sharedFlag`` if it is on several lists.
-    ///   - rest: What is left to evaluate of it, its length first; at most ``ConditionProgram/restMax`` words and that.
+    ///   - rest: The rest of it that is to be evaluated: first its length, then at most ``ConditionProgram/restMax``
+    ///     words.
     ///   - key: The key.
     mutating func insert(_ entry: UInt32, _ rest: Span<UInt32>, _ key: UInt32) {
         self.lists.extend(to: Int(key), repeating: 0)
@@ -253,7 +254,7 @@ struct CandidateLists: ~Copyable {
 
     // MARK: Invariants
 
-    /// What is wrong with the lists; empty if nothing.
+    /// The faults of the lists; empty if there are none.
     func checkInvariants() -> [String] {
         var faults: [String] = []
         var shared = 0

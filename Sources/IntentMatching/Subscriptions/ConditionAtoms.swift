@@ -16,13 +16,13 @@ struct ConditionAtoms: ~Copyable {
     private var atoms = KeyTable<UInt64>()
     /// By the number of the atom, for those that are asked.
     private(set) var questions = Column<Question>()
-    /// What is asked, in full; nil for equalities.
+    /// The whole atom of each; nil for equalities.
     private(set) var asked: [MatchAtom?] = []
     /// The equalities that questions exclude.
     private(set) var excluded = ByteStore<UInt32>()
     private var writer = ByteWriter()
 
-    /// A question about an attribute, with what answers it for most values.
+    /// A question about an attribute, in a short form that answers it for most values.
     struct Question: BitwiseCopyable {
         enum Form: UInt8 {
             case other
@@ -125,7 +125,7 @@ struct ConditionAtoms: ~Copyable {
         return (number, false)
     }
 
-    /// Notes what a new atom asks for. The equalities that it excludes are atoms, too, so that it needs no values.
+    /// Notes the question of a new atom. The equalities that it excludes are atoms, too, so that it needs no values.
     private mutating func ask(_ number: UInt32, _ attribute: UInt32, _ atom: MatchAtom) {
         var question = Question(name: attribute)
         if case .numeric(let range) = atom, let (first, last) = range.integers {

@@ -42,7 +42,7 @@ enum ConditionProgram {
         }
     }
 
-    // MARK: What is left
+    // MARK: Rests
 
     /// The longest rest that is kept beside an expression, in words.
     static let restMax = 64
@@ -53,7 +53,7 @@ enum ConditionProgram {
     @inline(__always)
     static func restLength(_ word: UInt32) -> Int { word == self.elsewhere ? 0 : self.length(word) }
 
-    /// What is left of a program when two atoms are known to hold: parts that all must hold, their length before them.
+    /// The rest of a program when two atoms are known to hold: its length, then the parts, which all must hold.
     static func rest(of program: [UInt32], without first: UInt32?, _ second: UInt32?, _ rest: inout [UInt32]) {
         rest.removeAll(keepingCapacity: true)
         rest.append(0)

@@ -39,13 +39,13 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
     private var unindexed = CandidateLists()
     /// Conditions that every push evaluates, since no equality must hold for them.
     package private(set) var unindexedCount = 0
-    /// By expression: what finds it, in one word, see ``store(_:_:_:)``.
+    /// By expression: the atoms or pairs that find it, in one word, see ``store(_:_:_:)``.
     private var accesses = Column<UInt32>()
-    /// What finds expressions that are found by several atoms or pairs: on which lists they are.
+    /// The lists of expressions that several atoms or pairs find.
     private var severalAtoms: [UInt32: [UInt32]] = [:]
     private var severalPairs: [UInt32: [UInt32]] = [:]
-    /// The words of the condition that is being inserted, what may find it, and what is left then: memory that each leaves to
-    /// the next.
+    /// The words of the condition that is being inserted, the atoms that may find it, and its rest then: memory that each condition leaves
+    /// to the next.
     private var program: [UInt32] = []
     private var mostSelective: [UInt32] = []
     private var rest: [UInt32] = []
@@ -92,7 +92,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         defer { swap(&program, &self.program) }
         program.removeAll(keepingCapacity: true)
         self.compile(pattern, &program)
-        // What finds it is sought before it is known whether it is new, as most are: meanwhile memory comes.
+        // Its atoms are sought before it is known whether it is new, as most are: meanwhile memory comes.
         for word in program where ConditionProgram.kind(word) == .atom && word & ConditionAtoms.askedFlag == 0 {
             self.byAtom.prefetch(word)
         }
@@ -332,7 +332,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         Int(atom) < self.pairedNames.count ? self.pairedNames[Int(atom)] : 0
     }
 
-    /// What was found.
+    /// The found expressions.
     private struct Found {
         var expressions: [UInt32] = []
         /// Those that are on several lists, perhaps more than once.
@@ -359,7 +359,7 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
         }
     }
 
-    /// Evaluates what is left of the expressions of a chunk.
+    /// Evaluates the rests of the expressions of a chunk.
     private func ask(_ words: Span<UInt32>, _ event: inout ConditionEvent, _ found: inout Found) {
         var index = 0
         while index < words.count {

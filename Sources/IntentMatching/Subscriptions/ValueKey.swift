@@ -3,7 +3,7 @@ import WidgetModel
 
 /// A value that is no long text as three words, by which it is found: equal values are equal words.
 struct ValueKey: BitwiseCopyable {
-    /// What it is, by the lowest three bits: of a text all of it is eight times its length.
+    /// The kind of value, in the lowest three bits. For a text the whole number is eight times its length.
     let first: UInt64
     let second: UInt64
     let third: UInt64

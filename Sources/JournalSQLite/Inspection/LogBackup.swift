@@ -9,7 +9,7 @@ import WidgetModel
 /// changes again. So copies of the files in their order, each as it is at one moment, are the log as it was at some
 /// commit: nothing in it speaks of anything that is not.
 package struct LogBackup {
-    /// What was copied.
+    /// How many files and bytes were copied.
     package struct Summary: Hashable, Sendable {
         package var files = 0
         package var bytes = 0
@@ -31,7 +31,8 @@ package struct LogBackup {
     /// - Parameters:
     ///   - check: Looks at the copy while it is still partial.
     ///   - step: Called after each file, with how many there are.
-    /// - Throws: What `check` throws; `.invalid` if the target exists; `.corrupt` and others if the source cannot be read; a system's error.
+    /// - Throws: The error of `check`; `.invalid` if the target exists; `.corrupt` and others if the source cannot be read; a system's
+    ///   error.
     package func copy(
         check: (_ directory: String) throws(JournalError) -> Void,
         step: (_ files: Int) -> Void = { _ in }
@@ -72,8 +73,7 @@ package struct LogBackup {
         return summary
     }
 
-    /// Copies what is beside the log to a folder that there is, decisions among it: where the log does not go along, they cannot be
-    /// made again.
+    /// Copies the files beside the log to a folder that exists. Decisions are among them: without the log, they cannot be made again.
     func copyBesideLog(to folder: String) throws(JournalError) -> Summary {
         var summary = Summary()
         for name in LogDirectory.archives + LogDirectory.caches

@@ -6,7 +6,7 @@ extension LogDirectory {
     /// The process that has a data directory or had it last; nil if none is known.
     package static func lastOwner(of path: String) -> Int? { DataDirectory.lastOwner(of: path) }
 
-    /// What a data directory takes and what its file system has, file by file: O(files), a few dozen system calls.
+    /// The sizes of a data directory and its file system, file by file: O(files), a few dozen system calls.
     ///
     /// - Throws: A system's error if the directory cannot be read.
     package static func sizes(of path: String) throws(JournalError) -> StorageSizes {

@@ -5,8 +5,8 @@ package import WidgetModel
 
 /// A data directory that is only read, beside a running gateway or without one.
 ///
-/// Takes no lock and writes nothing but what SQLite itself needs beside a file to read it (`-shm`). What it reads was
-/// committed; of a log that grows, it sees what there was when it was opened.
+/// Takes no lock and writes only the file that SQLite itself needs to read another one (`-shm`). It reads committed
+/// rows only; of a log that grows, it sees the rows that there were when it was opened.
 package final class LogDirectory: LogHistory {
     package let path: String
     package let format: JournalFormat
@@ -101,7 +101,7 @@ package final class LogDirectory: LogHistory {
     }
 }
 
-// MARK: - What is in a directory
+// MARK: - Contents of a directory
 
 extension LogDirectory {
     /// The format of the log in a directory.
@@ -130,10 +130,10 @@ extension LogDirectory {
 
     /// The databases beside the log; each may have more files that begin with its name.
     static let archives = ["timelines.sqlite", "audit.sqlite", "samples.sqlite", "receipts.sqlite"]
-    /// What is made again from the log, and not copied with it.
+    /// Files that are made again from the log, and not copied with it.
     static let caches = ["decisions.sqlite"]
 
-    /// The names of what is in a directory, sorted.
+    /// The names of the files in a directory, sorted.
     static func fileNames(in path: String) throws(JournalError) -> [String] {
         // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.
         guard let stream = unsafe opendir(path) else { throw systemFailure("cannot list the folder \(path)") }

@@ -3,11 +3,12 @@ import Glibc
 package import Journaling
 package import WidgetModel
 
-/// Looks at every row of a log and tells all that is wrong, where reading would stop at the first.
+/// Looks at every row of a log and tells all faults, where reading would stop at the first.
 ///
-/// What is checked: that every file is there and is the one that its name says; SQLite's own check of each; that rows
-/// follow each other without a gap, from file to file as well; checksums; framing; that time does not go back; that outputs
-/// speak of entries there are; and that the write-ahead log was written to its end. What the records mean is not.
+/// It checks that every file is there and is the one that its name says; SQLite's own check of each; that rows follow
+/// each other without a gap, from file to file as well; checksums; framing; that time does not go back; that outputs
+/// are of entries that exist; and that the write-ahead log was written to its end. It does not check the meaning of
+/// records.
 package struct LogSurvey {
     /// Where one partition stands.
     package struct Partition: Hashable, Sendable {
@@ -161,7 +162,7 @@ package struct LogSurvey {
         return walk.ends
     }
 
-    /// What SQLite itself finds.
+    /// Adds the findings of SQLite itself.
     private mutating func checkPages(of database: Database, _ name: String) throws(SQLiteFailure) {
         let check = try database.prepare("PRAGMA quick_check(20)")
         while try check.step() {
@@ -252,7 +253,7 @@ package struct LogSurvey {
     }
 }
 
-/// What trimming has taken away from the front of a log.
+/// The part that trimming has taken from the front of a log.
 enum LogTrimming {
     /// The first file that belongs to the log: the number that the file `trimmed` holds, 1 if there is none. Files below it
     /// may still be there, after a crash.
@@ -275,7 +276,7 @@ package enum DataDirectoryLock {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // A shared lock that is given back at once: it fails only where somebody has the exclusive one.
+        // A shared lock that is given back at once: it fails only where another process has the exclusive one.
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
         _ = flock(descriptor, LOCK_UN)
         return false

@@ -2,13 +2,13 @@ import CSQLite
 import Journaling
 import WidgetModel
 
-/// Walks over the rows of one log file and notes what is wrong with each, going on behind it.
+/// Walks over the rows of one log file and notes the faults of each, going on behind it.
 struct RowWalk {
     private let database: Database
     private let file: String
     private let partitions: Int
     private(set) var faults: [LogFault] = []
-    /// Where each partition stands behind what was walked over.
+    /// The end of each partition behind the rows that were walked over.
     private(set) var ends: [PartitionStart]
     /// Of the partition walked over last.
     private(set) var entries = 0
@@ -126,7 +126,7 @@ struct RowWalk {
         self.lastVersion = version
     }
 
-    /// Notes what is missing before a row, or that it stands where another one was already.
+    /// Notes the rows that are missing before a row, or that its position belongs to an earlier row.
     private mutating func expect(
         _ position: UInt64,
         after last: UInt64,

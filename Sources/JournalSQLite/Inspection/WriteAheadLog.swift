@@ -3,10 +3,10 @@ import Journaling
 
 /// SQLite's write-ahead log, as far as to tell whether it was written to its end.
 ///
-/// SQLite reads it up to the last commit whose frames are whole and says nothing of what follows. Format: "WAL-mode File
-/// Format", sqlite.org/walformat.html.
+/// SQLite reads it up to the last commit whose frames are whole and says nothing of the frames behind it. Format:
+/// "WAL-mode File Format", sqlite.org/walformat.html.
 struct WriteAheadLog {
-    /// What is wrong with the end, nil if nothing is.
+    /// The fault of the end; nil if it has none.
     let fault: String?
 
     private static let headerBytes = 32

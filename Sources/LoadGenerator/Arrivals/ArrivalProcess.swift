@@ -1,4 +1,4 @@
-/// When operations are meant to happen: an open loop, in which nobody waits for an answer before the next one.
+/// When operations are meant to happen: an open loop, in which no operation waits for the answer to an earlier one.
 package enum ArrivalProcess: Hashable, Sendable {
     /// At even distances.
     case uniform(RateCurve)

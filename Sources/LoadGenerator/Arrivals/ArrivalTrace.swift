@@ -1,8 +1,8 @@
 /// Instants that were recorded somewhere, to be played again.
 ///
 /// A text file: on each line the seconds since the first event of the recording, with at most nine decimals, never falling.
-/// Empty lines and what follows a `#` are left out; so is what follows a comma, so that a CSV file whose first column is a
-/// time will do.
+/// Empty lines and the text behind a `#` are left out; so is the text behind a comma, so that a CSV file whose first
+/// column is a time will do.
 package struct ArrivalTrace: Hashable, Sendable {
     /// Nanoseconds, never falling.
     package let instants: [Int64]

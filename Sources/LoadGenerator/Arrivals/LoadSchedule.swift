@@ -34,7 +34,7 @@ package struct LoadSchedule: Sendable {
         }
     }
 
-    /// The source of what is due next; of several at one instant, the one that stands first.
+    /// The source of the next due operation; of several at one instant, the first one in the list.
     private var first: Int? {
         var found: Int?
         var earliest = Int64.max

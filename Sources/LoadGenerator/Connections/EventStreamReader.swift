@@ -48,10 +48,10 @@ package struct EventStreamReader: Sendable {
         self.event = []
     }
 
-    /// A line is never so long; what is longer is cut.
+    /// A line is never so long; a longer one is cut.
     package static let lineMax = 1_048_576
 
-    /// Reads what has come and appends the events that are whole.
+    /// Reads the bytes that have come and appends the events that are whole.
     package mutating func read(_ bytes: Span<UInt8>, into notices: inout [Notice]) {
         self.hasBegun = true
         for index in bytes.indices {

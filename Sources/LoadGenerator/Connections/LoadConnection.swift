@@ -3,7 +3,7 @@ import HTTPTransport
 import NIOCore
 import TLS
 
-/// Whom a connection tells what comes on it; always on its loop.
+/// The receiver of a connection's answers and events; always called on its loop.
 protocol LoadConnectionOwner: AnyObject {
     /// The server's SETTINGS have come.
     func connectionOpened(_ connection: LoadConnection)
@@ -16,11 +16,11 @@ protocol LoadConnectionOwner: AnyObject {
     func connection(_ connection: LoadConnection, refused exchange: Exchange, _ reason: String)
     /// All that was there to read is read; more can be sent.
     func connectionReadCompleted(_ connection: LoadConnection)
-    /// The connection has gone, with what still waited on it.
+    /// The connection has gone, with the requests that still waited on it.
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String)
 }
 
-/// One connection of the generator: TLS, HTTP/2 and a table of what waits.
+/// One connection of the generator: TLS, HTTP/2 and a table of waiting requests.
 ///
 /// The transport's own client has a completion, a response value and a deadline for each request, which is right for a
 /// gateway that sends some thousands a second. Here a request is a row in a table and answers are read as batches:
@@ -90,7 +90,7 @@ final class LoadConnection: ChannelInboundHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // Of a channel that never connected, whoever dialled hears.
+        // The dialler hears of a channel that never connected.
         guard self.wasActive else { return self.hasEnded = true }
         self.ended("the connection was closed")
     }
@@ -159,7 +159,7 @@ final class LoadConnection: ChannelInboundHandler {
         UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000)
     }
 
-    /// Hands on what has been read.
+    /// Hands on the responses and events that have been read.
     private func deliver(at now: Int64) {
         self.session.takeResponses(into: &self.responses)
         if !self.responses.isEmpty {
@@ -218,7 +218,7 @@ final class LoadConnection: ChannelInboundHandler {
     ///
     /// - Parameters:
     ///   - template: The request.
-    ///   - exchange: What is known of it but its stream.
+    ///   - exchange: Its facts, except for its stream.
     ///   - isStreamed: Whether its answer comes in pieces.
     /// - Returns: Whether the connection takes requests.
     func submit(_ template: borrowing RequestTemplate, _ exchange: Exchange, isStreamed: Bool = false) -> Bool {
@@ -240,7 +240,7 @@ final class LoadConnection: ChannelInboundHandler {
         return true
     }
 
-    /// Sends what was queued, unless the end of a round of reading will.
+    /// Sends the queued requests, unless the end of a round of reading will.
     func flushIfWritten() {
         if self.isWritten, !self.isReading { self.flush() }
     }
@@ -275,7 +275,7 @@ final class LoadConnection: ChannelInboundHandler {
 
     // MARK: The end
 
-    /// What still waits; its answers are not wanted any more.
+    /// The requests that still wait; their answers are not wanted any more.
     func endAll() -> [Exchange] { self.exchanges.removeAll() }
 
     private func ended(_ reason: String) {

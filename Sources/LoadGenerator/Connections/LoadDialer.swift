@@ -11,7 +11,7 @@ struct LoadDialer {
     /// Connects to a listener; the owner is told when the server's SETTINGS have come, and when it ends.
     ///
     /// - Parameters:
-    ///   - index: What the owner knows it by.
+    ///   - index: The number by which the owner knows it.
     ///   - streams: Requests at once on it.
     ///   - failed: Called with the reason if there is no connection; the owner is told nothing then.
     func dial(

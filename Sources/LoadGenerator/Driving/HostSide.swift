@@ -3,9 +3,9 @@ import HTTP2
 import NIOCore
 import WidgetModel
 
-/// The hosts of a run: they read their event streams and say what they show, as quickly as the scenario has it.
+/// The hosts of a run: they read their event streams and report the entries that they show, as quickly as the scenario has it.
 ///
-/// It also asks what has become of some pushes, for the stage ``LatencyStage/decided``.
+/// It also asks for the decisions about some pushes, for the stage ``LatencyStage/decided``.
 final class HostSide {
     private let scene: LoadScene
     private let scenario: LoadScenario
@@ -21,7 +21,7 @@ final class HostSide {
     /// Reloads whose hosts are still at work, in the order in which they will be done.
     private var prompt = Deque<Shown>()
     private var slow = Deque<Shown>()
-    /// What requests that are out are about, by number.
+    /// The subjects of the requests that are out, by number.
     private var groups: [Int64: [Shown]] = [:]
     private var number: Int64 = 0
     private var inquiries: PushInquiries
@@ -94,7 +94,7 @@ final class HostSide {
         return promise.futureResult
     }
 
-    /// Tells the machine what happened, and does what it makes of that.
+    /// Gives the machine an event, and performs the resulting actions.
     private func perform(
         at now: Int64 = MonotonicTime.now,
         _ event: (inout HostStreamsMachine, inout [HostStreamsMachine.Action]) -> Void
@@ -125,7 +125,7 @@ final class HostSide {
         }
     }
 
-    /// Connects a stream, or what asks questions.
+    /// Connects a stream, or the connection for questions.
     private func dial(_ index: Int) {
         let isInquirer = index == self.streams.count
         let connection = self.dialer?.dial(
@@ -186,12 +186,12 @@ final class HostSide {
         self.times.note(number, load: Int32(load), intended: intended)
     }
 
-    /// A push was accepted: what is decided of it is asked, of some.
+    /// A push was accepted: some of them are asked for their decisions.
     func follow(_ exchange: Exchange) { self.inquiries.follow(exchange) }
 
-    // MARK: What hosts do
+    // MARK: Acts of hosts
 
-    /// Sends what is due. When to come again; nil if nothing waits.
+    /// Sends the due acknowledgements and questions. Returns when to call it again; nil if nothing waits.
     func pump(_ now: Int64) -> Int64? {
         var bulk: [Shown] = []
         for _ in 0..<2 {
@@ -276,7 +276,7 @@ final class HostSide {
     func close() {
         self.perform { $0.close(&$1) }
         for stream in self.streams { stream.connection?.close() }
-        // What was asked for and not told until the end counts as later than all that was.
+        // A decision that was asked for and not told until the end counts as later than all told ones.
         if let driver {
             for inquiry in self.inquiries.open {
                 driver.tally.missed(.decided, inquiry.load, intended: driver.instant(inquiry.intended))
@@ -285,7 +285,7 @@ final class HostSide {
         self.inquirer?.close()
     }
 
-    /// What a request of this side is for, in the place of a load's index.
+    /// The purpose of a request of this side, in the place of a load's index.
     private enum Purpose: Int32 {
         case stream = -1
         case acknowledgement = -2

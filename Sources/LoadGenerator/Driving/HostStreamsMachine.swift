@@ -1,7 +1,7 @@
-/// The decisions about the connections of hosts: which is made when, what comes of one that is lost, and when all are there.
+/// The decisions about the connections of hosts: when to make which, what to do about a lost one, and when all are there.
 ///
-/// What happened goes in as a call; what to do about it is appended to a list of actions. It has no clock and no connection. A
-/// stream is known by its index; the connection for questions, which has no stream, comes behind them.
+/// An event goes in as a call; the resulting actions are appended to a list. It has no clock and no connection. A stream is known by its
+/// index; the connection for questions, which has no stream, comes behind them.
 struct HostStreamsMachine {
     /// A load had a stream drop and connect again, and meant it to at an instant.
     struct Again: Hashable, Sendable {

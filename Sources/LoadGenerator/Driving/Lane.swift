@@ -16,10 +16,10 @@ struct Lane {
     var disconnectedAt: Int64?
     /// An operation that is due and has found no room yet.
     private(set) var held: LoadSchedule.Operation?
-    /// Until when something that was due found no room, in nanoseconds after the run's beginning: what was due by then had to
-    /// wait for answers, all of it and not only what stood first.
+    /// Until when a due operation found no room, in nanoseconds after the run's beginning. All operations that were due by then had to wait
+    /// for answers, not only the first.
     private(set) var heldUntil: Int64 = -1
-    /// Requests that a server did not process, to be sent again before what is due now.
+    /// Requests that a server did not process, to be sent again before the operations that are due now.
     private(set) var refused: Deque<Exchange> = []
     private var turn = 0
 
@@ -55,7 +55,7 @@ struct Lane {
         self.heldUntil = max(self.heldUntil, now)
     }
 
-    /// There is room again for what was held.
+    /// There is room again for the held operation.
     mutating func endHold(at now: Int64) { self.heldUntil = max(self.heldUntil, now) }
 
     /// Takes back a request that was not processed.
@@ -72,7 +72,7 @@ struct Lane {
     /// The request that is to be sent again first has been.
     mutating func popRefused() { self.refused.removeFirst() }
 
-    /// Gives up what is still to be sent again.
+    /// Gives up the requests that are still to be sent again.
     mutating func endRefused() -> [Exchange] {
         defer { self.refused = [] }
         return Array(self.refused)

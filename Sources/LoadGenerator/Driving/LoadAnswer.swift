@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// What answers say beside their status.
+/// The words of answers beside their status.
 enum LoadAnswer {
     /// The `reason` of APNs, the `code` of a problem detail, or nothing that is known.
     static func reason(_ body: Span<UInt8>) -> String {

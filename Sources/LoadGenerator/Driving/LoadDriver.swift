@@ -3,12 +3,12 @@ import NIOCore
 import Scenarios
 import TLS
 
-/// Sends a scenario's operations when they are due and takes what comes back; all of it on one event loop.
+/// Sends a scenario's operations when they are due and takes the answers, all on one event loop.
 ///
-/// An open loop: what is due is sent whether or not earlier answers have come, as long as a connection has a stream left.
-/// What finds none waits in the schedule, which is computed and takes no memory, and its latency counts from when it was
-/// due. So a server that stalls is not asked less often meanwhile, and all that waits behind its stall is counted as having
-/// waited (no coordinated omission).
+/// An open loop: a due operation is sent whether or not earlier answers have come, as long as a connection has a stream
+/// left. An operation that finds none waits in the schedule, which is computed and takes no memory, and its latency
+/// counts from when it was due. So a server that stalls is not asked less often meanwhile, and all operations that wait
+/// behind its stall count their wait (no coordinated omission).
 final class LoadDriver {
     let scene: LoadScene
     let scenario: LoadScenario
@@ -25,13 +25,13 @@ final class LoadDriver {
     private var tickAt = Int64.max
     private var isRunning = false
     private var isPumping = false
-    /// What makes connections; set before the run.
+    /// Makes connections; set before the run.
     var dialer: LoadDialer?
     /// Nanoseconds between two attempts to connect again, at first and at most.
     private static let reconnectDelayMin: Int64 = 20_000_000
     private static let reconnectDelayMax: Int64 = 500_000_000
     private var whenDone: EventLoopPromise<Void>?
-    /// Told of each connection until the run begins, and of what keeps one from being made.
+    /// Told of each connection until the run begins, and of each failure to make one.
     var onOpen: (() -> Void)?
     var onFailure: ((String) -> Void)?
     private var onProgress: (@Sendable (LoadProgress) -> Void)?
@@ -75,7 +75,7 @@ final class LoadDriver {
 
     private var end: Int64 { self.beginning + self.scenario.length }
 
-    /// Sends what is due, and arranges for the next time.
+    /// Sends the due operations, and arranges for the next time.
     func pump() {
         guard self.isRunning, !self.isPumping else { return }
         self.isPumping = true
@@ -196,7 +196,7 @@ final class LoadDriver {
         self.isRunning = false
         self.tick?.cancel()
         self.endedAt = now
-        // What was due and never went counts as failed: no server is fast because it was not asked.
+        // An operation that was due and never sent counts as failed: no server is fast because it was not asked.
         for index in self.lanes.indices {
             while let (operation, isNew) = self.lanes[index].next(by: self.scenario.length - 1) {
                 if isNew { self.tally.due(operation.load, at: operation.due) }
@@ -221,8 +221,8 @@ final class LoadDriver {
         self.finish(MonotonicTime.now)
     }
 
-    /// Connects again in the place of a connection that has gone, and goes on trying: a server that comes back is found, and
-    /// what was due meanwhile is sent then.
+    /// Connects again in the place of a connection that has gone, and goes on trying: a server that comes back is
+    /// found, and the operations that were due meanwhile are sent then.
     ///
     /// - Parameter reason: Why there is none. The run ends by it once the listener has had no connection for as long as the
     ///   scenario's ``LoadScenario/outageMax``.

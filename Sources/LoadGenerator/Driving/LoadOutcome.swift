@@ -1,4 +1,4 @@
-/// What a run has counted, and what it has cost the generator.
+/// The counts of a run, and its cost for the generator.
 package struct LoadOutcome: Sendable {
     package var tally: LoadTally
     /// UNIX milliseconds of its beginning.

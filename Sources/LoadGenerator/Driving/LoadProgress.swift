@@ -1,4 +1,4 @@
-/// How far a run is, for who watches.
+/// How far a run is, for those that watch it.
 package struct LoadProgress: Hashable, Sendable {
     /// Nanoseconds since its beginning, and how long it is.
     package var elapsed: Int64

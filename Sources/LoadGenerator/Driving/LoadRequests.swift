@@ -77,7 +77,7 @@ struct LoadRequests {
     /// Sends a request of a load.
     ///
     /// - Parameters:
-    ///   - exchange: What is known of it but its stream. One that is sent again has the id that it had.
+    ///   - exchange: Its facts, except for its stream. One that is sent again has the id that it had.
     ///   - connection: Where it goes.
     /// - Returns: False if the connection takes no more requests.
     mutating func send(_ exchange: Exchange, on connection: LoadConnection) -> Bool {

@@ -37,8 +37,8 @@ struct PushInquiries: Sendable {
     /// All whose decision has not been told.
     var open: [Inquiry] { Array(self.due) + Array(self.asked.values) }
 
-    /// A push was accepted: what is decided of it is asked, of some. Which ones goes by a hash of their numbers, so that the
-    /// sample is spread over the run; the first push is always in it.
+    /// A push was accepted: some of them are asked for their decisions. A hash of their numbers selects them, so that
+    /// the sample is spread over the run; the first push is always in it.
     mutating func follow(_ exchange: Exchange) {
         let place = Double(StableHash.mix(UInt64(exchange.number)) >> 11) * 0x1p-53
         guard place < self.share || exchange.number == 1, self.due.count + self.asked.count < Self.pushesMax

@@ -2,7 +2,7 @@
 package enum LatencyStage: String, Hashable, Sendable, CaseIterable {
     /// The answer has come: of a push, it is on disk.
     case accepted
-    /// Every partition has decided what the push does to whom.
+    /// Every partition has decided the push's matches.
     case decided
     /// A reload has reached its host.
     case delivered

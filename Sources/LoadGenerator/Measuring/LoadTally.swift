@@ -22,7 +22,7 @@ package struct LoadTally: Sendable {
         }
     }
 
-    /// What one load counts.
+    /// The counts of one load.
     package struct Counts: Sendable {
         package var due = 0
         package var sent = 0
@@ -30,7 +30,7 @@ package struct LoadTally: Sendable {
         package var answered = 0
         package var failures: [Failure: Int] = [:]
         package var stages: [LatencySeries?] = LatencyStage.allCases.map { _ in nil }
-        /// Pushes whose decision was read, the instances that they matched, and what was decided for those.
+        /// Pushes whose decision was read, the instances that they matched, and the outcomes for those.
         package var followed = 0
         package var matched = 0
         package var outcomes: [PushOutcome: Int] = [:]
@@ -60,14 +60,14 @@ package struct LoadTally: Sendable {
     /// Times without any connection, in the order in which they began; at most ``outagesMax``.
     package private(set) var outages: [Outage] = []
 
-    /// What the generator may be late and still count as on time: a millisecond.
+    /// The most microseconds that the generator may be late and still count as on time: a millisecond.
     package static let lateAfter: UInt64 = 1000
     /// Reasons that are told apart in each load; more are `other`.
     package static let reasonsMax = 64
     /// Outages that are told one by one.
     package static let outagesMax = 1000
 
-    /// Intervals that are told apart; what comes later counts in the last one.
+    /// Intervals that are told apart; later answers count in the last one.
     package static let intervalsMax = 1200
 
     /// The interval of a run's series: a sixtieth of it, so that a comparison has enough of them, at least a tenth of a second.
@@ -108,7 +108,7 @@ package struct LoadTally: Sendable {
         self.loads[load].stages[stage.index, default: self.interval].noteUnreached(intended: intended)
     }
 
-    /// What was decided of a push was read.
+    /// The decision about a push was read.
     package mutating func decided(_ load: Int, matched: Int, outcomes: [PushOutcome: Int]) {
         self.loads[load].followed += 1
         self.loads[load].matched += matched
@@ -180,7 +180,7 @@ package struct LoadTally: Sendable {
     package var answered: Int { self.loads.reduce(0) { $0 + $1.answered } }
     package var failed: Int { self.loads.reduce(0) { $0 + $1.failed } }
 
-    /// The share of what was sent that the generator sent late although there was room.
+    /// The share of requests that the generator sent late although there was room.
     package var behind: Double {
         let late = self.lateness.totalCount - self.onTime
         return self.sent == 0 ? 0 : Double(late) / Double(self.sent)

@@ -1,7 +1,7 @@
 /// A time in which a listener of the server had no connection with the generator. Instants are nanoseconds after the run's
 /// beginning.
 package struct Outage: Hashable, Sendable {
-    /// What listens there: `push` or `host`.
+    /// The listener there: `push` or `host`.
     package let listener: String
     /// When the last connection was lost.
     package let began: Int64

@@ -1,7 +1,7 @@
 import Scenarios
 
-/// Confidence intervals of differences by drawing again from what was measured, block by block; the same blocks give the same
-/// intervals, on every machine.
+/// Confidence intervals of differences by drawing again from the measured values, block by block; the same blocks give the same intervals,
+/// on every machine.
 ///
 /// Source: Efron, Tibshirani, "An Introduction to the Bootstrap" (1993), the percentile interval, for blocks as in Künsch, "The
 /// Jackknife and the Bootstrap for General Stationary Observations" (1989).
@@ -10,7 +10,7 @@ enum Bootstrap {
     static let resamples = 1000
     /// The share of intervals that hold the true difference, if blocks are independent.
     static let confidence = 0.95
-    /// Of fewer blocks nothing is said.
+    /// Fewer blocks give no interval.
     static let blocksMin = 8
 
     /// The intervals of `after - before`, for each figure; nil if one side has too few blocks.

@@ -77,7 +77,7 @@ extension LoadComparison {
         JSONValue.Member(name: name, value: value)
     }
 
-    /// A figure; JSON has no number for what is infinite.
+    /// A figure; JSON has no number for infinity.
     private static func figure(_ value: Double) -> JSONValue {
         value.isFinite ? .double(value) : .string(value > 0 ? "never" : "-never")
     }

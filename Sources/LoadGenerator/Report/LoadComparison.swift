@@ -1,8 +1,8 @@
 package import WidgetModel
 
-/// Two runs beside each other: what of their latencies and rates has changed, and whether by more than chance.
+/// Two runs beside each other: which of their latencies and rates have changed, and whether by more than chance.
 package struct LoadComparison: Sendable {
-    /// What a comparison shows of a figure.
+    /// The verdict of a comparison on a figure.
     package enum Verdict: String, Hashable, Sendable, CaseIterable {
         case better
         case worse
@@ -34,7 +34,8 @@ package struct LoadComparison: Sendable {
 
         package var difference: Double { Bootstrap.difference(self.before, self.after) }
 
-        /// How much worse it has become, as a share of what it was: 0.5 is half as much again. Zero for what is better.
+        /// How much worse it has become, as a share of the earlier value: 0.5 is half as much again. Zero if it is
+        /// better.
         package var worsening: Double {
             guard self.before != self.after, self.before.isFinite else { return 0 }
             guard self.before > 0, self.after > 0 else { return self.before == self.after ? 0 : self.isCost ? 1 : 0 }
@@ -153,7 +154,8 @@ package struct LoadComparison: Sendable {
         return found
     }
 
-    /// A figure that a run can have; what a file says need not be one. What so many operations never came to is infinite.
+    /// A figure that a run can have; nil if a file has none there. A stage that so many operations never came to is
+    /// infinite.
     static func number(_ value: JSONValue?) -> Double? {
         let number: Double
         switch value {

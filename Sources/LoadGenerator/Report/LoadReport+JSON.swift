@@ -115,7 +115,7 @@ extension LoadReport {
         ])
     }
 
-    /// What there is of each stage.
+    /// The figures of each stage that has any.
     private static func stages(_ latencies: (LatencyStage) -> JSONValue?) -> JSONValue {
         .object(LatencyStage.allCases.compactMap { stage in latencies(stage).map { self.member(stage.rawValue, $0) } })
     }
@@ -152,7 +152,7 @@ extension LoadReport {
         return .object([self.member("count", self.count(latencies.count))] + self.percentiles(latencies))
     }
 
-    /// The percentiles, and the mean of what came at all.
+    /// The percentiles, and the mean of the answers that came at all.
     private static func percentiles(_ latencies: Latencies) -> [JSONValue.Member] {
         let histogram = latencies.histogram
         return self.percentiles.map { percentile in
@@ -176,7 +176,7 @@ extension LoadReport {
         ])
     }
 
-    /// What was decided of the pushes that were followed; null if none was.
+    /// The decisions about the pushes that were followed; null if none was.
     private static func decisions(_ counts: LoadTally.Counts) -> JSONValue {
         guard counts.followed > 0 else { return .null }
         return .object(

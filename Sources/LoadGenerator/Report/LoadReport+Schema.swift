@@ -31,7 +31,7 @@ extension LoadReport {
     private static let number = JSONSchema.value("number")
     private static let null = JSONSchema.value("null")
     private static let numberOrNull = JSONSchema.value("number", "null")
-    /// Null where there was nothing to measure, `"never"` for what so many operations never came to.
+    /// Null where there was nothing to measure, `"never"` for a stage that so many operations never came to.
     private static let figure = JSONSchema.either(
         JSONSchema.value("number", "null"),
         JSONSchema.choice([.string("never")])

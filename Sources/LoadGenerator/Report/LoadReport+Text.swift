@@ -34,7 +34,7 @@ extension LoadReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What failed, the most frequent first.
+    /// The failures, the most frequent first.
     var failures: [(load: String, what: String, count: Int)] {
         zip(self.scenario.loads, self.tally.loads).flatMap { load, counts in
             counts.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { failure, count in
@@ -43,7 +43,7 @@ extension LoadReport {
         }
     }
 
-    /// What one has to know to believe the numbers.
+    /// The facts that a reader needs to judge the numbers.
     var remarks: [String] {
         var remarks: [String] = []
         var rate = "\(ReportText.count(Int(self.answeredPerSecond))) answered a second"
@@ -89,7 +89,7 @@ extension LoadReport {
         return remarks
     }
 
-    /// What was decided of the pushes that were followed, a sentence a load.
+    /// The decisions about the pushes that were followed, a sentence a load.
     private var outcomeRemarks: [String] {
         zip(self.scenario.loads, self.tally.loads).compactMap { load, counts in
             guard counts.followed > 0 else { return nil }
@@ -119,7 +119,7 @@ extension LoadReport {
         return "\(ReportText.decimal(value * 100)) %"
     }
 
-    /// `870 us`, `12.5 ms`, `3.2 s`; `never` for what is infinite, a dash for nil.
+    /// `870 us`, `12.5 ms`, `3.2 s`; `never` for infinity, a dash for nil.
     static func latency(_ microseconds: Double?) -> String {
         guard let microseconds else { return "–" }
         if microseconds == .infinity { return "never" }

@@ -1,7 +1,7 @@
 import Histogram
 package import ReportPages
 
-/// What a run has shown: the counts, the latencies, and whether its objectives are met.
+/// The result of a run: the counts, the latencies, and whether its objectives are met.
 package struct LoadReport: Sendable {
     /// An objective with what the run has reached.
     package struct Result: Sendable {
@@ -66,8 +66,8 @@ package struct LoadReport: Sendable {
         self.outcome.elapsed == 0 ? 0 : Double(self.outcome.cpu) / Double(self.outcome.elapsed)
     }
 
-    /// Whether what was measured may be the generator's own doing: more than one operation in a hundred went out a
-    /// millisecond late although there was room for it.
+    /// Whether the generator itself may have caused the measured values: more than one operation in a hundred went out
+    /// a millisecond late although there was room for it.
     package var isGeneratorTheBottleneck: Bool { self.tally.behind > 0.01 }
 
     /// Whether some load was driven by answers and not by time.

@@ -1,6 +1,6 @@
-/// One of a scenario's loads: what is sent, and when.
+/// One of a scenario's loads: which operations are sent, and when.
 package struct Load: Hashable, Sendable {
-    /// What one operation is.
+    /// The kind of one operation.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A push to one host's token.
         case pushes
@@ -14,7 +14,7 @@ package struct Load: Hashable, Sendable {
         case reconnects
     }
 
-    /// Whom a targeted push reaches.
+    /// The widgets that a targeted push reaches.
     package enum Reach: String, Hashable, Sendable, CaseIterable {
         /// The widgets with one value of the parameter, each time the next one.
         case value
@@ -45,7 +45,7 @@ package struct Load: Hashable, Sendable {
         self.process = process
     }
 
-    /// A load of few operations (one push for everybody) keeps them, however much smaller the scene gets.
+    /// A load of few operations (one push for all widgets) keeps them, however much smaller the scene gets.
     func scaled(by factor: Double) -> Load {
         var copy = self
         switch self.process {

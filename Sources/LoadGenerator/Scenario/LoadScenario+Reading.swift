@@ -6,9 +6,9 @@ extension LoadScenario {
     ///
     /// - Parameters:
     ///   - text: YAML.
-    ///   - file: What the file is called in messages.
+    ///   - file: The file's name in messages.
     ///   - trace: Gives the text of a file that is named by the scenario, nil if it cannot be read.
-    /// - Throws: Everything that is wrong with it, with lines and columns.
+    /// - Throws: All its faults, with lines and columns.
     package init(reading text: String, file: String, trace: (String) -> String?) throws(ScenarioFaults) {
         var reading = LoadScenarioReading(text: ScenarioText(file: file))
         let scenario = reading.scenario(text, trace)

@@ -1,11 +1,11 @@
-/// What is put on a gateway: a scene, loads over time, and what has to come of them.
+/// A test of a gateway: a scene, loads over time, and the results that they must have.
 package struct LoadScenario: Hashable, Sendable {
     package var name = "Load"
     package var about = ""
     package var seed: UInt64 = 1
     /// Nanoseconds after which nothing is sent any more.
     package var length: Int64 = 10_000_000_000
-    /// Nanoseconds that are waited for what is on its way then.
+    /// Nanoseconds of waiting for the answers on their way then.
     package var settle: Int64 = 5_000_000_000
     /// Nanoseconds without any connection to a listener after which a run ends before its time.
     package var outageMax: Int64 = 60_000_000_000
@@ -66,7 +66,7 @@ package struct LoadScenario: Hashable, Sendable {
         return copy
     }
 
-    /// The schedule of what is driven by time, cut off at the scenario's end.
+    /// The schedule of the loads that are driven by time, cut off at the scenario's end.
     package func schedule() -> LoadSchedule {
         LoadSchedule(self.loads.map { load in load.process.map { (load.start, $0) } }, seed: self.seed)
     }

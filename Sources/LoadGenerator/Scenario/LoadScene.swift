@@ -34,7 +34,7 @@ package struct LoadScene: Sendable {
 
     static let hostPrefix = Array("load-".utf8)
 
-    /// What a widget's parameter is. A new registration moves every widget of the host on by one.
+    /// The value of a widget's parameter. A new registration moves every widget of the host on by one.
     func value(host: Int, widget: Int, revision: Int) -> String {
         "v\((host + widget * 7 + revision - 1) % self.scenario.hosts.values)"
     }
@@ -65,7 +65,7 @@ package struct LoadScene: Sendable {
 
     static let devicePush = Array("{\"aps\":{\"content-changed\":true}}".utf8)
 
-    /// A targeted push for everybody, or for the widgets with one value.
+    /// A targeted push for all widgets, or for those with one value.
     func targetedPush(_ reach: Load.Reach, value: Int) -> [UInt8] {
         let match =
             reach == .everyone

@@ -32,7 +32,7 @@ package enum QuickScenario: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What it shows, as a list says it.
+    /// Its purpose, as a list says it.
     package var about: String {
         switch self {
         case .burst:

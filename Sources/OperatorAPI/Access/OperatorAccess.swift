@@ -5,8 +5,8 @@ package import Settings
 import TLS
 import WidgetModel
 
-/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so; and to read what is
-/// of their team, senders by a key that reads.
+/// The callers that may use the operators' routes: holders of a token or certificate, or every caller if the configuration says so; and, to
+/// read their team's own data, senders with a key that reads.
 ///
 /// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.
 package struct OperatorAccess: Sendable {
@@ -16,7 +16,7 @@ package struct OperatorAccess: Sendable {
     private let tokens: VerifiedTokens?
 
     /// - Parameters:
-    ///   - operators: Who is known.
+    ///   - operators: The configuration's operators.
     ///   - ownToken: Where the gateway's own token is or is to be; nil for a gateway that has none.
     ///   - revocations: Certificates that are no longer believed.
     ///   - tokens: Knows senders by their provider tokens; nil where none is let in.
@@ -36,7 +36,7 @@ package struct OperatorAccess: Sendable {
     /// The file with the gateway's own token, while that counts.
     package var tokenFile: String? { self.known.value.hasOwnToken ? self.ownToken?.path : nil }
 
-    /// Who is known, which changes when the configuration is read again.
+    /// The known callers, which change when the configuration is read again.
     private struct Known: Sendable {
         let tokens: [(digest: [UInt8], caller: OperatorCaller)]
         let certificates: [GatewayConfiguration.OperatorCertificate]
@@ -55,14 +55,15 @@ package struct OperatorAccess: Sendable {
         }
     }
 
-    /// Knows others from now on: the next request of any other is refused.
+    /// Knows other callers from now on: the next request of an unknown one is refused.
     ///
-    /// - Throws: If the gateway's own token is needed, and can be neither read nor made; who was known is known then.
+    /// - Throws: If the gateway's own token is needed, and can be neither read nor made; the known callers stay the
+    ///   same then.
     package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.Fault) {
         self.known.set(try Known(operators, self.ownToken))
     }
 
-    /// Who asks, and of what that caller may know.
+    /// The caller, and the data that it may see.
     package struct Visitor: Sendable {
         package let caller: OperatorCaller
         package let reach: Reach
@@ -73,15 +74,15 @@ package struct OperatorAccess: Sendable {
         }
     }
 
-    /// Who asks.
+    /// The visitor behind a request.
     ///
     /// - Throws: `missing-credential`, `invalid-credential` or, of a provider token, `expired-credential`.
     package func visitor(of request: HTTPRequest) throws(Problem) -> Visitor {
         try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
     }
 
-    /// Of what who asked may still know, by the tokens, keys and certificates that are in force now; nil if the scope is not enough
-    /// any more. Streams ask again and again; nothing is counted.
+    /// The data that the request's caller may still see, by the tokens, keys and certificates that are in force now; nil if the scope is
+    /// not enough any more. Streams ask again and again; nothing is counted.
     package func present(_ request: HTTPRequest, for needed: OperatorScope) -> Reach? {
         guard let visitor = try? self.identify(request), visitor.caller.scope >= needed else { return nil }
         return visitor.reach

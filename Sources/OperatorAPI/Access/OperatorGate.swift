@@ -3,13 +3,12 @@ package import Partitions
 package import Serving
 import TLS
 
-/// What keeps web pages away from the operators' routes.
+/// Keeps web pages away from the operators' routes.
 ///
-/// A browser sends a request for whatever page wants it, with the client certificate that its user has, and from inside the
-/// network where its user is. Three things tell such a request from an operator's: the browser says from where it is
-/// (`Origin`, `Sec-Fetch-Site`); without asking before, which is answered with a refusal here, it sends no body that says it is
-/// JSON; and a page that had its own name lead here (DNS rebinding) asks for that name, which is none of the listener's.
-/// None of that is proof of who asks: that is what ``OperatorAccess`` wants.
+/// A browser sends a request for any page that wants it, with its user's client certificate, and from inside its user's network. Three
+/// things tell such a request from an operator's: the browser says from where it is (`Origin`, `Sec-Fetch-Site`); without asking before,
+/// which is answered with a refusal here, it sends no body that says it is JSON; and a page that had its own name lead here (DNS rebinding)
+/// asks for that name, which is none of the listener's. None of that proves the caller's identity: ``OperatorAccess`` asks for the proof.
 package struct OperatorGate: Sendable {
     /// The listener's address, nil for every address of the machine.
     private let address: IPAddress?
@@ -56,7 +55,7 @@ package struct OperatorGate: Sendable {
         "a web page of another origin sent this request; operators' routes only answer the dashboard and programs"
     )
 
-    /// Whether somebody follows a link from another site to the dashboard, which says nothing by itself.
+    /// Whether the request follows a link from another site to the dashboard, which tells nothing by itself.
     private static func isLinkToPage(_ request: HTTPRequest) -> Bool {
         request.method == "GET" && request.path.isEmpty && request.headers["sec-fetch-mode"] == "navigate"
             && request.headers["sec-fetch-dest"] == "document"

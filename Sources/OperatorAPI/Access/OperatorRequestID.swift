@@ -1,7 +1,7 @@
 import HTTPTransport
 
-/// What a request of operators goes by, in the answer's `x-request-id` and in the audit: what the client called it, or a random
-/// number, since it has to be told from those of other processes.
+/// The id of an operators' request, in the answer's `x-request-id` and in the audit: the client's own, or a random number, since it has to
+/// be told from those of other processes.
 struct OperatorRequestID {
     let text: String
 

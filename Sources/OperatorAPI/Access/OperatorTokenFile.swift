@@ -5,7 +5,7 @@ import WidgetModel
 /// The token that a gateway makes for its operators where the configuration names none: one line in a file that its user alone
 /// can read. An account that can read it is the gateway's administrator anyway.
 package struct OperatorTokenFile: Sendable {
-    /// What the file is called in a data directory.
+    /// The file's name in a data directory.
     package static let name = "operator-token"
     private static let randomBytes = 32
     private static let bytesMax = 4096
@@ -37,7 +37,7 @@ package struct OperatorTokenFile: Sendable {
             let advice = "remove it, and the gateway makes another one, or run chmod 600 on it"
             throw Fault(description: "other users than the gateway's own can use \(self.path); \(advice)")
         }
-        // What a power cut may have left of one that was just made.
+        // An empty file: a power cut may have left it of one that was just made.
         if Self.number(attributes[.size]) == 0 { return try self.make() }
         return try self.read()
     }

@@ -3,7 +3,7 @@ import Partitions
 package import Serving
 package import WidgetModel
 
-/// What of the gateway a caller may know: everything, or what is of a team's own apps.
+/// How much of the gateway a caller may know: everything, or the data of a team's own apps.
 ///
 /// This is the one place that narrows a question. Routes that let a team's key in (``TeamAccess``) are answered by
 /// ``OperatorRoutes`` of this reach, which take their apps, lists, pushes and pauses from here.
@@ -24,7 +24,7 @@ package struct Reach: Sendable {
     package func includes(_ team: TeamID) -> Bool { self.key.map { $0.team == team } ?? true }
     func includes(_ push: PushView) -> Bool { self.key?.mayRead(push) ?? true }
 
-    /// Whose decision it was is not known once the instance is forgotten.
+    /// A decision's app is not known once the instance is forgotten.
     func includes(_ decision: PushDecision) -> Bool {
         self.isEverything || decision.instance.map { self.includes($0.app) } ?? false
     }
@@ -42,7 +42,7 @@ package struct Reach: Sendable {
 
     func apps(of all: ServedApps) -> ServedApps { self.isEverything ? all : all.filter { self.includes($0.bundle) } }
 
-    /// What is listed, one behind the other, where a list is of one app or of all: nil is all.
+    /// The lists to give, one behind the other, where a list is of one app or of all: nil is all.
     ///
     /// - Parameter named: The app that is asked for; nil if none is.
     func lists(of named: BundleID?, among all: ServedApps) -> [BundleID?] {

@@ -4,7 +4,8 @@ import History
 package import Journaling
 package import WidgetModel
 
-/// The newest requests of operators that the log has, in its order: a value, and what of it is to be written down.
+/// The newest requests of operators that the log has, in its order: a value, with the changes that are to be written
+/// down.
 ///
 /// A record counts once however often it is read, and records may be read in any order: so the front of the log may be read
 /// while its end grows.
@@ -22,9 +23,10 @@ package struct AuditTrail: Sendable {
         package let source: OperatorSource
         package let method: String
         package let path: String
-        /// What was sent, as far as it is kept.
+        /// The request's body, as far as it is kept.
         package let body: String
-        /// How it was answered; nil while that is not known. Of an order that it is carried out, whatever became of the answer.
+        /// The status of the answer; nil while it is not known. For an order, the status of one that is carried out, whatever became of its
+        /// answer.
         package fileprivate(set) var status: Int?
     }
 
@@ -43,7 +45,7 @@ package struct AuditTrail: Sendable {
 
     fileprivate struct Row {
         let place: Place
-        /// What an answer calls the request; nil for an order.
+        /// The number by which an answer names the request; nil for an order.
         let number: UInt64?
         var entry: Entry
         /// Its number in the archive.
@@ -89,8 +91,8 @@ package struct AuditTrail: Sendable {
         case .order(let order, let source):
             // One record in each partition is one order.
             guard partition.rawValue == 0 || !order.isForAllPartitions else { return nil }
-            // What is in the log is carried out, at the next start at the latest: also where a partition had stopped, and who
-            // gave the order was told 503.
+            // An order in the log is carried out, at the next start at the latest, even if a partition had stopped and the operator was
+            // answered 503.
             let body = String(decoding: order.json.jsonText, as: UTF8.self)
             let entry = Entry(at: at, source: source, method: "POST", path: "/v1/orders", body: body, status: 200)
             return self.insert(entry, place, number: nil) ? entry : nil
@@ -138,7 +140,8 @@ package struct AuditTrail: Sendable {
         self.removed.append(row.record)
     }
 
-    /// Forgets what was read of a partition from a position on, which the log does not have: it is another one than it was.
+    /// Forgets the requests of a partition from a position on that the log does not have: it is another log than
+    /// before.
     package mutating func forget(_ partition: PartitionID, from position: LogPosition) {
         for row in self.rows where row.place.partition == partition && row.place.position >= position {
             self.remove(row)
@@ -150,7 +153,7 @@ package struct AuditTrail: Sendable {
 // MARK: - The archive
 
 extension AuditTrail {
-    /// What has to be written so that the archive says what this does.
+    /// The changes to write so that the archive equals the trail.
     package struct Changes: Sendable {
         package var records: [ArchivedRecord] = []
         package var removed: [UInt64] = []
@@ -158,7 +161,7 @@ extension AuditTrail {
         package var isEmpty: Bool { self.records.isEmpty && self.removed.isEmpty }
     }
 
-    /// What has changed since this was asked last.
+    /// The changes since the last call.
     package mutating func takeChanges() -> Changes {
         var changes = Changes(removed: self.removed)
         for row in self.rows where self.changed.contains(row.record) {
@@ -175,7 +178,7 @@ extension AuditTrail {
         return changes
     }
 
-    /// What could not be written is to be written next time.
+    /// Has changes that could not be written be written next time.
     package mutating func putBack(_ changes: Changes) {
         self.changed.formUnion(changes.records.map(\.number))
         self.removed += changes.removed

@@ -9,8 +9,8 @@ import Settings
 import Synchronization
 package import WidgetModel
 
-/// Who changed what: read from the log, where every order and every other request that changes something stands before it
-/// is carried out.
+/// The requests that changed something, and their callers: read from the log, where every order and every other change stands before it is
+/// carried out.
 ///
 /// The newest requests are kept in an index beside the log, which outlives log files that are removed, and which is made anew
 /// from the log where it is missing, damaged or behind.
@@ -22,9 +22,9 @@ package final class OperatorAudit: Sendable {
 
     private struct State {
         var trail: AuditTrail
-        /// What reads the log's front; nil before that was begun, and after it failed.
+        /// The task that reads the log's front; nil before that was begun, and after it failed.
         var reading: Task<Bool, Never>?
-        /// Whether the trail has everything up to what the partitions' owners have applied.
+        /// Whether the trail has everything up to the entries that the partitions' owners have applied.
         var isWhole = false
         var isClosed = false
     }
@@ -37,7 +37,7 @@ package final class OperatorAudit: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - archive: Where the index is kept; what is in it is read now. Blocks.
+    ///   - archive: Where the index is kept; it is read now. Blocks.
     ///   - history: Opens the log.
     package init(
         archive: any RecordArchive = MemoryArchive(),
@@ -49,7 +49,7 @@ package final class OperatorAudit: Sendable {
         do throws(JournalError) {
             try archive.readAll { trail.restore($0) }
         } catch {
-            // What is missing is read from the log.
+            // Missing requests are read from the log.
             logger.error("the audit's index cannot be read", metadata: ["error": "\(error)"])
             trail = AuditTrail()
         }
@@ -165,7 +165,7 @@ extension OperatorAudit {
         }
     }
 
-    /// Reads no more: who waits for that is answered now.
+    /// Reads no more: calls that wait for that are answered now.
     package func close() {
         let reading = self.state.withLock { state in
             state.isClosed = true
@@ -174,7 +174,7 @@ extension OperatorAudit {
         reading?.cancel()
     }
 
-    /// Writes down what is known, and how far the log was read for it.
+    /// Writes the known requests, and how far the log was read for them.
     package func reach(_ log: CommandLog) async {
         let progress = await log.progress()
         self.state.withLock { state in
@@ -189,7 +189,7 @@ extension OperatorAudit {
         NIOThreadPool.singleton.submit { _ in self.write() }
     }
 
-    /// Writes what has changed; what changed before the call is written when it returns, or could not be.
+    /// Writes the changes. When it returns, all changes from before the call are written, or could not be.
     private func write() {
         self.archive.withLock { archive in
             let changes = self.state.withLock { $0.trail.takeChanges() }
@@ -197,14 +197,14 @@ extension OperatorAudit {
             do throws(JournalError) {
                 try archive.write(changes.records, removing: changes.removed)
             } catch {
-                // The log has it; what is not in the index is read from there, or written next time.
+                // The log has them: changes that are not in the index are read from there, or written next time.
                 self.logger.error("the audit's index cannot be written", metadata: ["error": "\(error)"])
                 self.state.withLock { $0.trail.putBack(changes) }
             }
         }
     }
 
-    /// Says in the gateway's own log what an operator wanted and what came of it, also of what was refused.
+    /// Writes an operator's request and its status to the gateway's own log, also if it was refused.
     package func tell(_ request: HTTPRequest, by source: OperatorSource, status: Int) {
         self.logger.notice(
             "an operator's request",

@@ -70,7 +70,8 @@ package actor TimeTravel {
             guard stops < stopsMax else { throw self.tooManyStops(stopsMax) }
             stops += 1
             self.clock.move(by: due - self.logClock.now())
-            // An entry's time is read when it is committed, not before now; each partition fires what is due by it.
+            // An entry's time is read when it is committed, not before now; each partition fires the timers that are
+            // due by it.
             _ = try await self.log.appendToAll(.tick)
         }
         self.clock.move(by: target - self.logClock.now())
@@ -87,9 +88,9 @@ package actor TimeTravel {
         )
     }
 
-    /// Lets come what follows from the present; when there is something to do next, nil for never.
+    /// Settles the work of the present. Returns when there is more to do; nil for never.
     private func nextDue() async throws(Problem) -> Instant? {
-        // First: what providers answer arms timers.
+        // First: the answers of providers arm timers.
         let asked = await self.providers?.settle()
         let timers = try await self.log.askAll(ProgressQuestion()).map(\.nextTimer)
         return (timers + [asked]).compactMap(\.self).min()

@@ -9,7 +9,7 @@ import WidgetModel
 /// of the JSON routes, with the operator's token. Files are named after the hash of them all and kept by browsers for good;
 /// the page itself is asked for again each time, and answered with 304 while it is the same.
 package struct DashboardFiles: Sendable {
-    /// What a browser lets the page do: nothing but load these files and ask this gateway.
+    /// A browser lets the page do nothing but load these files and ask this gateway.
     package static let contentSecurityPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
         "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",

@@ -18,8 +18,8 @@ package enum HealthRoutes {
     /// The list, for those who compare it with the documents.
     package static var routes: [RouteSummary] { Self.table.summaries { _ in "every caller" } }
 
-    /// The answer to a probe, or nil if the request is none. It is made of what others have said before, and waits for none.
-    /// What a probe adds as a query means nothing.
+    /// The answer to a probe, or nil if the request is none. It is made of news that came before, and waits for none. A
+    /// probe's query means nothing.
     package static func respond(to request: HTTPRequest, _ readiness: Readiness) -> HTTPResponse? {
         do throws(Problem) {
             var response = try Self.table.route(of: request).endpoint(readiness)

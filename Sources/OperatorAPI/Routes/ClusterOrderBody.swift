@@ -6,7 +6,7 @@ import WidgetModel
 /// The body of `POST /v1/cluster/orders`: `{"action": "drain", "node": …}`, `undrain`, `{"action": "move", "partition": …, "to": …}`, or
 /// `{"action": "change-rules", "rules": …}`.
 enum ClusterOrderBody {
-    /// What a body wants changed.
+    /// The change that a body wants.
     ///
     /// - Throws: `bad-request` with what to give, `not-found` if there is no such node or partition.
     static func change(_ value: JSONValue, in view: ClusterView) throws(Problem) -> PlacementWishes.Change {

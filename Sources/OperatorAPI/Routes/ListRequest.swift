@@ -1,7 +1,7 @@
 import Partitions
 import Serving
 
-/// What every list takes: `limit` and `cursor`.
+/// The parameters of every list: `limit` and `cursor`.
 struct ListRequest: Sendable {
     static let limitMax = 1000
     static let limitDefault = 100
@@ -10,7 +10,7 @@ struct ListRequest: Sendable {
     /// The numbers of the cursor, nil for the list's beginning.
     let cursor: [UInt64]?
 
-    /// - Parameter bounds: What each number of this list's cursors is less than.
+    /// - Parameter bounds: Each number of this list's cursors is less than its bound.
     init(_ call: OperatorCall, below bounds: [UInt64]) throws(Problem) {
         self.limit = try call.int("limit", in: 1...Self.limitMax) ?? Self.limitDefault
         self.cursor = try call.cursor("cursor", below: bounds)

@@ -1,7 +1,7 @@
 package import HTTPTransport
 import Synchronization
 
-/// The listeners that are open, for those who ask what they have counted.
+/// The listeners that are open, for those who ask for their counts.
 package final class OpenListeners: Sendable {
     private let servers = Mutex<[(name: String, server: HTTPServer)]>([])
 
@@ -14,7 +14,7 @@ package final class OpenListeners: Sendable {
     /// The one of that name, if it is open.
     package subscript(name: String) -> HTTPServer? { self.servers.withLock { $0.first { $0.name == name }?.server } }
 
-    /// What each has counted, in the order in which they were opened.
+    /// The counts of each, in the order in which they were opened.
     package func counters() async -> [(name: String, counters: HTTPListenerCounters)] {
         let servers = self.servers.withLock { $0 }
         var all: [(name: String, counters: HTTPListenerCounters)] = []

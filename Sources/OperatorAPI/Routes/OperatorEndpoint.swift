@@ -4,7 +4,7 @@ import Partitions
 import Serving
 import Settings
 
-/// Who asks for something on the ops listener.
+/// The asker of an operators' route.
 struct OperatorAsker: Sendable {
     let caller: OperatorCaller
     let reach: Reach
@@ -13,7 +13,7 @@ struct OperatorAsker: Sendable {
 
 typealias OperatorCall = Call<OperatorAsker>
 
-/// Who answers an operators' route, and what it takes to be let in.
+/// The handler of an operators' route, and the scope that it needs.
 struct OperatorEndpoint: Sendable {
     typealias Question = @Sendable (OperatorRoutes) -> (OperatorCall) async throws(Problem) -> HTTPResponse
     typealias Preparation = @Sendable (OperatorRoutes) -> (OperatorCall) throws(Problem) -> OperatorRoutes.Change
@@ -31,12 +31,12 @@ struct OperatorEndpoint: Sendable {
         case notes
         /// The same, and no partition's owner is waited for: it may be about one that has none.
         case durableNotes
-        /// What it logs says itself who asked.
+        /// The record that it logs names the caller itself.
         case ownRecord
     }
 
     let scope: OperatorScope
-    /// What it tells a sender's key that reads.
+    /// Its access for a sender's key that reads.
     let teams: TeamAccess
     let handler: Handler
 

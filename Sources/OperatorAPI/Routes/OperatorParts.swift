@@ -2,7 +2,7 @@ package import Clustering
 package import Partitions
 package import Serving
 
-/// Who is let in to the ops listener, and where it is told what they have changed.
+/// The access to the ops listener, and the audit of its changes.
 package struct OperatorDoors: Sendable {
     package let access: OperatorAccess
     package let gate: OperatorGate
@@ -21,19 +21,19 @@ package struct OperatorDoors: Sendable {
 package struct OperatedStore: Sendable {
     package let log: CommandLog
     package let clock: LogClock
-    /// What moves the clock, in a gateway that was started for that.
+    /// The mover of the clock, in a gateway that was started for that.
     package var travel: TimeTravel?
     /// Nil where nothing is asked of the past.
     package var history: HistoryQuestions?
     /// Decisions that engines have no room for any more; nil where they are not kept.
     package var decisions: DecisionFiler?
-    /// What the data directory has room for; nil where nothing is written to it.
+    /// The watch over the data directory's room; nil where nothing is written to it.
     package var storage: StorageWatch?
-    /// What became of the snapshots; nil where none are made.
+    /// The counters of snapshots; nil where none are made.
     package var snapshots: @Sendable () -> Snapshotter.Counters? = { nil }
     /// The nodes that share the log; nil where it is this gateway's alone.
     package var cluster: (any Cluster)?
-    /// Lets go of what was logged, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
+    /// Forgets the log's history, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
     package var forgetHistory: @Sendable () async throws -> Int? = { nil }
 
     package init(log: CommandLog, clock: LogClock) {
@@ -42,7 +42,7 @@ package struct OperatedStore: Sendable {
     }
 }
 
-/// What hosts and senders do, as it is counted.
+/// The traffic of hosts and senders, and its counts.
 package struct OperatedTraffic: Sendable {
     package let streams: HostStreams
     package let followers: PushFollowers
@@ -92,13 +92,13 @@ package struct OperatedTargets: Sendable {
     package init() {}
 }
 
-/// What is configured, and what of it may be changed.
+/// The configuration, and the parts that may change it.
 package struct OperatedSettings: Sendable {
     package let apps: LiveApps
     package var logs = GatewayLogs.none
     /// Nil where there is no configuration to read again.
     package var reloading: ConfigurationReload?
-    /// What else is written in metrics; nil for nothing.
+    /// Further metrics to write; nil for none.
     package var telemetry: TelemetrySources?
 
     package init(apps: LiveApps) {

@@ -17,7 +17,8 @@ extension OperatorRoutes {
         }
     }
 
-    /// `GET /v1/config/amendments`: the entries that are not what the configuration file says, or were changed to be so.
+    /// `GET /v1/config/amendments`: the entries that differ from the configuration file, or were changed to be as it
+    /// says.
     func amendmentList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let (reloading, file) = (try self.reloading, try self.reloading.file)
         let amendments = try await reloading.amendments()
@@ -120,7 +121,7 @@ extension OperatorCall {
     fileprivate var team: AmendedEntry { .team(TeamID(self["team"])) }
     fileprivate var app: AmendedEntry { .app(BundleID(self["app"])) }
 
-    /// The body: an entry. A private key is refused before it is logged who has sent what.
+    /// The body: an entry. A private key is refused before the request and its caller are logged.
     fileprivate func entry() throws(Problem) -> JSONValue {
         let value = try self.json()
         _ = try RequestObject(value)
@@ -149,7 +150,7 @@ extension OperatorCall {
 }
 
 extension Views {
-    /// Since when an entry is another one than in the file, and by whom.
+    /// Since when an entry differs from the file, and by which request.
     static func author(_ standing: StandingAmendment) -> JSONValue {
         JSONValue.object(of: [
             ("since", .instant(standing.since)), ("by", .string(standing.source.caller)),
@@ -157,7 +158,7 @@ extension Views {
         ])
     }
 
-    /// What a request has changed of an entry, or would.
+    /// The change that a request has made in an entry, or would make.
     static func change(_ difference: ConfigurationReload.Difference, isDryRun: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("dryRun", isDryRun ? .bool(true) : nil),

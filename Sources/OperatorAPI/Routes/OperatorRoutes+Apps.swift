@@ -157,7 +157,7 @@ extension OperatorRoutes {
         return try await self.answer(members)
     }
 
-    /// `GET /v1/partitions`: how far each is, and what it holds.
+    /// `GET /v1/partitions`: how far each is, and its contents.
     func partitionList(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         let progress = Dictionary(
             await self.log.progressOfAll().map { ($0.partition, $0) },

@@ -9,7 +9,7 @@ import WidgetModel
 
 /// How fresh widgets are: which do not show yet what they should, judged by the goal.
 extension OperatorRoutes {
-    /// What is behind now. O(kinds), nothing walks over widgets.
+    /// The widgets that are behind now. O(kinds), nothing walks over widgets.
     ///
     /// - Parameter isPresentOnly: Whether only the partitions are asked that are this node's.
     package func behind(isPresentOnly: Bool = false) async throws(Problem) -> BehindBoard {
@@ -28,7 +28,7 @@ extension OperatorRoutes {
         }
     }
 
-    /// Whom reloads cannot get to now.
+    /// The targets that reloads cannot reach now.
     func troubles() async -> DeliveryTroubles {
         var troubles = DeliveryTroubles()
         for (target, view) in await self.targets.outgoing?.targets() ?? [:]
@@ -62,7 +62,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// Gauges of what is behind, by app and kind.
+    /// Gauges of the widgets that are behind, by app and kind.
     func addBehind(_ text: inout PrometheusText) async throws(Problem) {
         let board = try await self.behind(isPresentOnly: true)
         typealias Row = (labels: [(String, String)], value: Double)
@@ -138,7 +138,7 @@ extension Views {
         ])
     }
 
-    /// What all is judged by, and how it does.
+    /// The goal of freshness, and how far it is met.
     static func freshness(_ board: BehindBoard) -> JSONValue {
         guard case .object(let members) = Self.behind(board.total, board) else { return .null }
         return JSONValue.object(

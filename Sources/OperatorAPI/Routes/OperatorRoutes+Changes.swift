@@ -5,10 +5,10 @@ import Serving
 import Settings
 import WidgetModel
 
-/// What operators change: in the log with who asked for it before it is done, and done whole, whether or not the client waits,
-/// unless it says that it ends with its client.
+/// The operators' changes. A change and its caller are in the log before it is carried out. It is carried out whole, whether or not the
+/// client waits, unless it says that it ends with its client.
 extension OperatorRoutes {
-    /// What a request that was understood will do.
+    /// The change that an understood request will make.
     struct Change: Sendable {
         /// Whether it is cancelled when its client goes, because it may take long and may be left at any point.
         var endsWithClient = false
@@ -60,8 +60,8 @@ extension OperatorRoutes {
         }
     }
 
-    /// Logs what no record of its own says, then does it, then logs how it was answered, also when the client has gone:
-    /// what is logged waits for no task that could be cancelled.
+    /// Logs a change that has no record of its own, then does it, then logs its status, also when the client has gone:
+    /// logging waits for no task that could be cancelled.
     ///
     /// - Throws: `unavailable` if it could not be logged; nothing was done then.
     private func audited(
@@ -88,7 +88,7 @@ extension OperatorRoutes {
             case .success(let response): response.status
             case .failure(let problem): problem.code.status
             }
-        // What cannot be logged now has been done: the request stays without its answer.
+        // If this cannot be logged, the change has been done all the same: the logged request stays without its answer.
         try? await log(.audit(.answer(number: asked.number, status: status)))
         return try result.get()
     }

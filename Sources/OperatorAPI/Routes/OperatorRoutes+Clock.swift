@@ -5,7 +5,7 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/clock`: what time the log has, and whether it can be moved.
+    /// `GET /v1/clock`: the log's time, and whether it can be moved.
     func clockNow(_: OperatorCall) async throws(Problem) -> HTTPResponse { self.clockAnswer(self.clock.now()) }
 
     /// `POST /v1/clock`: lets time pass, in a gateway that was started for that.

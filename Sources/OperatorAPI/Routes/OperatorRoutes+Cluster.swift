@@ -7,9 +7,9 @@ import Serving
 import Settings
 import WidgetModel
 
-/// The nodes that share the log, and what operators want of them.
+/// The nodes that share the log, and the operators' wishes for them.
 extension OperatorRoutes {
-    /// What is answered where no other gateway has the log.
+    /// The answer where no other gateway has the log.
     private static let alone = Problem(
         .notFound,
         "this gateway does not share its log; set journal.jetstream in the configuration to share one (docs/jetstream.md)"

@@ -5,7 +5,7 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/config`: the configuration in force without its secrets, and what came of reading it last.
+    /// `GET /v1/config`: the configuration in force without its secrets, and the result of its last reading.
     func configuration(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         guard let reloading = self.settings.reloading, case .object(let members) = Views.report(reloading.report) else {
             throw Problem(.notSupported, "this gateway has no configuration to show")
@@ -19,7 +19,7 @@ extension OperatorRoutes {
         return HTTPResponse(json: .object(members + more))
     }
 
-    /// `GET /v1/config/diff`: what reading it again would change, orphan and refuse.
+    /// `GET /v1/config/diff`: the changes, orphans and refusals that reading it again would bring.
     func configurationDifference(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         guard let reloading = self.settings.reloading else {
             throw Problem(.notSupported, "this gateway has no configuration to read")

@@ -64,7 +64,7 @@ extension OperatorRoutes {
     // MARK: Replays
 
     /// How far decisions are made again, begun where it is asked for; nil where it is not asked for and nothing is under way, and
-    /// within a team's reach, since a partition is everybody's.
+    /// within a team's reach, since a partition has all teams' decisions.
     func replay(of host: HostKey, isAskedFor: Bool) -> JSONValue? {
         guard let filer = self.store.decisions, self.reach.isEverything else { return nil }
         let partition = PartitionID(of: host, among: self.log.partitions)

@@ -6,7 +6,7 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `deliveries` of `GET /v1/stats`: what goes out by HTTP, and how often each limit was met. Nil within a team's reach, since
+    /// `deliveries` of `GET /v1/stats`: the outgoing HTTP requests, and how often each limit was met. Nil within a team's reach, since
     /// these are sums over all.
     func deliveries() async -> JSONValue? {
         guard let outgoing = self.targets.outgoing, self.reach.isEverything else { return nil }

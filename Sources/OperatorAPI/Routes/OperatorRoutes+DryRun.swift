@@ -7,7 +7,8 @@ import Serving
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `POST /v1/apps/<bundle-id>/dry-runs`: whom a push to the app would reach, and what each decision would be.
+    /// `POST /v1/apps/<bundle-id>/dry-runs`: the instances that a push to the app would reach, and the decision for
+    /// each.
     ///
     /// The body is `freshet` as in a push, and optionally its `priority`. It is no sender's push: no pause or repeat
     /// is considered, and nothing comes of it.

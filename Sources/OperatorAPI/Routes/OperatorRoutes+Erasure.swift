@@ -6,8 +6,8 @@ import Settings
 import WidgetModel
 
 /// Hosts that are taken away at their users' wish: removed like hosts that leave by themselves, so that from now on nothing of
-/// them is in any new state. What the log still holds of them, and until when, docs/history.md says; with `history=true` the log
-/// and the older states go at once, everybody's, and the hosts' tokens are not even remembered as removed.
+/// them is in any new state. docs/history.md says what the log still holds of them, and until when. With `history=true` the log and the
+/// older states of all hosts go at once, and the hosts' tokens are not even remembered as removed.
 extension OperatorRoutes {
     /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
     private static let batch = 1000
@@ -40,7 +40,7 @@ extension OperatorRoutes {
 
     /// - Returns: How many files of the log went.
     private func eraseHistory() async throws(Problem) -> Int {
-        // Who changed what is told for longer than the log tells it.
+        // The audit tells of changes for longer than the log has them.
         await self.doors.audit.reach(self.log)
         do {
             if let files = try await self.store.forgetHistory() { return files }

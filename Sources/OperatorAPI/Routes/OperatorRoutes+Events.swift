@@ -7,13 +7,13 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/events`: what happens, as Server-Sent Events. It ends when who asked may no longer know what it tells.
+    /// `GET /v1/events`: the live events, as Server-Sent Events. It ends when the caller may no longer know them.
     func events(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let wanted = try self.subjects(call.query("types"), call.asker.caller)
         let needed = wanted.map(\.scope).max() ?? .read
         let (feed, access) = (self.watch.feed, self.doors.access)
         let last = call.lastEventID ?? call.query("cursor")
-        // A place that is none was not ours: what was missed is not known.
+        // A text that is no place did not come from this gateway: the missed events are not known.
         let place = last.map { FeedPlace($0) ?? FeedPlace(epoch: .max, sequence: .max) }
         let subscription: OperatorFeed.Subscription
         do throws(OperatorFeed.Refusal) {
@@ -46,7 +46,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// What a reader is told of: what it asks for, by default all that it may know.
+    /// The subjects that a reader is told of: those that it asks for, by default all that it may know.
     private func subjects(_ text: String?, _ caller: OperatorCaller) throws(Problem) -> Set<OperatorFeed.Subject> {
         let all = OperatorFeed.Subject.allCases
         guard let text else { return Set(all.filter { $0.scope <= caller.scope }) }

@@ -109,7 +109,7 @@ extension OperatorRoutes {
     }
 }
 
-/// The names of what is told of each kind of target.
+/// The names of the metrics of each kind of target.
 private struct HealthMetrics {
     let lastSuccess: String
     let inTrouble: String
@@ -158,7 +158,7 @@ extension ProviderView {
 }
 
 extension Views {
-    /// How a target does, and what waits for it.
+    /// The health of a target, and its waiting deliveries.
     static func health(_ view: TargetView, now: Instant) -> JSONValue {
         let health = view.health
         let state =

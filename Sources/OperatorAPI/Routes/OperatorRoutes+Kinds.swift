@@ -8,8 +8,8 @@ import Timelines
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/kinds/<kind>`: what was peculiar about its timelines, and how its provider does; one for each app that has
-    /// a kind of that name.
+    /// `GET /v1/kinds/<kind>`: the findings about its timelines, and the health of its provider; one for each app that
+    /// has a kind of that name.
     func kind(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let kind = WidgetKind(call["kind"])
         var found: [JSONValue] = []
@@ -22,7 +22,7 @@ extension OperatorRoutes {
         return try await self.answer([("kinds", .array(found))])
     }
 
-    /// What is known of a kind's timelines and its provider.
+    /// The findings about a kind's timelines, and the health of its provider.
     func members(of key: KindKey) async -> [(String, JSONValue?)] {
         let findings = self.targets.states[key]
         return [

@@ -4,8 +4,8 @@ import Settings
 extension OperatorRoutes {
     /// Every route of the ops listener, behind the probes and the dashboard's files.
     ///
-    /// A new one stands here, in docs/openapi.yaml and in docs/operators.md; tests say where they differ. It is closed to teams' keys
-    /// until it says what it tells them.
+    /// A new one stands here, in docs/openapi.yaml and in docs/operators.md; tests say where they differ. It is closed to teams' keys until
+    /// it names their access.
     static let table = RouteTable<OperatorEndpoint> {
         Route(.get, "/metrics", .asks(.read, Self.metrics))
         Route(.get, "/v1/openapi.yaml", .asks(.read, teams: .whole, Self.document))

@@ -4,7 +4,7 @@ import Settings
 package import WidgetModel
 
 extension OperatorRoutes {
-    /// The member `listeners` of `GET /v1/stats`: what each listener has counted. Limits and deadlines go by their keys in
+    /// The member `listeners` of `GET /v1/stats`: the counts of each listener. Limits and deadlines go by their keys in
     /// the configuration; those that were not met are left out.
     package static func listeners(_ all: [(name: String, counters: HTTPListenerCounters)]) -> JSONValue {
         JSONValue.object(of: all.map { ($0.name, Self.listener($0.counters)) })

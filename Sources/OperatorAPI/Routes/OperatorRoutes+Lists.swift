@@ -9,7 +9,8 @@ import WidgetModel
 
 /// Lists of instances, hosts and pushes.
 extension OperatorRoutes {
-    /// An answer's first members: the log's time, and how far each partition was; that is everybody's, and told to operators.
+    /// An answer's first members: the log's time, and how far each partition was; the latter is about all teams, and told to operators
+    /// alone.
     func head() async throws(Problem) -> [(String, JSONValue?)] {
         let all = self.reach.isEverything ? await self.log.progressOfAll() : []
         return [

@@ -5,7 +5,7 @@ import Settings
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/log-levels`: what is written of each subsystem's messages, and how many were.
+    /// `GET /v1/log-levels`: the level of each subsystem's messages, and how many were written.
     func logLevels(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         HTTPResponse(
             json: JSONValue.object(of: [

@@ -3,7 +3,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What the process takes of the memory, and who has how much of the registry.
+/// The memory that the process takes, and the parts of the registry that teams and apps have.
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where it is not counted.
     func memorySizes() -> JSONValue? {

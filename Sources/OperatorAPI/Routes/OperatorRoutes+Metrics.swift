@@ -7,8 +7,8 @@ import Serving
 import Settings
 import WidgetModel
 
-/// `GET /metrics`: Prometheus text. Labels are bounded by the configuration and by what is enumerated: never a token, an
-/// instance, a host or a sender.
+/// `GET /metrics`: Prometheus text. The configuration and fixed lists bound the labels: never a token, an instance, a
+/// host or a sender.
 extension OperatorRoutes {
     func metrics(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var text = PrometheusText()
@@ -247,7 +247,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// What smoothing does: when timelines ask for the next one, and when that is done.
+    /// The effect of smoothing: when timelines ask for the next one, and when that is done.
     private func addDueTimelines(_ text: inout PrometheusText, _ survey: BudgetSurvey) {
         let due = self.watch.dueTimelines
         text.add(

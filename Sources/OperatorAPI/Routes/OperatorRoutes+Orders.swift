@@ -39,9 +39,10 @@ extension OperatorRoutes {
         return counts
     }
 
-    /// Refuses an order that is about nothing that there is.
+    /// Refuses an order whose scope does not exist.
     ///
-    /// - Throws: 404. A partition that does not answer refuses nothing: what is logged is carried out at its next start.
+    /// - Throws: 404. A partition that does not answer refuses nothing: a logged order is carried out at its next
+    ///   start.
     func checkThatThereIs(_ scope: OrderScope) async throws(Problem) {
         let question = ExistenceQuestion(of: scope)
         let isKnown =

@@ -32,7 +32,7 @@ extension OperatorRoutes {
             ($0.view.acceptedAt, $0.view.position, $0.number, $1.partition)
                 > ($1.view.acceptedAt, $1.view.position, $1.number, $0.partition)
         }
-        // What does not fit comes again with the next page.
+        // Rows that do not fit come again with the next page.
         for row in found.dropFirst(list.limit) { places[row.partition] = max(places[row.partition], row.number + 1) }
         let pushes = try await self.summed(Array(found.prefix(list.limit)), filter)
         return try await self.answer([
@@ -98,7 +98,7 @@ extension OperatorRoutes {
         }
     }
 
-    /// `GET /v1/pushes/<apns-id>`: what became of it.
+    /// `GET /v1/pushes/<apns-id>`: its outcomes.
     func push(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         var question = try self.question(call)
         question.tellsWhatItWas = true
@@ -118,7 +118,7 @@ extension OperatorRoutes {
         try PushQuestion(call["push"], of: self.reach.key, isReader: !self.reach.isEverything, self.bounds, self.log)
     }
 
-    /// `GET /v1/pushes/<apns-id>/decisions`: what was decided about it for each instance, the oldest first.
+    /// `GET /v1/pushes/<apns-id>/decisions`: the decisions about it for each instance, the oldest first.
     func decisions(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let question = try self.question(call)
         let id = question.id

@@ -3,7 +3,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What became of the snapshots since the start.
+/// The counters of snapshots since the start.
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where none are made.
     func snapshotCounters() -> JSONValue? {

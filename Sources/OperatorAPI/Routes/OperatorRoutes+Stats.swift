@@ -78,7 +78,7 @@ extension OperatorRoutes {
         ])
     }
 
-    /// What came of reading the configuration last.
+    /// The result of reading the configuration last.
     private static func configuration(_ report: ConfigurationReload.Report, isInForce: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),
@@ -102,7 +102,7 @@ extension OperatorRoutes {
         ])
     }
 
-    /// Who follows `GET /v1/events`, and how often each of its limits was met.
+    /// The readers of `GET /v1/events`, and how often each of its limits was met.
     private func feed() -> JSONValue {
         let feed = self.watch.feed
         return JSONValue.object(of: [

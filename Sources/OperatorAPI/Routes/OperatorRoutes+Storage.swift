@@ -3,7 +3,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// What the data directory takes of the disk, and what it has room for.
+/// The part of the disk that the data directory takes, and its room.
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where nothing is written.
     func storageSizes() -> JSONValue? {

@@ -6,11 +6,11 @@ import Serving
 import Settings
 import WidgetModel
 
-/// `POST /v1/try-now`: what waits for an upstream, a webhook, a receiver of receipts or a timeline provider is tried at once.
+/// `POST /v1/try-now`: waiting requests to an upstream, a webhook, a receiver of receipts or a timeline provider are tried at once.
 extension OperatorRoutes {
     /// Which targets a request is about.
     private enum Wanted {
-        /// All that have failed last.
+        /// All that failed last.
         case failing
         /// All of an app.
         case app(BundleID)

@@ -6,7 +6,7 @@ import Serving
 import Settings
 import WidgetModel
 
-/// What is added up over all instances, and what charts are made of.
+/// Sums over all instances, and the data of charts.
 extension OperatorRoutes {
     /// When the instances were walked over, and how old that is; null until they have been for the first time since the start.
     func survey(_ survey: BudgetSurveys.Survey?) -> (String, JSONValue?) {

@@ -8,8 +8,8 @@ extension OperatorRoutes {
     /// How far back a question goes that does not say.
     private static let sinceDefault = Interval.hours(24)
 
-    /// `GET /v1/instances/<app>/<host>:<instance>/why?since=24h`: what happened to an instance, and why; as text for who
-    /// accepts that first.
+    /// `GET /v1/instances/<app>/<host>:<instance>/why?since=24h`: the history of an instance, with reasons; as text for
+    /// a caller that accepts text first.
     func why(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let address = try call.instance()
         guard let history = self.store.history else {

@@ -16,7 +16,7 @@ package struct OperatorRoutes: Sendable {
     private(set) var settings: OperatedSettings
     let watch: GatewayWatch
     let readiness: Readiness
-    /// What of all that they tell.
+    /// How much of the gateway they tell.
     private(set) var reach = Reach.everything
     /// Which partitions the answer under way lacks; nil where it has to have all.
     private(set) var coverage: Coverage?
@@ -49,11 +49,11 @@ package struct OperatorRoutes: Sendable {
         self.readiness = readiness
     }
 
-    /// What is known of a request while it is answered.
+    /// The facts about a request while it is answered.
     private struct Visit {
-        /// What it goes by.
+        /// The request's id.
         let id: String
-        /// Who asks for a change, as soon as that is known, also if it may not.
+        /// The source of a change, as soon as it is known, also if it may not make it.
         var source: OperatorSource?
 
         init(_ request: HTTPRequest) {
@@ -86,7 +86,7 @@ package struct OperatorRoutes: Sendable {
         return response
     }
 
-    /// Judges a request by its head: who asks, whether it may, and how long the body may be.
+    /// Judges a request by its head: whether its caller may ask, and how long the body may be.
     package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
         guard head.hasReadBody else { return .accepted(bodyBytesMax: self.bounds.hosts.unreadBodyBytesMax) }
         var visit = Visit(head)
@@ -100,7 +100,7 @@ package struct OperatorRoutes: Sendable {
         }
     }
 
-    /// Where a request leads, if who asks may go there.
+    /// The route of a request, if its caller may use it.
     private func admit(
         _ request: HTTPRequest,
         _ visit: inout Visit
@@ -109,7 +109,7 @@ package struct OperatorRoutes: Sendable {
         let caller = visitor.caller
         let route = try Self.table.route(of: request)
         let source = OperatorSource(caller: caller.name, address: request.remoteAddress, request: visit.id)
-        // Who reads changes nothing, and writes nothing into the log.
+        // A team's key changes nothing, and writes nothing into the log.
         if route.endpoint.isTold, visitor.reach.isEverything { visit.source = source }
         try OperatorAccess.check(caller, needed: route.endpoint.scope, for: "this request")
         let asker = OperatorAsker(caller: caller, reach: visitor.reach, source: source)
@@ -118,19 +118,18 @@ package struct OperatorRoutes: Sendable {
         return (route, call)
     }
 
-    /// The same routes for one question of who may know so much: what is merged of all partitions is told without those that do not
-    /// answer, and says so.
+    /// The same routes for one question within a reach. Merged answers leave out the partitions that do not answer, and say so.
     private func asking(within reach: Reach) -> OperatorRoutes {
         var routes = self
         routes.coverage = Coverage(of: self.store.log.partitions)
         guard !reach.isEverything else { return routes }
         routes.reach = reach
-        // The configuration, and who has changed it, is operators' own.
+        // The configuration and its changes are for operators alone.
         routes.settings.reloading = nil
         return routes
     }
 
-    /// The answer with what the request goes by. What may change something is told in the gateway's own log.
+    /// The answer with the request's id. A request that may change something is told in the gateway's own log.
     private func signed(_ response: HTTPResponse, _ request: HTTPRequest, _ visit: Visit) -> HTTPResponse {
         if let source = visit.source { self.doors.audit.tell(request, by: source, status: response.status) }
         var response = response
@@ -151,7 +150,7 @@ extension OperatorRoutes {
         )
     }
 
-    /// `GET /v1/session`: who asks, and what it may do.
+    /// `GET /v1/session`: the caller, and its rights.
     func session(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
         let caller = call.asker.caller
         return HTTPResponse(
@@ -163,14 +162,14 @@ extension OperatorRoutes {
         )
     }
 
-    /// `GET /v1/audit`: who changed what.
+    /// `GET /v1/audit`: the changes and their callers.
     func auditTrail(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         try await self.answer([
             ("requests", .array(try await self.doors.audit.newest().map { Views.audit($0) }))
         ])
     }
 
-    /// `GET /v1/senders`: what each sender's pushes have cost and brought.
+    /// `GET /v1/senders`: the costs and outcomes of each sender's pushes.
     func senders(_: OperatorCall) async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
         for view in try await self.log.askEach(SendersQuestion()).flatMap(\.answer) where self.reach.includes(view.team)

@@ -3,7 +3,7 @@ package import Partitions
 import Serving
 package import WidgetModel
 
-/// The body of `POST /v1/orders`: an action and what it is about.
+/// The body of `POST /v1/orders`: an action and its scope.
 package enum OrderBody {
     /// The order that a body states.
     package static func order(_ value: JSONValue) throws(Problem) -> OperatorOrder {
@@ -32,7 +32,7 @@ package enum OrderBody {
         return order
     }
 
-    /// What an action can be about, as its member `of` names it.
+    /// The scopes of an action, as its member `of` names them.
     private static func places(of action: OperatorOrder.Action) -> String {
         switch action {
         case .pause, .resume: "an app, an app with a kind, or a sender"

@@ -7,7 +7,7 @@ struct PrometheusText {
     }
 
     private(set) var text = ""
-    /// What has been written; a name stands in a text once.
+    /// The names that have been written; a name is in a text once.
     private(set) var names: Set<String> = []
 
     /// One metric without labels.
@@ -59,7 +59,7 @@ struct PrometheusText {
         }
     }
 
-    /// What was reported through swift-metrics; nothing under a name that stands there already.
+    /// A metric that was reported through swift-metrics; nothing if its name is in the text already.
     mutating func add(_ family: MetricFamily) {
         guard !self.names.contains(family.name) else { return }
         self.text += "# HELP \(family.name) Reported through swift-metrics since the process started.\n"

@@ -2,21 +2,21 @@ import Partitions
 import Serving
 import WidgetModel
 
-/// What a route tells a key that reads (`teams[].keys[].reads`).
+/// A route's access for a key that reads (`teams[].keys[].reads`).
 enum TeamAccess: Sendable {
     /// Nothing: 403.
     case none
-    /// What it tells everybody: it says nothing of anybody's apps.
+    /// The whole answer, which is the same for every caller and tells nothing of apps.
     case whole
-    /// What is of the key's own apps; parameters that are named are for operators alone.
+    /// The data of the key's own apps; the named parameters are for operators alone.
     case own(except: [String])
 
     static let own = TeamAccess.own(except: [])
 }
 
 extension Reach {
-    /// Refuses what a route does not tell this caller: all of it, a part that is for operators, or what is of an app or a sender
-    /// beyond its reach, which looks like one that there is not.
+    /// Refuses a question that this caller may not ask: on a route for operators, with a parameter for operators, or about an app or sender
+    /// beyond its reach. The latter is answered like one that does not exist.
     ///
     /// - Throws: `forbidden` or `not-found`.
     func check(_ call: OperatorCall, _ access: TeamAccess) throws(Problem) {

@@ -11,9 +11,9 @@ package import WidgetModel
 /// A team or an app that operators have changed by a request, beside what the file says of it.
 package struct AmendmentView: Hashable, Sendable {
     package let standing: StandingAmendment
-    /// What the file says; nil if it has no such entry.
+    /// The file's entry; nil if it has none.
     package let file: JSONValue?
-    /// What is in force; nil if the entry has ended.
+    /// The value in force; nil if the entry has ended.
     package let inForce: JSONValue?
 
     package init(_ standing: StandingAmendment, _ file: GatewayConfiguration) {
@@ -40,12 +40,12 @@ package struct AmendmentView: Hashable, Sendable {
 /// Changes that operators make by requests: they are in the log of every partition, win over the file until they are taken back,
 /// and are put in force as a reading of the file is.
 extension ConfigurationReload {
-    /// What a request asks for.
+    /// The edit that a request asks for.
     package enum Edit: Hashable, Sendable {
         /// The entry, whole.
         case put(JSONValue)
         case end
-        /// What the file says, again.
+        /// The file's entry, again.
         case revert
         /// One part of the entry: a key of a team, a kind of an app.
         case putPart(String, JSONValue)
@@ -59,7 +59,7 @@ extension ConfigurationReload {
         }
     }
 
-    /// What the client says that it knows of what it changes.
+    /// The version of the entry that the client says that it knows.
     package struct Condition: Hashable, Sendable {
         package var ifMatch: String?
         package var ifNoneMatch: String?
@@ -69,17 +69,17 @@ extension ConfigurationReload {
         }
     }
 
-    /// What came of a request for a change.
+    /// The result of a request for a change.
     package struct Amended: Sendable {
         /// By paths in the entry; its faults say why nothing was taken.
         package var difference = Difference()
         /// Whether the faults are the entry's alone, whatever else is configured.
         package var isMalformed = false
-        /// What it has now, or would have; nil if there is no such thing.
+        /// Its present value, or the one that it would have; nil if there is no such thing.
         package var value: JSONValue?
     }
 
-    /// What operators have changed, in the order in which that began.
+    /// The changes of operators that stand, the oldest first.
     package func amendments() async throws(Problem) -> [StandingAmendment] {
         try await self.log.askAnyPresent(InForceQuestion()).amendments
     }
@@ -92,8 +92,8 @@ extension ConfigurationReload {
     /// Changes an entry, or a part of it.
     ///
     /// - Parameters:
-    ///   - source: Who asks for it.
-    ///   - condition: What of it the client knows.
+    ///   - source: The operator who asks for it.
+    ///   - condition: The version that the client knows.
     ///   - isDryRun: Whether nothing is taken.
     /// - Throws: ``Problem``: `not-found` if there is nothing to change, `precondition-failed` if it is not what the client knows,
     ///   `too-large` if there would be too many changes, or the log does not take it.
@@ -146,7 +146,7 @@ extension ConfigurationReload {
             return amended
         }
         try Self.check(stands, standing, before.limits)
-        // The same again is no news; what is in force is, if it was not yet.
+        // The same amendment again is not logged; the merged configuration is put in force if it was not yet.
         if !Self.says(standing[entry], action) {
             _ = try await self.log.appendToAll(.amend(Amendment(action, entry, by: source)))
         }
@@ -192,7 +192,7 @@ extension ConfigurationReload {
         }
     }
 
-    /// What the entry is to be; nil for none.
+    /// The entry as it is to be; nil for none.
     ///
     /// - Throws: `not-found` if there is nothing to end, to revert, or to put a part into.
     private static func edited(
@@ -228,7 +228,7 @@ extension ConfigurationReload {
         return current.with(list, .array(parts))
     }
 
-    /// What is logged of it.
+    /// The action to log.
     private static func action(
         _ wanted: JSONValue?,
         _ edit: Edit,
@@ -242,7 +242,7 @@ extension ConfigurationReload {
         return .put(String(decoding: read.jsonText, as: UTF8.self))
     }
 
-    /// Whether an action changes nothing of what stands.
+    /// Whether an action changes nothing about the standing amendment.
     private static func says(_ standing: StandingAmendment?, _ action: Amendment.Action) -> Bool {
         switch action {
         case .put(let value): standing?.value == value
@@ -257,7 +257,7 @@ extension ConfigurationReload {
         return whole?.elements(list).first { $0[nameKey] == .string(part) }
     }
 
-    /// What differs, by paths in the entry.
+    /// The differences, by paths in the entry.
     private static func changes(_ old: JSONValue?, _ new: JSONValue?) -> [Difference.Change] {
         func flat(_ value: JSONValue?) -> [String: JSONValue] {
             var keys: [String: JSONValue] = [:]

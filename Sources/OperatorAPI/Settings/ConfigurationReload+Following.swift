@@ -4,11 +4,11 @@ import Partitions
 import Settings
 import Synchronization
 
-/// Where several gateways share the log: what its partitions decide by may be another gateway's configuration.
+/// Where several gateways share the log, its partitions may decide by another gateway's configuration.
 extension ConfigurationReload {
-    /// Puts in force what was changed by requests to other gateways, and sees whether partitions decide by this one's settings.
+    /// Puts the changes by requests to other gateways in force, and looks whether partitions decide by this one's settings.
     ///
-    /// A partition that does not answer is asked again the next time. What is read or changed here meanwhile comes first.
+    /// A partition that does not answer is asked again the next time. A reading or a change here meanwhile comes first.
     package func followLog() async {
         let turns = self.state.withLock { $0.turns }
         guard let inForce = try? await self.log.askAnyPresent(InForceQuestion()) else { return }

@@ -8,16 +8,16 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// Reads the configuration again when somebody asks, and refuses it whole if anything is wrong with it.
+/// Reads the configuration again on request, and refuses it whole if it has any fault.
 ///
-/// What the engines decide by (apps and kinds, budget policies, limits of the engine) becomes a record in the log; all else that
-/// changed is in force by ``LiveSettings``. What needs a restart (``StartSetting``) is named. Teams and apps that operators have
+/// Settings that the engines decide by (apps and kinds, budget policies, limits of the engine) become a record in the log; other changes
+/// come in force through ``LiveSettings``. Settings that need a restart (``StartSetting``) are named. Teams and apps that operators have
 /// changed by requests stay as they are, whatever the file says of them: `ConfigurationReload+Amending.swift`.
 package final class ConfigurationReload: Sendable {
-    /// What came of reading it last.
+    /// The result of reading it last.
     package struct Report: Hashable, Sendable {
         package let at: Instant
-        /// What was wrong; empty if it was taken.
+        /// The faults; empty if it was taken.
         package var faults: [SettingFault] = []
         /// The keys whose new values are in force now.
         package var applied: [String] = []
@@ -36,7 +36,7 @@ package final class ConfigurationReload: Sendable {
         var isReading = false
         /// How often something was read or changed.
         var turns = 0
-        /// What the file says, as far as it can be in force without a restart.
+        /// The file's configuration, as far as it can be in force without a restart.
         var file: GatewayConfiguration
         /// The changes by requests that are in force here, or do not go with the file; nil before they were asked for.
         var amendments: [StandingAmendment]?
@@ -46,7 +46,7 @@ package final class ConfigurationReload: Sendable {
 
     let state: Mutex<State>
     package let settings: LiveSettings
-    /// What partitions decide by where they decide by what is in force here.
+    /// The settings that partitions decide by, if they decide by the configuration in force here.
     let ownEngineSettings: Shared<EngineSettings>
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     let checkFiles: @Sendable (GatewayConfiguration) throws -> Void
@@ -57,9 +57,9 @@ package final class ConfigurationReload: Sendable {
     private let instruments: GatewayInstruments?
 
     /// - Parameters:
-    ///   - settings: What is in force.
+    ///   - settings: The settings in force.
     ///   - source: Reads the configuration anew; nil where there is no file.
-    ///   - checkFiles: Throws what is wrong with the files that a configuration names.
+    ///   - checkFiles: Throws the faults of the files that a configuration names.
     package init(
         _ settings: LiveSettings,
         source: (@Sendable () throws -> GatewayConfiguration)?,
@@ -89,10 +89,10 @@ package final class ConfigurationReload: Sendable {
     package var report: Report { self.state.withLock { $0.report } }
     /// Whether partitions decide by this gateway's settings; false where gateways that share the log have different ones.
     package var isDecidedBy: Bool { self.state.withLock { $0.isDecidedBy } }
-    /// What the file says of it, without what operators have changed by requests.
+    /// The file's configuration, without the operators' changes by requests.
     package var file: GatewayConfiguration { self.state.withLock { $0.file } }
 
-    /// Begins what only one may do at a time; ``endTurn()`` ends it.
+    /// Begins a turn, of which there is one at a time; ``endTurn()`` ends it.
     ///
     /// - Throws: `too-many` while another does.
     func beginTurn() throws(Problem) {
@@ -112,7 +112,7 @@ package final class ConfigurationReload: Sendable {
         }
     }
 
-    /// Reads the configuration again and puts in force what can be without a restart.
+    /// Reads the configuration again and puts all changes in force that need no restart.
     ///
     /// - Throws: ``Problem`` if there is none to read, it is being read already, or the log does not take the change.
     package func reload() async throws(Problem) -> Report {
@@ -151,12 +151,12 @@ package final class ConfigurationReload: Sendable {
 
     /// Puts a configuration in force, the engines first.
     ///
-    /// - Parameter file: What the file says of it.
+    /// - Parameter file: The file's part of it.
     /// - Returns: How many instances no longer fit their kind.
     func putInForce(_ merged: GatewayConfiguration, saying file: GatewayConfiguration) async throws(Problem) -> Int {
         let settings = EngineSettings(merged)
         var orphaned = 0
-        // What is in force is asked for: another gateway that shares the log may have changed it.
+        // Asks the partitions for their settings: another gateway that shares the log may have changed them.
         let inForce = try await self.log.askAll(InForceQuestion())
         if inForce.contains(where: { $0.settings != settings }) {
             for case .settings(let count) in try await self.log.appendToAll(.settings(settings)) { orphaned += count }
@@ -166,7 +166,7 @@ package final class ConfigurationReload: Sendable {
         return orphaned
     }
 
-    /// What reading it again would change; nothing is taken.
+    /// The changes that reading it again would make; nothing is taken.
     package struct Difference: Sendable {
         /// One key. nil stands for a key that is not there.
         package struct Change: Sendable {
@@ -183,7 +183,7 @@ package final class ConfigurationReload: Sendable {
         package var changes: [Change] = []
         /// Instances that would no longer fit their kind.
         package var orphaned = 0
-        /// What operators have changed by requests, which stays as it is.
+        /// The operators' changes by requests, which stay as they are.
         package var amendments: [AmendmentView] = []
     }
 
@@ -299,7 +299,7 @@ extension GatewayConfiguration {
 }
 
 extension Views {
-    /// What reading the configuration again would change.
+    /// The changes that reading the configuration again would make.
     static func difference(_ difference: ConfigurationReload.Difference) -> JSONValue {
         JSONValue.object(of: [
             ("faults", difference.faults.isEmpty ? nil : .array(difference.faults.map(\.json))),
@@ -312,7 +312,7 @@ extension Views {
         ])
     }
 
-    /// What came of reading the configuration.
+    /// The result of reading the configuration.
     package static func report(_ report: ConfigurationReload.Report) -> JSONValue {
         JSONValue.object(of: [
             ("loadedAt", .instant(report.at)),

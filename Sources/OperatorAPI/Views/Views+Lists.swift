@@ -51,7 +51,7 @@ extension Views {
         return .object([JSONValue.Member(name: "instance", value: .string(instance.description))] + members)
     }
 
-    /// What happened in a second or minute.
+    /// The counts of a second or minute.
     static func sample(_ sample: GatewaySample) -> JSONValue {
         let outcomes = PushOutcome.allCases.map { ($0.name, JSONValue.count(sample.outcomes[$0])) }
         return JSONValue.object(

@@ -8,7 +8,7 @@ package import WidgetModel
 extension Views {
     /// A pause in force, in the words in which it was ordered.
     ///
-    /// - Parameter source: Who ordered it; nil where that is not told.
+    /// - Parameter source: Its caller; nil where that is not told.
     static func order(_ order: StandingOrder, by source: OperatorSource?) -> JSONValue {
         guard case .object(let members) = OperatorOrder(.pause(until: nil), order.scope).json else { return .null }
         let more = JSONValue.object(of: [
@@ -23,7 +23,7 @@ extension Views {
         return .object(members + rest)
     }
 
-    /// What a sender's pushes have cost and brought.
+    /// The costs and outcomes of a sender's pushes.
     package static func sender(_ view: SenderView, paused: JSONValue? = nil) -> JSONValue {
         let share = view.matched == 0 ? 0 : Double(view.unchanged) / Double(view.matched)
         return JSONValue.object(of: [

@@ -4,18 +4,18 @@ package import Partitions
 package import Serving
 package import WidgetModel
 
-/// What all instances together have left of their budgets, kept fresh by walking over them in small steps.
+/// The rest of all instances' budgets together, kept fresh by walking over them in small steps.
 ///
 /// A walk over a million instances takes some hundred milliseconds of the partitions' time, so a question is answered with the
-/// last walk's result at once and never waits for one. How old it is stands in the answer: at most a rest and a walk's length
-/// while somebody asks, and ``idle`` and a walk's length at the first question after a pause.
+/// last walk's result at once and never waits for one. The answer says how old it is: at most a rest and a walk's length while questions
+/// come, and ``idle`` and a walk's length at the first question after a pause.
 package actor BudgetSurveys {
     /// One walk's result.
     package struct Survey: Sendable {
         package let sum: BudgetSurvey
-        /// Of that, what this node's partitions have.
+        /// The part of it that this node's partitions have.
         package let own: BudgetSurvey
-        /// The partitions that are not in it: other nodes' while no one asks, and those that did not answer.
+        /// The partitions that are not in it: other nodes' while no question comes, and those that did not answer.
         package let missing: [PartitionID]
         /// When the walk began, and when it was through.
         package let from: Instant
@@ -65,7 +65,7 @@ package actor BudgetSurveys {
         return self.last
     }
 
-    /// The last result, for metrics: who reads them all the time wants no frequent walks.
+    /// The last result, for metrics: their constant readers must not cause frequent walks.
     package var latest: Survey? { self.last }
 
     /// Walks whenever the result is old, until the task is cancelled.

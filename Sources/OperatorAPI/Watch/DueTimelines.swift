@@ -3,8 +3,8 @@ package import WidgetModel
 /// How many timelines have asked for the next one since the start: by the dates that they asked for, and by those that smoothing
 /// made of them.
 ///
-/// Surveys know both for the coming hour; this adds up what time has passed over. Each second is counted once, by the newest
-/// survey at that time; a timeline that came after that survey and fell due before the next is in neither sum.
+/// Surveys know both for the coming hour; this adds up the seconds that have passed. Each second is counted once, by the newest survey at
+/// that time; a timeline that came after that survey and fell due before the next is in neither sum.
 package struct DueTimelines: Sendable {
     /// By the second, from a survey's beginning on: how many timelines ask for the next one.
     package typealias Seconds = (from: Instant, asked: [UInt32], smoothed: [UInt32])
@@ -18,7 +18,7 @@ package struct DueTimelines: Sendable {
 
     /// Counts the whole seconds that have passed since the last call.
     ///
-    /// - Parameter seconds: What the newest survey says; it begins with a whole second.
+    /// - Parameter seconds: The newest survey's counts; it begins with a whole second.
     package mutating func count(until now: Instant, by seconds: Seconds) {
         let begin = self.next ?? now.seconds
         guard now.seconds > begin else {

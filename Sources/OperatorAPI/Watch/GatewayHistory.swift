@@ -6,7 +6,8 @@ import Settings
 import Synchronization
 package import WidgetModel
 
-/// The last minutes by the second, the last day by the minute and the last month by the hour: what charts are made of.
+/// The last minutes by the second, the last day by the minute and the last month by the hour: the numbers of the
+/// charts.
 ///
 /// Minutes and hours are archived, so that they outlive the process.
 package final class GatewayHistory: Sendable {
@@ -39,7 +40,7 @@ package final class GatewayHistory: Sendable {
         var seconds: [GatewaySample] = []
         var minutes: [GatewaySample] = []
         var hours: [GatewaySample] = []
-        /// What there is so far of the newest minute's hour.
+        /// The sum so far of the newest minute's hour.
         var hour: GatewaySample?
         var last: GatewayTotals?
         var minuteStart: GatewayTotals?
@@ -54,8 +55,8 @@ package final class GatewayHistory: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - archive: Where minutes and hours are kept; what is in it is read now. Blocks.
-    ///   - now: What is older than it by more than a step's samples reach, or newer, is left where it is.
+    ///   - archive: Where minutes and hours are kept; it is read now. Blocks.
+    ///   - now: The present. Samples that are newer, or older than the longest kept time of their step, stay unread.
     package init(
         archive: any RecordArchive = MemoryArchive(),
         now: Instant = .epoch,
@@ -68,7 +69,7 @@ package final class GatewayHistory: Sendable {
 
     /// Takes totals in.
     ///
-    /// - Returns: What happened since the ones before; nil of the first.
+    /// - Returns: The sample since the totals before; nil for the first.
     @discardableResult
     package func add(_ totals: GatewayTotals) -> GatewaySample? {
         self.state.withLock { state in
@@ -148,7 +149,7 @@ extension GatewayHistory {
         var state = State()
         do throws(JournalError) {
             try archive.readAll { record in
-                // What cannot be read is of another version, and will be written over.
+                // A record that cannot be read is of another version, and will be written over.
                 guard let sample = try? GatewaySample(bytes: record.bytes) else { return }
                 let step: Step = record.number > UInt64(Step.minute.capacity) ? .hour : .minute
                 let reach = Interval.seconds(Int64(step.capacity * step.seconds))
@@ -168,7 +169,7 @@ extension GatewayHistory {
         return state
     }
 
-    /// Writes what has come since the last time. Blocks.
+    /// Writes the samples since the last time. Blocks.
     package func write() {
         self.archive.withLock { archive in
             let records = self.state.withLock { state in

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What happened between two totals, and what waits at the end.
+/// The counts between two totals, and the waiting work at the end.
 package struct GatewaySample: Hashable, Sendable {
     /// The end.
     package private(set) var at: Instant
@@ -47,7 +47,7 @@ extension GatewaySample {
     /// So much that no sum of them comes near the end of its type.
     private static let countRange: ClosedRange<Int64> = -(1 << 40)...(1 << 40)
 
-    /// What happened in this and in a later one: sums, and what waits at the end.
+    /// This sample and a later one as one: the sums of their counts, and the waiting work at the end.
     package func merged(with later: GatewaySample) -> GatewaySample {
         var sum = later
         for part in Self.counts { sum[keyPath: part] += self[keyPath: part] }
@@ -56,7 +56,7 @@ extension GatewaySample {
         return sum
     }
 
-    /// What is added up over time.
+    /// The counts that are added up over time.
     private static var counts: [WritableKeyPath<GatewaySample, Int>] {
         [
             \.accepted, \.rejected, \.unavailable, \.rateLimited, \.backlogFull, \.matched, \.reloadsIssued,

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What the gateway has counted up to an instant, and what waits then.
+/// The gateway's counts up to an instant, and the waiting work then.
 package struct GatewayTotals: Sendable {
     package var at: Instant
     package var accepted = 0
@@ -10,7 +10,7 @@ package struct GatewayTotals: Sendable {
     package var rateLimited = 0
     package var backlogFull = 0
     package var matched = 0
-    /// Of all pushes; `deferred` and `issued` are what is so now.
+    /// Of all pushes; `deferred` and `issued` are the present numbers.
     package var outcomes = OutcomeCounts()
     package var reloadsIssued = 0
     package var policyReloads = 0

@@ -5,7 +5,7 @@ package import Serving
 import Synchronization
 package import WidgetModel
 
-/// What is kept for operators while the gateway runs: surveys of budgets, a history of totals, the live feed.
+/// The data that is kept for operators while the gateway runs: surveys of budgets, a history of totals, the live feed.
 package final class GatewayWatch: Sendable {
     package let surveys: BudgetSurveys
     package let history: GatewayHistory
@@ -71,7 +71,7 @@ package final class GatewayWatch: Sendable {
         }
     }
 
-    /// What is counted up to now.
+    /// The counts up to now.
     package func totals() async throws(Problem) -> GatewayTotals {
         let sum = EngineStats(sumOf: try await self.log.askPresent(TotalsQuestion()).map(\.answer))
         var totals = GatewayTotals(at: self.clock.now())

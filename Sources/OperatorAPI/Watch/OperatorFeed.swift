@@ -5,25 +5,25 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// What happens, for operators who look on: bounded in every direction, so that no observer slows anything down.
+/// The live events, for operators who watch: bounded in every direction, so that no observer slows anything down.
 ///
 /// The last events are kept for readers that come back; of a busy second's reloads the first ones are told, and how many
 /// more there were.
 package final class OperatorFeed: Sendable {
-    /// What an event is about; `types` of `GET /v1/events`.
+    /// The subject of an event; `types` of `GET /v1/events`.
     package enum Subject: String, Hashable, Sendable, CaseIterable {
-        /// What happened in the last second.
+        /// The counts of the last second.
         case sample
         /// A reload that was issued.
         case reload
-        /// What an operator did.
+        /// An operator's action.
         case order
         /// The configuration was read again, or refused.
         case configuration
         /// A partition has stopped.
         case partition
 
-        /// Who may be told: an order's event says who gave it and from where, as `GET /v1/audit` does.
+        /// The scope that an event needs: an order's event names its caller and address, as `GET /v1/audit` does.
         package var scope: OperatorScope { self == .order ? .admin : .read }
     }
 
@@ -50,7 +50,7 @@ package final class OperatorFeed: Sendable {
     /// One reader. Cancel it when it has gone.
     package struct Subscription: Sendable {
         package let events: AsyncStream<(event: Event, place: FeedPlace)>
-        /// What the reader has missed since its place; nil if that is not known any more.
+        /// The events that the reader has missed since its place; nil if they are not known any more.
         package let missed: [(event: Event, place: FeedPlace)]?
         package let start: FeedPlace
         fileprivate let number: UInt64
@@ -156,7 +156,7 @@ package final class OperatorFeed: Sendable {
         }
     }
 
-    /// Tells of what happened in the last second, and lets the next one's reloads in.
+    /// Tells the counts of the last second, and lets the next one's reloads in.
     package func publish(_ sample: GatewaySample) {
         self.reloadsLeft.store(self.table.withLock { $0.limits.reloadsPerSecond }, ordering: .relaxed)
         self.publish(.sample(sample))

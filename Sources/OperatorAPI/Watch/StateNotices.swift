@@ -20,7 +20,7 @@ package struct StateNotices {
 
     package init(_ logger: Logger) { self.logger = logger }
 
-    /// What is missing for the gateway to be ready.
+    /// Tells which conditions are missing for the gateway to be ready.
     package mutating func tell(missing now: [Readiness.Condition]) {
         guard now != self.missing else { return }
         self.missing = now

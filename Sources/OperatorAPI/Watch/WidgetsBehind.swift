@@ -3,7 +3,7 @@ package import Serving
 package import Settings
 package import WidgetModel
 
-/// Why widgets do not show yet what they should, with what only the gateway knows of whom their reloads went to.
+/// Why widgets do not show the newest data yet, with the gateway's own knowledge of the targets of their reloads.
 package enum BehindCause: String, Hashable, Sendable, CaseIterable {
     case budget, minimumInterval, paused, anotherReload, unreachable
     /// Out to a host of which no event stream is open.
@@ -14,7 +14,7 @@ package enum BehindCause: String, Hashable, Sendable, CaseIterable {
     case unacknowledged
 }
 
-/// Whom reloads cannot get to now.
+/// The targets that reloads cannot reach now.
 package struct DeliveryTroubles: Sendable {
     /// Apps whose upstream, or whose webhook, is in trouble or has to be left alone.
     package var upstreams: Set<BundleID> = []
@@ -58,7 +58,7 @@ package struct WidgetsBehind: Hashable, Sendable {
     /// Of a kind in one partition.
     ///
     /// - Parameters:
-    ///   - troubles: Whom reloads cannot get to.
+    ///   - troubles: The targets that reloads cannot reach.
     ///   - away: Of those that are out to hosts, how many to hosts that are away; less than that are, where it is older.
     package init(_ kind: KindBehind, _ troubles: DeliveryTroubles, away: Int) {
         self.instances = kind.instances
@@ -92,7 +92,7 @@ package struct WidgetsBehind: Hashable, Sendable {
     }
 }
 
-/// What is behind of all kinds, judged by the goal.
+/// The widgets of all kinds that are behind, judged by the goal.
 package struct BehindBoard: Sendable {
     package let goal: FreshnessGoal
     package let at: Instant
@@ -102,7 +102,7 @@ package struct BehindBoard: Sendable {
     package let total: WidgetsBehind
 
     /// - Parameters:
-    ///   - partitions: What each partition counts.
+    ///   - partitions: The counts of each partition.
     ///   - away: How many widgets of a kind are out to hosts that are away.
     package init(
         _ partitions: [[KindBehind]],

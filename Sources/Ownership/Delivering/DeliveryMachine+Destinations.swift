@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// Where deliveries go, and how those do to whom they go.
+/// Where deliveries go, and the health of those destinations.
 extension DeliveryMachine {
     /// How each target does. Those with one destination share its health.
     package func views(now: Instant) -> [DeliveryTarget: TargetView] {

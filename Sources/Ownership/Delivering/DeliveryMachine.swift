@@ -54,7 +54,7 @@ package struct DeliveryMachine: ~Copyable {
         case askingForToken(DeliveryRequest, reason: String)
     }
 
-    /// What comes once records are logged.
+    /// The next step once records are logged.
     enum Continuation {
         case end
         case askForToken(DeliveryRequest, reason: String)
@@ -107,7 +107,7 @@ package struct DeliveryMachine: ~Copyable {
     }
 }
 
-// MARK: - What is to be done
+// MARK: - Actions
 
 extension DeliveryMachine {
     /// The next step; nil if there is none before ``nextDue``, or before another event.
@@ -128,7 +128,7 @@ extension DeliveryMachine {
         return self.actions.popFirst()
     }
 
-    /// Asks one partition after the other for what is not known here, when half of the room is free.
+    /// Asks one partition after the other for reloads that are not known here, when half of the room is free.
     private mutating func search() {
         guard !self.isSearching, self.schedule.count * 2 < self.settings.limits.knownMax,
             let next = self.behind.keys.filter({ $0 > self.searched }).min() ?? self.behind.keys.min(),
@@ -153,7 +153,7 @@ extension DeliveryMachine {
     }
 }
 
-// MARK: - What comes in
+// MARK: - Reloads
 
 extension DeliveryMachine {
     /// The reloads among committed effects that are not for streams.
@@ -172,10 +172,10 @@ extension DeliveryMachine {
         for partition in 0..<self.partitions { self.takeUp(PartitionID(UInt16(partition))) }
     }
 
-    /// A partition has come to this gateway: takes up what is outstanding there.
+    /// A partition has come to this gateway: takes up the outstanding reloads there.
     package mutating func takeUp(_ partition: PartitionID) { self.behind[partition] = InstanceNumber(raw: 0) }
 
-    /// A partition is another gateway's now, and so is what is outstanding there.
+    /// A partition is another gateway's now, and so are its outstanding reloads.
     package mutating func letGo(_ partition: PartitionID) {
         self.behind[partition] = nil
         for (number, delivery) in self.deliveries where delivery.reloads[0].id.partition == partition {
@@ -202,7 +202,7 @@ extension DeliveryMachine {
         self.isSearching = false
         // One that has stopped delivers nothing; its log has everything.
         guard let page else { return }
-        // What had no room meanwhile may be before that.
+        // Reloads that found no room meanwhile may be before that.
         if let next = page.next { self.noteBehind(partition, from: next) }
         self.takeReloads(page.reloads.filter { !self.passed.contains($0.id) }, now: now)
         if self.behind.isEmpty { self.passed = [] }
@@ -335,7 +335,7 @@ extension DeliveryMachine {
     }
 }
 
-// MARK: - What comes of it
+// MARK: - Answers
 
 extension DeliveryMachine {
     /// Takes the result of a request.
@@ -352,7 +352,7 @@ extension DeliveryMachine {
         else { return }
         let verdict = DeliveryVerdict(answer, to: request, self.settings.retries, self.reader)
         guard !self.schedule.isOutdated(number) else {
-            // It says nothing of where the next try goes, or of what is shown there.
+            // It says nothing of the next try's place, or of the credentials that are shown there.
             switch verdict {
             case .again, .destinationInTrouble: return self.again(number, at: now)
             case .delivered, .refused, .gone: return self.take(verdict, of: request, now: now)

@@ -24,7 +24,7 @@ package struct DeliveryRequest: Hashable, Sendable {
 }
 
 extension PushID {
-    /// An id that follows from what was hashed, in the form of RFC 9562's version 8, which is for ids like this.
+    /// An id that follows from a hash, in the form of RFC 9562's version 8, which is for ids like this.
     init(of hash: StableHash) {
         var (high, low) = (hash, hash)
         high.combine(1)

@@ -60,7 +60,7 @@ package struct DeliverySchedule: Sendable {
     /// May change: of those that are too many none goes.
     package var limits: Limits
     private var entries: [DeliveryNumber: Entry] = [:]
-    /// Those that wait; what is not there any more is skipped.
+    /// The waiting deliveries; those that have gone are skipped.
     private var heap = Heap<Place>()
     private var holds: [Destination: Instant] = [:]
     package private(set) var inWork = 0

@@ -54,11 +54,11 @@ extension DeliveryVerdict {
         }
     }
 
-    /// What came of a POST to a webhook, or of any request that was not answered.
+    /// The verdict on a POST to a webhook, or on any request that was not answered.
     ///
     /// - Parameters:
     ///   - tries: How often it was tried, this time included.
-    ///   - seed: Of what is told, for the jitter.
+    ///   - seed: A hash of the told things, for the jitter.
     package init(ofWebhook answer: DeliveryAnswer, tries: Int, seed: UInt64, retries: DeliveryRetries) {
         self =
             switch answer {
@@ -113,11 +113,11 @@ extension DeliveryVerdict {
             // Renewed at once if the last one is old enough; else the waits grow until it is.
             .destinationInTrouble(after: max(retries.first, wait), reason, renewsToken: true)
         case .tooManyProviderTokenUpdates:
-            // The token in force stays good at APNs; what was renewed too soon becomes good in time.
+            // The token in force stays good at APNs; one that was renewed too soon becomes good in time.
             .destinationInTrouble(after: retries.max, reason, renewsToken: false)
         case .invalidProviderToken, .missingProviderToken, .badCertificate, .badCertificateEnvironment,
             .unrelatedKeyIDInToken, .badEnvironmentKeyInToken:
-            // A person has to look at the configuration; until then nothing is lost but time.
+            // A person has to look at the configuration; until then only time is lost.
             .destinationInTrouble(after: retries.max, reason, renewsToken: false)
         default:
             nil
@@ -161,10 +161,10 @@ extension DeliveryVerdict {
     }
 }
 
-// MARK: - What it says of the other side
+// MARK: - Health of the other side
 
 extension DeliveryVerdict {
-    /// What an answer, or a missing one, says about the health of the other side.
+    /// The other side's health by an answer, or by a missing one.
     package func health(of answer: DeliveryAnswer, at now: Instant) -> TargetHealth.Answer {
         switch (answer, self) {
         case (.failure(let failure), _):
@@ -183,7 +183,7 @@ extension DeliveryVerdict {
         }
     }
 
-    /// Reasons of APNs that are about the device, or what was sent to it: another push may be taken.
+    /// Reasons of APNs that are about the device, or the push to it: another push may be taken.
     private static let aboutOneDevice: Set<String> = Set(
         ([
             .badCollapseID, .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .payloadTooLarge, .tooManyRequests,

@@ -1,14 +1,14 @@
 package import Engine
 package import WidgetModel
 
-/// What a ``ReceiptMachine`` wants done next.
+/// An action that a ``ReceiptMachine`` wants done next.
 package enum ReceiptAction: Hashable, Sendable {
     /// Ask a partition for the pushes for an app that completed behind a place, so many at most, and give them to
     /// ``ReceiptMachine/takePage(_:of:for:now:)``.
     case find(BundleID, PartitionID, after: CompletionPlace?, limit: Int)
-    /// Ask all partitions what became of these, and give it to ``ReceiptMachine/takeParts(_:for:now:)``.
+    /// Ask all partitions for the outcomes of these, and give them to ``ReceiptMachine/takeParts(_:for:now:)``.
     case findParts(BundleID, [PushID])
-    /// Send it, and give what comes of it to ``ReceiptMachine/takeAnswer(_:to:now:)``.
+    /// Send it, and give the answer to ``ReceiptMachine/takeAnswer(_:to:now:)``.
     case send(ReceiptRequest)
     /// Store how far each app's receiver was told, by partition, and call ``ReceiptMachine/stored(now:)``.
     case store([BundleID: [CompletionPlace?]])
@@ -18,7 +18,7 @@ package enum ReceiptAction: Hashable, Sendable {
     case tellGap(BundleID, PartitionID)
 }
 
-/// What became of one push at last, in all partitions that had it.
+/// The final outcomes of one push, in all partitions that had it.
 package struct PushReceipt: Hashable, Sendable {
     /// At least one; a push for an app has one for each partition that still keeps it.
     package let parts: [PushView]
@@ -62,7 +62,7 @@ package struct ReceiptRequest: Hashable, Sendable {
     }
 }
 
-/// What was told since the start.
+/// The counts of receipts since the start.
 package struct ReceiptCounters: Hashable, Sendable {
     /// Receipts that the receiver has taken.
     package var told = 0

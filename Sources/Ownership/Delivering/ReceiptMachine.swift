@@ -1,24 +1,24 @@
 package import Engine
 package import WidgetModel
 
-/// Tells senders what became of their pushes, as a value: which partition to ask, what to send when, and from where to go on.
+/// The decisions of receipts, as a value: which partition to ask, what to send when, and from where to go on.
 ///
-/// It is told what happened, and ``next(now:)`` says what is to be done, one ``ReceiptAction`` after the other, as a
-/// ``DeliveryMachine`` does. What there is to tell is in the engines: the pushes that completed, in that order. This knows how far
-/// each app's receiver was told, a place in each partition, and one request for each receiver.
+/// It takes events, and ``next(now:)`` gives one ``ReceiptAction`` after the other, as a ``DeliveryMachine`` does. The engines have the
+/// completed pushes, in the order of their completion. This value has a place in each partition up to which each app's receiver was told,
+/// and one request for each receiver.
 ///
-/// What it keeps to:
+/// Its rules:
 /// - A receiver has one request under way at most, and the next begins where it was told to.
 /// - A request that was not taken is sent again, later each time and never otherwise, until it is.
-/// - Places move on once a request was taken, and are stored before the next is sent. What was sent behind the stored places is sent
-///   again after a crash; nothing before them is.
+/// - Places move on once a request was taken, and are stored before the next is sent. After a crash, receipts behind the stored places are
+///   sent again; those before them are not.
 /// - A push for an app is in every partition. It is told where it is found last, so that all have completed it.
 package struct ReceiptMachine: Sendable {
-    /// What it keeps to; each may change at any time.
+    /// Its settings; each may change at any time.
     package struct Settings: Hashable, Sendable {
         /// Receipts in one request. Default 500.
         package var batchMax = 500
-        /// From one look at what has completed to the next, so that receipts come in batches. Default 1 s.
+        /// From one look for completed pushes to the next, so that receipts come in batches. Default 1 s.
         package var interval = Interval.seconds(1)
         package var retries = DeliveryRetries()
         /// How long a request may take. Default 30 s.
@@ -37,7 +37,7 @@ package struct ReceiptMachine: Sendable {
     /// ```
     private enum Stage: Sendable {
         case resting
-        /// A partition is asked what has completed.
+        /// A partition is asked for completed pushes.
         case finding(PartitionID)
         /// All partitions are asked about the pushes for the app among these. The place is the one before.
         case joining(CompletedPushesPage, PartitionID, CompletionPlace)
@@ -49,7 +49,7 @@ package struct ReceiptMachine: Sendable {
     private struct Receiver: Sendable {
         /// How far each partition's pushes were looked at; nil before the first look.
         var places: [CompletionPlace?]
-        /// What is stored, or is to be: nothing behind it was told.
+        /// The places that are stored, or are to be: nothing behind them was told.
         var told: [CompletionPlace?]
         var stage = Stage.resting
         var batch: [PushReceipt] = []
@@ -86,10 +86,10 @@ package struct ReceiptMachine: Sendable {
     package var apps: [BundleID] { self.receivers.keys.sorted() }
 }
 
-// MARK: - What is to be done
+// MARK: - Actions
 
 extension ReceiptMachine {
-    /// What is to be done next; nil if there is nothing before ``nextDue``, or before something else happens.
+    /// The next action; nil if there is none before ``nextDue``, or before another event.
     package mutating func next(now: Instant) -> ReceiptAction? {
         if let action = self.actions.popFirst() { return action }
         guard !self.isStopped else { return nil }
@@ -134,20 +134,20 @@ extension ReceiptMachine {
         }.min()
     }
 
-    /// Starts nothing any more. What is in work is given up; it is told after the next start.
+    /// Starts nothing any more. The requests in work are given up; their receipts are told after the next start.
     package mutating func stop() {
         self.isStopped = true
         self.actions = []
     }
 }
 
-// MARK: - What comes in
+// MARK: - Events
 
 extension ReceiptMachine {
-    /// The senders of these apps are told from now on, and of no others: what completes from the first look on, or from a place on
-    /// that was stored.
+    /// From now on the senders of these apps are told, and no others: of pushes that complete after the first look, or after the stored
+    /// places.
     ///
-    /// - Parameter stored: What was stored last. It counts for apps that are not known yet.
+    /// - Parameter stored: The places that were stored last. They count for apps that are not known yet.
     package mutating func setApps(_ apps: Set<BundleID>, stored: [BundleID: [CompletionPlace?]] = [:]) {
         self.receivers = self.receivers.filter { apps.contains($0.key) }
         for app in apps where self.receivers[app] == nil {
@@ -161,7 +161,7 @@ extension ReceiptMachine {
         for app in self.receivers.keys { self.receivers[app]?.isWanted = true }
     }
 
-    /// Tries at once what waits for some receivers.
+    /// Tries at once the requests that wait for some receivers.
     package mutating func tryNow(_ apps: Set<BundleID>, now: Instant) {
         for app in apps {
             guard case .waiting? = self.receivers[app]?.stage else { continue }
@@ -169,12 +169,12 @@ extension ReceiptMachine {
         }
     }
 
-    /// Tries at once what waits for those that have failed last.
+    /// Tries at once the requests that wait for the receivers that failed last.
     package mutating func tryFailing(now: Instant) {
         self.tryNow(Set(self.receivers.filter { $0.value.health.isFailing }.keys), now: now)
     }
 
-    /// How each receiver does. What waits is what the request under way tells.
+    /// The health of each receiver. The waiting receipts are those of the request under way.
     package func views(now: Instant) -> [BundleID: ReceiptView] {
         self.receivers.mapValues { receiver in
             var heldUntil: Instant?
@@ -190,7 +190,7 @@ extension ReceiptMachine {
     }
 }
 
-// MARK: - Looking for what has completed
+// MARK: - Looking for completed pushes
 
 extension ReceiptMachine {
     private mutating func find(_ app: BundleID, _ partition: PartitionID) {
@@ -200,7 +200,7 @@ extension ReceiptMachine {
         self.actions.append(.find(app, partition, after: receiver.places[Int(partition.rawValue)], limit: room))
     }
 
-    /// What ``ReceiptAction/find(_:_:after:limit:)`` has found; nil if the partition does not answer.
+    /// Takes the page that ``ReceiptAction/find(_:_:after:limit:)`` has found; nil if the partition does not answer.
     package mutating func takePage(
         _ page: CompletedPushesPage?,
         of partition: PartitionID,
@@ -227,7 +227,7 @@ extension ReceiptMachine {
         self.goOn(app, behind: partition, isLast: page.isLast, now: now)
     }
 
-    /// What ``ReceiptAction/findParts(_:_:)`` has found, by partition; nil if one does not answer.
+    /// Takes the parts that ``ReceiptAction/findParts(_:_:)`` has found, by partition; nil if one does not answer.
     package mutating func takeParts(_ parts: [[PushView]]?, for app: BundleID, now: Instant) {
         guard let receiver = self.receivers[app], case .joining(let page, let partition, let before) = receiver.stage
         else { return }
@@ -251,8 +251,8 @@ extension ReceiptMachine {
     }
 
     /// Whether another partition's part of a push for an app is complete and before that partition's place: else it will be
-    /// found there, later than here. Of what has completed there at the very instant of the place it is not known, so that it may
-    /// be told twice, and never not at all.
+    /// found there, later than here. A part that completed there at the very instant of the place may not be passed yet: such a push may be
+    /// told twice, but is always told.
     private static func isPassed(_ part: PushView?, _ place: CompletionPlace?, _ push: PushView) -> Bool {
         guard let place else { return part?.isComplete ?? true }
         guard let part else {
@@ -309,8 +309,8 @@ extension ReceiptMachine {
         )
     }
 
-    /// What came of a request. Of one that is not under way any more, as where its app was told no longer for a while, it says
-    /// nothing.
+    /// Takes the answer to a request. An answer to a request that is not under way any more does not count, as after a while without its
+    /// app.
     package mutating func takeAnswer(_ answer: DeliveryAnswer, to request: ReceiptRequest, now: Instant) {
         let (app, tryNumber) = (request.app, request.tryNumber)
         guard let receiver = self.receivers[app], case .sending = receiver.stage, receiver.tries == tryNumber,
@@ -350,7 +350,7 @@ extension ReceiptMachine {
 }
 
 extension PushView {
-    /// Whether it is what became of the same push for an app in another partition.
+    /// Whether it is the part of the same push for an app in another partition.
     fileprivate func isPart(of push: PushView) -> Bool {
         self.isForApp && self.id == push.id && self.contentHash == push.contentHash && self.team == push.team
             && self.app == push.app

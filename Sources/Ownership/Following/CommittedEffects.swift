@@ -2,7 +2,7 @@ package import Engine
 package import Journaling
 package import WidgetModel
 
-/// What one output has made durable.
+/// The effects that one output has made durable.
 package struct CommittedEffects: Hashable, Sendable {
     /// The output's place.
     package let position: OutputPosition
@@ -21,7 +21,7 @@ package struct CommittedEffects: Hashable, Sendable {
     }
 }
 
-/// What the owner of a partition tells of its outputs.
+/// The news of a partition's owner about its outputs.
 package enum OwnerNews: Hashable, Sendable {
     /// The partition is here, and all outputs up to this one are committed; nil for none. Those behind it are told.
     case begins(behind: OutputPosition?)

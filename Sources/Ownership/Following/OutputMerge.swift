@@ -1,10 +1,10 @@
 package import Journaling
 
-/// What an ``OutputMerge`` wants done.
+/// An action that an ``OutputMerge`` wants done.
 package enum OutputMergeAction: Hashable, Sendable {
     /// Hand on an output: the one that comes next.
     case publish(CommittedEffects)
-    /// What is published next is at this position. Outputs before it are not known here, or were let go of before they were read.
+    /// The next published output is at this position. Outputs before it are not known here, or were let go of before they were read.
     case begin(at: OutputPosition)
     /// Read outputs from a position on, nil for the newest ones, and tell ``OutputMerge/outputRead(_:in:)``, for as long as
     /// ``OutputMerge/isReading(in:)``.
@@ -15,21 +15,21 @@ package enum OutputMergeAction: Hashable, Sendable {
 /// log has them otherwise.
 ///
 /// ```
-///              ownerBegins, or it tells what comes next
+///              ownerBegins, or it tells the next output
 ///       ┌────────────────────────────────────────────────┐
 ///    reading ──ownerBegins, ahead──▶ catchingUp ──read──▶ told
 ///       ▲                                │                 │
 ///       └───────────ownerEnds────────────┴─────────────────┘
 /// ```
 ///
-/// An output is known by its position. One that comes again is left out. One that is ahead of what comes next is left out, too:
-/// then the log is read up to it.
+/// An output is known by its position. One that comes again is left out. One that is ahead of the next output is left out, too: then the
+/// log is read up to it.
 package struct OutputMerge: Sendable {
     private enum Source: Hashable, Sendable {
         /// No owner tells anything, and nothing is read yet.
         case none
         case reading(session: Int)
-        /// The owner is here. What it told last is ahead of what was read.
+        /// The owner is here. The output that it told last is ahead of those that were read.
         case catchingUp(session: Int, through: OutputPosition)
         case told
     }
@@ -42,13 +42,13 @@ package struct OutputMerge: Sendable {
 
     package init() {}
 
-    /// What is to be done, in order.
+    /// The actions to take, in order.
     package mutating func takeActions() -> [OutputMergeAction] {
         defer { self.actions = [] }
         return self.actions
     }
 
-    /// Whether what is read in a session is still wanted.
+    /// Whether the outputs of a session of reading are still wanted.
     package func isReading(in session: Int) -> Bool {
         switch self.source {
         case .none, .told: false
@@ -117,7 +117,8 @@ package struct OutputMerge: Sendable {
     package mutating func outputRead(_ output: CommittedEffects, in session: Int) {
         guard self.isReading(in: session), output.position >= self.next ?? output.position else { return }
         if output.position > self.next ?? OutputPosition(0) { self.readingBegins(at: output.position, in: session) }
-        // What was ahead may have been lost with what was before it: then the owner tells what comes next.
+        // The output that was ahead may have been lost together with those before it: then the owner tells the next
+        // one.
         guard self.isReading(in: session) else { return }
         self.publish(output)
         self.stopIfCaughtUp()

@@ -35,7 +35,7 @@ package struct EffectQueue: Sendable {
         self.place += 1
         self.count -= 1
         if self.place == self.chunks[self.chunks.startIndex].count {
-            // The slice keeps what was removed from it.
+            // The slice keeps its removed elements.
             self.chunks[self.chunks.startIndex] = []
             self.chunks.removeFirst()
             self.place = 0

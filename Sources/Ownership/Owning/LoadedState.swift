@@ -21,8 +21,8 @@ package struct LoadedState: ~Copyable, Sendable {
     /// The state of the newest usable snapshot, or an empty one.
     ///
     /// A damaged snapshot is set aside, and the one before is used. A snapshot of another format stays in place, and
-    /// so does one that is ahead of the log's outputs: its decisions were never committed. Behind one of other decision rules
-    /// there is none: what comes before it was decided by those.
+    /// so does one that is ahead of the log's outputs: its decisions were never committed. Behind a snapshot of other decision rules, no
+    /// earlier one is used: those rules decided all entries between.
     ///
     /// - Parameters:
     ///   - last: The position of the newest output.

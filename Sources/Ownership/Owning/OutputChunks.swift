@@ -9,7 +9,7 @@ import WidgetModel
 /// the entries are done. A replay makes the same effects again in the same order, so the number of those that are in chunks
 /// already (``OutputRecord/ahead``) is all that has to be known to go on.
 struct OutputChunks {
-    /// What is in no chunk yet.
+    /// Effects that are in no chunk yet.
     private var effects: EffectQueue
     /// How many effects are in chunks.
     private var next = 0
@@ -46,7 +46,7 @@ struct OutputChunks {
     /// How many effects are in no chunk yet.
     var remaining: Int { self.effects.count }
 
-    /// Cuts the next chunk off; the last one has what remains. O(its bytes).
+    /// Cuts the next chunk off; the last one has the rest. O(its bytes).
     mutating func cutNext() -> OutputChunk {
         var taken: [Effect] = []
         var writer = ByteWriter(reserving: min(128 * self.remaining, self.bytesMax))

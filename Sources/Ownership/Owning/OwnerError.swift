@@ -13,7 +13,7 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
     case noState(partition: PartitionID, reason: String)
     /// Other decision rules than this program's have to decide what partitions hold behind their newest snapshots.
     case otherRules([RulesStanding])
-    /// Other decision rules decide what comes behind the newest output: another program has to go on.
+    /// Other decision rules decide the entries behind the newest output: another program has to go on.
     case decidedByOthers(partition: PartitionID, rules: Int)
     case stopped(partition: PartitionID)
     /// Another node of the cluster owns the partition, or none does at the moment.

@@ -46,11 +46,11 @@ package struct OwnerMachine: ~Copyable {
 
     /// How far it is on the way to other decision rules.
     private enum Gate {
-        /// No entry is begun any more, and what is decided is committed.
+        /// No entry is begun any more, and decided effects are committed.
         case closing(to: Int)
-        /// The state is written down that the last entry led to.
+        /// The state after the last entry is written down.
         case closed(to: Int)
-        /// The output is to be written that names the other rules.
+        /// The output that names the other rules is to be written.
         case ready(to: Int)
         case passed
     }
@@ -66,7 +66,7 @@ package struct OwnerMachine: ~Copyable {
     package private(set) var announced: LogPosition
     /// The most bytes of an output that holds more than one effect: a larger one is written in chunks.
     package var chunkBytesMax: Int
-    /// Whether it begins no other entry: what is decided is committed, and another owner goes on from there.
+    /// Whether it begins no other entry: decided effects are committed, and another owner goes on from there.
     package var isLeaving = false
     /// Outputs that others had to complete, since they were too large for one commit.
     package private(set) var chunksWritten = 0
@@ -86,13 +86,13 @@ package struct OwnerMachine: ~Copyable {
     private var gate: Gate?
     /// The newest output that is known.
     package private(set) var lastOutput: OutputPosition?
-    /// What the newest whole output says of the state, once it is known.
+    /// The state after the newest whole output, as that tells it, once it is known.
     private var committed: OwnerCheckpoint?
     /// How many effects of entries behind the committed ones the output log held at the start.
     private var ahead = 0
     /// How far a checkpoint has to go that is asked for.
     private var checkpointFrom: LogPosition?
-    /// What comes before everything else.
+    /// The actions that come before all others.
     private var urgent: ArraySlice<OwnerAction> = []
 
     /// - Parameters:
@@ -161,10 +161,10 @@ package struct OwnerMachine: ~Copyable {
     }
 }
 
-// MARK: - What happened
+// MARK: - Events
 
 extension OwnerMachine {
-    /// Another owner decides: applies what that has committed, until this one starts.
+    /// Another owner decides: applies the entries that it has committed, until this one starts.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
     /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
@@ -192,13 +192,13 @@ extension OwnerMachine {
         try self.compareWithGoal()
     }
 
-    /// The log is there: replays it, and follows it from then on. What a standby has asked to read is not to be given to it any
+    /// The log is there: replays it, and follows it from then on. Entries that a standby has asked to read must not be given to it any
     /// more.
     ///
     /// - Parameter newest: The newest output, nil if there is none.
     /// - Throws: ``OwnerError/engineDisagrees(partition:position:)`` if it names another state than the one to begin with,
     ///   ``OwnerError/decidedByOthers(partition:rules:)`` if it names other rules than the engine's,
-    ///   ``OwnerError/aheadOfOutputs(partition:applied:through:)`` if that has what was never committed.
+    ///   ``OwnerError/aheadOfOutputs(partition:applied:through:)`` if that state has entries whose decisions were never committed.
     package mutating func start(newest: OutputEntry?) throws(OwnerError) {
         if let newest { try self.checkRules(of: newest.record) }
         let (begun, through) = (self.run?.entry.position ?? self.applied, newest?.record.through ?? .start)
@@ -283,7 +283,7 @@ extension OwnerMachine {
         self.written(chunk, rest, at: tried.position)
     }
 
-    /// Somebody wants an output that goes as far as now, or further: one without effects if there is none yet.
+    /// Asks for an output that goes as far as now, or further: one without effects if there is none yet.
     package mutating func askForCheckpoint() { self.checkpointFrom = self.applied }
 
     /// Other decision rules are to go on: it begins no other entry, and asks for the state to be written down once all that was
@@ -304,7 +304,7 @@ extension OwnerMachine {
     }
 }
 
-// MARK: - What is to be done
+// MARK: - Actions
 
 extension OwnerMachine {
     /// The next step; nil if there is none before another event, or no unit is left.
@@ -417,7 +417,7 @@ extension OwnerMachine {
         }
     }
 
-    /// The committed state, once, if it is what was asked for.
+    /// The committed state, once, if it is far enough for the checkpoint that was asked for.
     private mutating func checkpointReached() -> OwnerCheckpoint? {
         guard let from = self.checkpointFrom, let committed = self.committed, committed.through >= from else {
             return nil
@@ -430,7 +430,7 @@ extension OwnerMachine {
 // MARK: - A replay
 
 extension OwnerMachine {
-    /// Whether the engine came to what the outputs of another owner say, as far as it came.
+    /// Compares the engine with the outputs of another owner, as far as it came.
     private mutating func compareWithGoal() throws(OwnerError) {
         guard case .standingBy(var goal) = self.phase, let reached = goal.reach(self.applied) else { return }
         guard reached.runningHash == self.appliedHash else {
@@ -440,7 +440,7 @@ extension OwnerMachine {
         self.phase = .standingBy(goal)
     }
 
-    /// Whether the engine came to what the newest output says, and that as a checkpoint.
+    /// Compares the engine with the newest output, and keeps that as a checkpoint.
     private mutating func compare(_ newest: OutputEntry) throws(OwnerError) {
         guard newest.record.runningHash == self.engine.runningHash else {
             throw .engineDisagrees(partition: self.partition, position: newest.record.through)
@@ -460,7 +460,7 @@ extension OwnerMachine {
         self.phase = .following
     }
 
-    /// Leaves out what the chunks of an unfinished output hold already: a replay gives the same effects in the same order.
+    /// Leaves out effects that the chunks of an unfinished output hold already: a replay gives the same effects in the same order.
     private mutating func dropKnownEffects(_ newest: OutputEntry) throws(OwnerError) {
         guard newest.record.ahead > 0 else { return }
         let effects = self.uncommitted.all

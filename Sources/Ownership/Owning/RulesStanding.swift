@@ -8,7 +8,7 @@ package import WidgetModel
 /// holds everything committed. The newest output names the rules that go on behind it, also where they are others than those
 /// that decided before: such an output is a gate. It has no effects, and goes as far as the one before it.
 package struct RulesStanding: Hashable, Sendable {
-    /// What a start has to do.
+    /// The step that a start has to take.
     package enum Step: Hashable, Sendable {
         /// Nothing: this program's rules decided what the log has.
         case goOn
@@ -16,7 +16,7 @@ package struct RulesStanding: Hashable, Sendable {
         case takeOver(SnapshotID)
         /// The gate to this program's rules is to be committed; then the state is taken over.
         case adopt(SnapshotID)
-        /// Other rules have to decide what lies behind the snapshot first.
+        /// Other rules have to decide the entries behind the snapshot first.
         case settle
     }
 
@@ -49,7 +49,7 @@ package struct RulesStanding: Hashable, Sendable {
         self.entriesBehind = entriesBehind
     }
 
-    /// What a program has to do that decides by a version of the rules.
+    /// The step of a program that decides by a version of the rules.
     package func step(of program: Int = Engine.version) -> Step {
         guard let rules = self.rules else { return .goOn }
         guard let snapshot = self.snapshot else { return rules == program ? .goOn : .settle }
@@ -115,7 +115,7 @@ package struct RulesStanding: Hashable, Sendable {
         )
     }
 
-    /// Makes the state of a snapshot a program's own: its rules decide what comes behind it.
+    /// Makes the state of a snapshot a program's own: its rules decide the entries behind it.
     ///
     /// The snapshot is written anew under its place, whole or not at all. Only once the newest output names those rules.
     ///

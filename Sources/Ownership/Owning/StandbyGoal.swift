@@ -19,7 +19,7 @@ struct StandbyGoal {
     /// Up to where entries are known to be committed.
     var newest: LogPosition { self.last?.through ?? self.through }
 
-    /// Another owner has committed. Chunks of what is not complete yet, and outputs that are known, change nothing.
+    /// Another owner has committed. Chunks of incomplete outputs, and outputs that are known, change nothing.
     mutating func take(_ output: OutputRecord) {
         guard output.through > self.newest || (self.next == nil && output.through == self.through) else { return }
         let checkpoint = OwnerCheckpoint(through: output.through, runningHash: output.runningHash)

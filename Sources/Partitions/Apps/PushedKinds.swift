@@ -1,7 +1,7 @@
 import Synchronization
 package import WidgetModel
 
-/// The kinds of an app that pushes were accepted for since somebody took note of them. Lock-free; one for all event loops.
+/// The kinds of an app that pushes were accepted for since they were taken last. Lock-free; one for all event loops.
 package final class PushedKinds: Sendable {
     /// Some kinds of one app.
     ///
@@ -33,7 +33,7 @@ package final class PushedKinds: Sendable {
     package init() {}
 
     package func note(_ kinds: Kinds) {
-        // Nearly always they are set already: who only reads leaves the cache line to the other processors, too.
+        // Nearly always they are set already: a mere read leaves the cache line to the other processors, too.
         guard self.bits.load(ordering: .relaxed) & kinds.bits != kinds.bits else { return }
         self.bits.bitwiseOr(kinds.bits, ordering: .relaxed)
     }
@@ -41,6 +41,6 @@ package final class PushedKinds: Sendable {
     /// - Parameter kind: Nil for all kinds.
     package func note(_ kind: WidgetKind?) { self.note(Kinds(kind)) }
 
-    /// What was noted since the last time.
+    /// The kinds that were noted since the last call.
     package func take() -> Kinds { Kinds(bits: self.bits.exchange(0, ordering: .relaxed)) }
 }

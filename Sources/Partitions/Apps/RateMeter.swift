@@ -5,7 +5,7 @@ package import WidgetModel
 
 /// One ``RateLimit`` that several event loops share: an app's, or a sender's.
 ///
-/// Its state is one word. What is admitted at the same instant on two loops is admitted one after the other.
+/// Its state is one word. Requests that two loops admit at the same instant are admitted one after the other.
 package final class RateMeter: Sendable {
     package let limit: RateLimit
     private let arrival = Atomic<RateLimit.ArrivalTime>(RateLimit.idle)

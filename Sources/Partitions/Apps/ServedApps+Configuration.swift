@@ -10,8 +10,9 @@ extension ServedApps {
 
     /// - Parameters:
     ///   - numbers: Has all of the configuration's apps.
-    ///   - before: What was served until now: apps with numbers that the configuration does not have any more are in it.
-    ///   - work: Knows what each team has in the log.
+    ///   - before: The apps that were served until now: apps with numbers that the configuration does not have any more
+    ///     are among them.
+    ///   - work: Has the undecided work of each team.
     package init(
         _ configuration: GatewayConfiguration,
         _ numbers: AppNumbers,

@@ -5,9 +5,9 @@ package import WidgetModel
 extension ServedApps.App {
     /// The pattern of a push or a channel, checked against the kinds of the app; nil for every instance.
     ///
-    /// - Parameter limits: What it may ask.
-    /// - Throws: `rejection`, with what is wrong where, if it is malformed or names a kind or parameter that the app
-    ///   does not have.
+    /// - Parameter limits: Its limits.
+    /// - Throws: `rejection`, with the fault and its place, if it is malformed or names a kind or parameter that the
+    ///   app does not have.
     package func pattern(
         _ payload: PushPayload,
         orElse rejection: Rejection,
@@ -29,7 +29,7 @@ extension ServedApps.App {
     /// The pattern of a request, checked against the kinds of the app.
     ///
     /// - Parameter kind: The kind that it is for; nil for all.
-    /// - Throws: `bad-pattern`, with what is wrong where.
+    /// - Throws: `bad-pattern`, with the fault and its place.
     package func pattern(
         _ match: JSONValue,
         _ kind: WidgetKind?,

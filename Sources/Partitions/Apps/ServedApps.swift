@@ -17,7 +17,7 @@ package struct ServedApps: Sendable {
         /// The most instances that a targeted push may match, nil for any number.
         package let matchedMax: Int?
         package let schemas: [KindSchema]
-        /// What a gallery shows of a kind, for those kinds that have it.
+        /// A gallery's sample of a kind, for those kinds that have one.
         package let samples: [WidgetKind: JSONValue]
         /// Whether a 200 carries `apns-unique-id`, as in APNs' development environment.
         package let isInDevelopment: Bool
@@ -29,9 +29,9 @@ package struct ServedApps: Sendable {
         package let deliveries: [HostDelivery]
         /// The same object in all copies.
         package let pushedKinds: PushedKinds
-        /// What one push may be, nil for what is set for all apps.
+        /// The most work of one push; nil for the setting of all apps.
         package let pushMax: Interval?
-        /// What its team has in the log; nil where teams are not told apart. The same object in all copies.
+        /// The undecided work of its team; nil where teams are not told apart. The same object in all copies.
         package let work: TeamWork?
 
         package init(

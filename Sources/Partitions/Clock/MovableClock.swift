@@ -2,8 +2,7 @@ import NIOCore
 import Synchronization
 package import WidgetModel
 
-/// The machine's clocks plus what somebody has moved them on by: for trying out what a gateway does in a day, without
-/// waiting a day.
+/// The machine's clocks plus the time that they were moved on by: for trying out a gateway's day without waiting a day.
 ///
 /// It runs as the machine's clocks do and is only ever moved forward, both of its sources together, so that the log's
 /// clock over it never takes that for a clock that was corrected.
@@ -20,7 +19,7 @@ package final class MovableClock: Sendable {
 
     /// - Parameters:
     ///   - monotonicNanoseconds: Runs evenly.
-    ///   - wall: What time it is before anybody has moved the clock.
+    ///   - wall: The time as long as the clock was not moved.
     package init(
         monotonicNanoseconds: @escaping @Sendable () -> UInt64 = { NIODeadline.now().uptimeNanoseconds },
         wall: @escaping @Sendable () -> Instant = { LogClock.wallTime() }

@@ -42,7 +42,7 @@ package final class DecisionFiler: Sendable {
 
     /// - Parameters:
     ///   - history: Replays the log where decisions are lost; nil where they are lost for good.
-    ///   - hasRoom: Whether the disk has room for what can be made again.
+    ///   - hasRoom: Whether the disk has room for data that can be made again.
     package init(
         _ store: DecisionStore,
         log: CommandLog,
@@ -60,7 +60,8 @@ package final class DecisionFiler: Sendable {
         self.replays = Mutex(Array(repeating: nil, count: log.partitions))
     }
 
-    /// Writes, until the task is cancelled. What is not written then is in the engines' rings at the next start.
+    /// Writes, until the task is cancelled. Decisions that are not written then are in the engines' rings at the next
+    /// start.
     package func run() async {
         guard await self.load() else { return }
         var looks = 0
@@ -172,7 +173,7 @@ package final class DecisionFiler: Sendable {
                 let replay = DecisionReplay(
                     partition: partition,
                     store: self.store,
-                    // What came later is for who writes what engines decide now.
+                    // Later decisions come from the filing of the engines' new ones.
                     until: self.store.place(in: partition).next ?? oldest,
                     through: applied,
                     now: self.clock.now()

@@ -11,12 +11,12 @@ struct DecisionReplay: Sendable {
     let store: DecisionStore
     /// Decisions with lesser numbers are made again.
     let until: UInt64
-    /// The log's end, for who is told how far it is.
+    /// The log's end, to tell how far the replay is.
     let through: LogPosition
-    /// The log's time, by which the store judges what is too old.
+    /// The log's time, by which the store judges which decisions are too old.
     let now: Instant
 
-    /// Replays the partition from the oldest state that is kept on to the log's end. Blocks.
+    /// Replays the partition from its oldest kept state to the log's end. Blocks.
     ///
     /// - Parameters:
     ///   - history: The log.

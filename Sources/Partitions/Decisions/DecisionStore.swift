@@ -6,12 +6,12 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// Decisions beyond those that engines keep, in blocks on the disk, bounded by bytes and age; what of them is where is in memory.
+/// Decisions beyond those that engines keep, in blocks on the disk, bounded by bytes and age; the heads of the blocks are in memory.
 ///
-/// A cache of what the log says: it may be lost as a whole, and is made again from there (``DecisionReplay``). All of it blocks: it is for
-/// threads that may wait.
+/// A cache of the log: it may be lost as a whole, and is made again from there (``DecisionReplay``). All of it blocks: it is for threads
+/// that may wait.
 package final class DecisionStore: Sendable {
-    /// What is in it, and what is not.
+    /// How much is in the store, and how much it has left out or removed.
     package struct Counts: Hashable, Sendable {
         package var blocks = 0
         package var decisions = 0
@@ -88,7 +88,8 @@ package final class DecisionStore: Sendable {
         }
     }
 
-    /// Reads what an earlier process has left: the heads of its blocks. What is no block, or another's, is removed.
+    /// Reads what an earlier process has left: the heads of its blocks. Records that are no blocks, or another log's,
+    /// are removed.
     ///
     /// - Returns: Whether there was any.
     package func load() throws(JournalError) -> Bool {
@@ -132,15 +133,16 @@ package final class DecisionStore: Sendable {
         self.state.withLock { Place(next: $0.ends[Int(partition.rawValue)], generation: $0.generation) }
     }
 
-    /// Writes a block, and removes what there is no room for or what is too old: at worst the block itself.
+    /// Writes a block, and removes blocks that are too old or find no room: at worst the block itself.
     ///
     /// - Parameters:
-    ///   - block: Of decisions none of which it has.
-    ///   - place: As it was before they were asked for: if all was removed since, they are not written.
+    ///   - block: A block of decisions that the store does not have.
+    ///   - place: The place as it was before the decisions were asked for: if all was removed since, they are not
+    ///     written.
     ///   - leftOut: How many before it are lost.
-    ///   - isMadeAgain: Whether it is of decisions that were made before what was written last.
+    ///   - isMadeAgain: Whether its decisions are older than those that were written last.
     ///   - now: The log's time.
-    /// - Throws: What the disk says; nothing was written then.
+    /// - Throws: The disk's error; nothing was written then.
     package func write(
         _ block: DecisionBlock,
         at place: Place,
@@ -179,7 +181,7 @@ package final class DecisionStore: Sendable {
         if isOvertaken { try self.archive.write([], removing: [record]) }
     }
 
-    /// Removes what is too old, and what there is no room for any more.
+    /// Removes blocks that are too old, and blocks that find no room any more.
     package func prune(now: Instant) throws(JournalError) {
         let removed = self.state.withLock { $0.surplus(with: nil, at: now) }
         guard !removed.isEmpty else { return }

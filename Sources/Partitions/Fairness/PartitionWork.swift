@@ -2,9 +2,9 @@ package import NIOCore
 import Synchronization
 package import WidgetModel
 
-/// What is undecided in one partition, whose it is, how fast the partition works and how far it is behind its log.
+/// The undecided work in one partition by team, the partition's pace, and how far it is behind its log.
 ///
-/// Any thread: nothing here waits for the partition. What was done is told by the partition's own.
+/// Any thread: nothing here waits for the partition. The partition's owner tells the work that was done.
 package final class PartitionWork: Sendable {
     /// A charge that is in the log up to a position.
     private struct Logged {
@@ -14,11 +14,11 @@ package final class PartitionWork: Sendable {
 
     private struct State {
         var pace = WorkPace()
-        /// What all teams have undecided, but for ``large``.
+        /// The undecided units of all teams, but for ``large``.
         var withinShares = 0
         /// The one request that may be more than its team's share.
         var large: (team: TeamWork, units: Int)?
-        /// Whether another node has the partition: what is logged for it is not followed here.
+        /// Whether another node has the partition: records that are logged for it are not followed here.
         var isAway = false
         /// In the order of their commits.
         var logged: [Logged] = []
@@ -29,7 +29,7 @@ package final class PartitionWork: Sendable {
         /// When entries came that are not applied yet, those up to a position at once: one a tenth of a second at most.
         var arrivals: [(through: LogPosition, at: NIODeadline)] = []
 
-        /// What a team may have: half of what the others leave.
+        /// A team's share: half of the units that the others leave.
         func share(of team: TeamWork, in partition: PartitionID, _ bounds: ShareBounds) -> Int {
             var own = team.undecided(in: partition)
             if let large = self.large, large.team === team { own -= large.units }
@@ -74,10 +74,10 @@ package final class PartitionWork: Sendable {
     /// Units a second that the partition does.
     package var pace: Int { self.paceInForce.load(ordering: .relaxed) }
 
-    /// What all teams have undecided here.
+    /// The undecided units of all teams here.
     package var undecided: Int { self.state.withLock { $0.withinShares + ($0.large?.units ?? 0) } }
 
-    // MARK: Who is there
+    // MARK: Teams and audiences
 
     /// How many instances a push to an app, or to a kind of it, may match at most.
     package func audience(of app: BundleID, _ kind: WidgetKind?) -> Int {
@@ -97,7 +97,7 @@ package final class PartitionWork: Sendable {
         self.state.withLock { $0.share(of: team, in: self.partition, bounds) }
     }
 
-    /// What came of asking for units.
+    /// The answer to asking for units.
     enum Reservation {
         case reserved(WorkCharges.Charge)
         /// By how many units it is too much.
@@ -168,7 +168,7 @@ package final class PartitionWork: Sendable {
 
     // MARK: Being told
 
-    /// What a turn of the partition's thread did.
+    /// The work of one turn of the partition's thread.
     package struct Turn: Hashable, Sendable {
         package var units = 0
         package var nanoseconds = 0
@@ -180,7 +180,7 @@ package final class PartitionWork: Sendable {
 
     /// - Parameters:
     ///   - position: The last entry that is applied.
-    ///   - turn: What was done since this was told last.
+    ///   - turn: The work since the last call.
     package func advance(to position: LogPosition, _ turn: Turn) {
         self.state.withLock { state in
             state.pace.add(units: turn.units, nanoseconds: turn.nanoseconds, in: turn.second)

@@ -1,7 +1,7 @@
 import Synchronization
 package import WidgetModel
 
-/// What one team has undecided, by partition. Any thread.
+/// The undecided units of one team, by partition. Any thread.
 package final class TeamWork: Sendable {
     private final class Part: Sendable {
         let undecided = Atomic<Int>(0)
@@ -35,8 +35,8 @@ package final class TeamWork: Sendable {
     }
 }
 
-/// What the records of one submission, or a question, are charged with, by team and partition: it counts as undecided from
-/// when it was reserved until it is ended, once.
+/// The charges of the records of one submission, or of a question, by team and partition. They count as undecided from
+/// their reservation until they are ended, once.
 package struct WorkCharges: Sendable {
     package struct Charge: Sendable {
         package let team: TeamWork
@@ -70,14 +70,14 @@ package struct WorkCharges: Sendable {
         for charge in charges.all { self.add(charge) }
     }
 
-    /// What is charged in one partition.
+    /// The charges in one partition.
     package func part(of partition: PartitionID) -> WorkCharges {
         var part = WorkCharges()
         part.all = self.all.filter { $0.partition == partition }
         return part
     }
 
-    /// Takes back a part of what was added.
+    /// Takes back a part of the charges.
     package mutating func remove(_ charge: Charge) {
         for index in self.all.indices where self.all[index].isAlike(charge) { self.all[index].units -= charge.units }
     }

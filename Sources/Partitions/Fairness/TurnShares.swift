@@ -1,13 +1,14 @@
 package import WidgetModel
 
-/// What is reserved for the pushes to single hosts that one event loop takes in one turn, by app and partition.
+/// The units that are reserved for the pushes to single hosts that one event loop takes in one turn, by app and
+/// partition.
 ///
-/// The counts that all loops share are not touched for each push: some pushes' units are reserved at once, and what is left
-/// of them when the turn ends is given back.
+/// The counts that all loops share are not touched for each push: some pushes' units are reserved at once, and the rest
+/// of them is given back when the turn ends.
 package struct TurnShares {
     private struct Place {
         var left = 0
-        /// Whose that is.
+        /// The team that they are reserved for.
         var team: TeamWork?
     }
 
@@ -22,7 +23,7 @@ package struct TurnShares {
 
     private func index(_ app: Int, _ partition: PartitionID) -> Int { app * self.partitions + Int(partition.rawValue) }
 
-    /// Takes so many units out of what is reserved.
+    /// Takes so many units out of the reserved ones.
     ///
     /// - Parameter app: Its number.
     /// - Returns: Whether there was as much left.
@@ -34,7 +35,7 @@ package struct TurnShares {
         return true
     }
 
-    /// Adds to what is reserved.
+    /// Adds to the reserved units.
     package mutating func add(_ units: Int, of team: TeamWork, app: Int, _ partition: PartitionID) {
         let index = self.index(app, partition)
         while index >= self.places.count { self.places.append(Place()) }
@@ -43,7 +44,7 @@ package struct TurnShares {
         self.places[index].left += units
     }
 
-    /// Ends the turn; `body` gets what is left and whose it is.
+    /// Ends the turn; `body` gets the units that are left, and their team and partition.
     package mutating func end(_ body: (Int, TeamWork, PartitionID) -> Void) {
         for index in self.reserved {
             let place = self.places[index]

@@ -4,14 +4,14 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// How much undecided work each team may have: fairness is made here, since a partition applies its log in order.
+/// How much undecided work each team may have. Fairness is decided before the log, since a partition applies its log in order.
 ///
-/// A team may have half of what the others leave of ``logSeconds`` of the partition's pace, so that all together are never
-/// above that, however many there are and in whatever order they come; where k teams ask for all that they can get, each has
-/// the (k + 1)th part. Beyond its share one request at a time may be let in. So what is taken waits for ``logSeconds`` and the
-/// largest request at most. Any thread.
+/// All teams together may have ``logSeconds`` of the partition's pace. A team may have half of the part that the others leave of that. So
+/// all together never pass it, however many teams there are and in whatever order they come; where k teams ask for all that they can get,
+/// each has the (k + 1)th part. Beyond its share, one request at a time may be let in. So an accepted request waits for ``logSeconds`` and
+/// the largest request at most. Any thread.
 package final class WorkAdmission: Sendable {
-    /// What all teams together may have undecided, in seconds.
+    /// The most undecided work of all teams together, in seconds.
     static let logSeconds = 2
     /// The longest that a sender is told to wait, in seconds.
     private static let retryAfterMax = 60
@@ -34,7 +34,7 @@ package final class WorkAdmission: Sendable {
         self.pushMax.store(settings.pushMax.milliseconds, ordering: .relaxed)
     }
 
-    /// What a team has in the log; the same object each time.
+    /// A team's work in the log; the same object each time.
     package func work(of team: TeamID) -> TeamWork {
         self.teams.withLock { teams in
             if let work = teams[team] { return work }
@@ -76,7 +76,7 @@ package final class WorkAdmission: Sendable {
         return Self.units(max, at: self.partitions[Int(partition.rawValue)].pace)
     }
 
-    /// Where so many units, by partition, are most above what one request may be; nil if nowhere.
+    /// The partition in which so many units are most above the size of one request; nil if in none.
     ///
     /// - Parameter pushMax: The app's own setting.
     package func excess(of units: [Int], _ pushMax: Interval?) -> WorkExcess? {
@@ -88,7 +88,7 @@ package final class WorkAdmission: Sendable {
         return worst
     }
 
-    /// What a record for all instances of an app, or of a kind, takes in each partition at most.
+    /// The most units of a record for all instances of an app, or of a kind, in each partition.
     package func bounds(app: BundleID, _ kind: WidgetKind?, _ pattern: MatchPattern?) -> [Int] {
         self.partitions.map { work in
             let audience = work.audience(of: app, kind)
@@ -129,7 +129,7 @@ package final class WorkAdmission: Sendable {
         throw .overShare(retryAfter: wait)
     }
 
-    /// The same of a push, or what else has a largest size.
+    /// The same for a push, or for another request with a largest size.
     ///
     /// - Parameter pushMax: The app's own setting.
     /// - Throws: ``Problem/tooMuchWork(_:)``, too, which is counted.
@@ -141,7 +141,7 @@ package final class WorkAdmission: Sendable {
     /// The same of a question about a push, which partitions work on before it is logged or instead.
     ///
     /// - Parameters:
-    ///   - app: Whose it is.
+    ///   - app: The push's app.
     ///   - pushMax: The app's own setting.
     ///   - decidedMax: How many matches may be decided for the answer.
     /// - Throws: ``Problem/tooMuchWork(_:)`` if to find the instances alone is more than the push may be.
@@ -177,7 +177,7 @@ package final class WorkAdmission: Sendable {
         }
     }
 
-    /// Has units count as undecided, however many there are: of what is never refused.
+    /// Has units count as undecided, however many there are: for records that are never refused.
     package func charge(_ units: [Int], to team: TeamWork) -> WorkCharges {
         var charges = WorkCharges()
         for (work, units) in zip(self.partitions, units) where units > 0 { charges.add(work.charge(units, to: team)) }

@@ -1,14 +1,14 @@
 /// How fast a partition works: units for each second that it was busy, over the last minute.
 ///
-/// Pure: the caller says what was done, how long that took and when.
+/// Pure: the caller says how many units were done, how long that took and when.
 package struct WorkPace: Hashable, Sendable {
     /// Over how many seconds it is taken.
     package static let span = 60
-    /// What is assumed of a partition that has done nothing yet, in units a second.
+    /// The assumed pace of a partition that has done nothing yet, in units a second.
     package static let assumed = 1_000_000
     /// It is never taken for slower than this: a machine that stood still for a moment refuses no ordinary push after.
     package static let min = 200_000
-    /// For how many nanoseconds of work what is assumed counts: little work says little.
+    /// The assumed pace counts as so many nanoseconds of work: little work says little.
     private static let assumedNanoseconds = 250_000_000
 
     private struct Second: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct WorkPace: Hashable, Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - units: What was done, at least 0.
+    ///   - units: The work that was done, at least 0.
     ///   - nanoseconds: How long that took.
     ///   - second: When, counted from any beginning.
     package mutating func add(units: Int, nanoseconds: Int, in second: Int) {

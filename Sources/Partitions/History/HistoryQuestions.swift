@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 package import WidgetModel
 
-/// Answers what is asked of the log's past, beside everything else: a thread for each question, a few at a time.
+/// Answers questions about the log's past, beside everything else: a thread for each question, a few at a time.
 ///
 /// A question reads the log through connections of its own and replays it in an engine of its own, so that neither the
 /// event loops nor the partitions' owners wait for it.
@@ -38,7 +38,7 @@ package final class HistoryQuestions: Sendable {
     /// How many questions are being answered.
     package var running: Int { self.state.withLock { $0.running } }
 
-    /// What happened to an instance since an instant, and why.
+    /// The history of an instance since an instant, with reasons.
     ///
     /// - Parameter leavesOne: Whether it is only asked while there is room for one question more, as long as more than one may be
     ///   asked at once.
@@ -54,7 +54,7 @@ package final class HistoryQuestions: Sendable {
         }
     }
 
-    /// What `question` makes of the log, on a thread of its own.
+    /// The answer that `question` finds in the log, on a thread of its own.
     ///
     /// - Parameter question: Reads the log, from where replays begin, until it is told that it is to end.
     /// - Throws: As for ``why(_:since:)``.
@@ -97,7 +97,7 @@ package final class HistoryQuestions: Sendable {
         }
     }
 
-    /// Ends what is being answered: it is told as far as it came.
+    /// Ends the questions that are being answered: each gets the part of its answer that is there.
     package func close() {
         self.state.withLock { $0.isClosed = true }
     }

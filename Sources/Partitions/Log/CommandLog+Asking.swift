@@ -43,7 +43,7 @@ extension CommandLog {
         }
     }
 
-    /// What comes of asking a partition.
+    /// The result of asking a partition.
     package func result<Question: EngineQuestion>(
         of partition: PartitionID,
         _ question: Question
@@ -62,8 +62,8 @@ extension CommandLog {
         return answers
     }
 
-    /// Asks every partition, for what is merged of all answers. Those are in the partitions' order, without the partitions that are
-    /// away where this notes them.
+    /// Asks every partition, to merge all answers. They are in the partitions' order, without the partitions that are away where this notes
+    /// them.
     package func askEach<Question: EngineQuestion>(
         _ question: Question
     ) async throws(Problem) -> [(partition: PartitionID, answer: Question.Answer)] {
@@ -75,9 +75,9 @@ extension CommandLog {
         return answers
     }
 
-    /// What a partition said; nil if it is away and this notes that.
+    /// A partition's answer; nil if it is away and this notes that.
     ///
-    /// - Throws: What it said instead.
+    /// - Throws: Its error.
     package func noted<Answer>(
         _ result: Result<Answer, Problem>,
         of partition: PartitionID
@@ -94,13 +94,14 @@ extension CommandLog {
     /// Whether a partition is this node's.
     package func isPresent(_ partition: PartitionID) -> Bool { !self.owners[Int(partition.rawValue)].isAway }
 
-    /// Refuses what only the node may do that has these partitions.
+    /// Refuses an operation that only the node with these partitions may do.
     func checkPresence(of partitions: [PartitionID]) throws(Problem) {
         guard let away = partitions.first(where: { !self.isPresent($0) }) else { return }
         throw Problem(self.owners[Int(away.rawValue)].absence)
     }
 
-    /// Asks any partition that is this node's, for what all of them have; where it has none, another node's.
+    /// Asks any partition of this node's a question that all partitions answer alike; where it has none, another
+    /// node's.
     package func askAnyPresent<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer
     {
         try await self.ask(self.partitionIDs.first(where: self.isPresent) ?? PartitionID(0), question)
@@ -170,7 +171,7 @@ extension CommandLog {
         limit: Int
     ) async -> ReloadsPage? {
         let owner = self.owners[Int(partition.rawValue)]
-        // What is decided and not committed yet is published when it is.
+        // Effects that are decided and not committed yet are published with their commit.
         guard let through = try? await owner.checkpoint().through else { return nil }
         var found: [ReloadEffect] = []
         var next: InstanceNumber? = first
@@ -204,7 +205,7 @@ extension CommandLog {
     /// Asks the owner of a partition: here, or by the other nodes, and again where it has moved meanwhile.
     ///
     /// - Parameters:
-    ///   - question: What other nodes are asked.
+    ///   - question: The question to other nodes.
     ///   - start: From when on the time counts for which its owner is looked for; nil for now.
     ///   - here: Asks the owner that is here; the limits are those of other nodes, if there are any.
     func ask<Answer: ByteCoded & Sendable>(
@@ -233,7 +234,7 @@ extension CommandLog {
         }
     }
 
-    /// What comes of something for each of some partitions, all at once; in their order.
+    /// The results of `body` for some partitions, all at once; in their order.
     package func each<Answer: Sendable>(
         of partitions: [PartitionID],
         _ body: @escaping @Sendable (PartitionID) async throws(Problem) -> Answer

@@ -4,7 +4,7 @@ import NIOCore
 import Ownership
 package import WidgetModel
 
-/// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
+/// Logs commands for callers that wait for the answer: it comes once the owner has applied the record.
 package struct CommandLog: Sendable {
     package let journal: any Journal
     let owners: [PartitionOwner]
@@ -12,18 +12,18 @@ package struct CommandLog: Sendable {
     let nodes: OtherNodes?
     /// How long other nodes are waited for; nil where there are none.
     package var patience: Interval? { self.nodes?.limits.question }
-    /// Notes the partitions that did not answer, where what all answer is merged without them; nil where all have to.
+    /// Notes the partitions that did not answer, where answers are merged without them; nil where all have to answer.
     private(set) var coverage: Coverage?
     private let submissionBytesMax: Int
     /// Asked before anything is logged; nil where whatever comes is logged.
     private var storage: StorageWatch?
-    /// Charged for what is logged; nil where teams are not told apart.
+    /// Charges teams for logged records; nil where teams are not told apart.
     private var fairness: Fairness?
 
     private struct Fairness {
         let work: WorkAdmission
         let apps: @Sendable () -> ServedApps
-        /// Whether a team that has its share in the log has to wait; what operators order is charged and never waits.
+        /// Whether a team that has its share in the log has to wait; operators' orders are charged and never wait.
         let refuses: Bool
 
         func charge(_ units: [Int], to team: TeamWork) throws(Problem) -> WorkCharges {
@@ -36,7 +36,8 @@ package struct CommandLog: Sendable {
     ///   - owners: The owner of every partition, in the partitions' order.
     ///   - nodes: The nodes with which this one shares the log; nil for none.
     ///   - submissionBytesMax: The most bytes that are appended at once over all partitions; not more than the journal takes
-    ///     for one. Default 900,000, a ninth of what it lets wait, so that a large import leaves room for pushes.
+    ///     for one. Default 900,000, a ninth of the bytes that it lets wait, so that a large import leaves room for
+    ///     pushes.
     package init(
         journal: any Journal,
         owners: [PartitionOwner],
@@ -61,7 +62,7 @@ package struct CommandLog: Sendable {
         return log
     }
 
-    /// The same log, whose merged answers lack what partitions say that do not answer: ``askEach(_:)`` and lists.
+    /// The same log, whose merged answers lack the partitions that do not answer: ``askEach(_:)`` and lists.
     package func noting(_ coverage: Coverage) -> CommandLog {
         var log = self
         log.coverage = coverage
@@ -89,7 +90,8 @@ package struct CommandLog: Sendable {
         return answers[0]
     }
 
-    /// Logs one record for the partition where what belongs to an app as a whole is kept, and waits until it is applied.
+    /// Logs one record for the home partition of an app, which keeps the app's own state, and waits until it is
+    /// applied.
     package func append(_ record: Record, homeOf app: BundleID) async throws(Problem) -> RecordAnswer.Result {
         try await self.append(record, to: PartitionID(homeOf: app, among: self.owners.count))
     }
@@ -120,7 +122,7 @@ package struct CommandLog: Sendable {
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
         for run in try self.runs(records) {
-            // What came before is answered when it is applied, and counts until the turn is over in which it was.
+            // Earlier records are answered when they are applied, and are charged until that turn is over.
             if run.lowerBound > 0 { await self.endTurns(of: records[run]) }
             var builder = SubmissionBuilder(partitions: self.owners.count)
             var tickets: [SubmissionBuilder.Ticket] = []
@@ -192,7 +194,7 @@ package struct CommandLog: Sendable {
         return try await self.answers(to: waits)
     }
 
-    /// What records are charged with.
+    /// The charges of records.
     ///
     /// - Throws: `over-share` if a team has its share in the log.
     private func charges(_ records: ArraySlice<(record: Record, partition: PartitionID)>) throws(Problem) -> WorkCharges
@@ -217,7 +219,7 @@ package struct CommandLog: Sendable {
         return charges
     }
 
-    /// What a record for every partition is charged with.
+    /// The charges of a record for every partition.
     ///
     /// - Throws: `over-share` if the team has its share in the log, `too-much-work` if the record alone is more than one may be.
     private func chargesToAll(_ record: Record) throws(Problem) -> WorkCharges {
@@ -229,7 +231,7 @@ package struct CommandLog: Sendable {
         return try fairness.work.admit(units, of: team, pushMax: record.chargedApp.flatMap { apps[$0]?.pushMax })
     }
 
-    /// Whether there is somebody to ask what came of it. Asked before anything is logged, so that what is refused was not done.
+    /// Checks that an owner can be asked for the answers. Called before anything is logged, so that a refused request was not done.
     private func checkReach(of partitions: [PartitionID]) throws(Problem) {
         if self.nodes == nil { try self.checkPresence(of: partitions) }
     }
@@ -251,14 +253,14 @@ package struct CommandLog: Sendable {
         )
     }
 
-    /// What is known of a record.
+    /// The known outcome of a record.
     private enum Outcome: Sendable {
         case applied(RecordAnswer.Result)
         /// It is in the log, and its partition is not this node's: the owner is to be asked.
         case logged(RecordPlace)
     }
 
-    /// Somebody waits until a record is applied.
+    /// A caller waits until a record is applied.
     private struct Wait {
         let owner: PartitionOwner
         let ticket: SubmissionBuilder.Ticket
@@ -326,7 +328,7 @@ package struct CommandLog: Sendable {
         return answers.compactMap(\.self)
     }
 
-    /// Asks the owners, wherever they are, what came of records that are in the log.
+    /// Asks the owners, wherever they are, for the answers to records that are in the log.
     private func answers(
         to logged: [PartitionID: [(wait: Int, place: RecordPlace)]]
     ) async throws(Problem) -> [(wait: Int, answer: RecordAnswer.Result)] {

@@ -37,7 +37,7 @@ package struct HostPlace: ~Copyable, Sendable {
     }
 }
 
-/// What is known of a device token to which an app's push goes.
+/// The standing of a device token to which an app's push goes.
 package enum TokenStanding: Hashable, Sendable {
     case bound(isOfApp: Bool)
     /// The token was removed at this instant; pushes to it are answered 410 for 30 days.

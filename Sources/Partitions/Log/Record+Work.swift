@@ -4,7 +4,7 @@ import Ownership
 import WidgetModel
 
 extension Record {
-    /// The team that the record is charged to; nil for reports, which end work, and for what is the gateway's own.
+    /// The team that the record is charged to; nil for reports, which end work, and for the gateway's own records.
     func chargedTeam(among apps: ServedApps) -> TeamWork? {
         if case .order(let order) = self, case .sender(let team) = order.scope {
             return apps.apps.first { $0.work?.team == team }?.work
@@ -25,7 +25,7 @@ extension Record {
         }
     }
 
-    /// What applying it takes in a partition at most, in units.
+    /// The most units that applying it takes in a partition.
     func work(in partition: PartitionWork, among apps: ServedApps) -> Int {
         switch self {
         case .register(let registration):

@@ -15,7 +15,7 @@ package struct SubmissionBuilder {
     private let partitions: Int
     /// By partition.
     private var records: [PackedRecords]
-    /// What is for all of them; by partition, once they do not all get the same.
+    /// The records for all partitions; one element for each partition, once they do not all get the same.
     private var recordsToAll = [PackedRecords()]
 
     package init(partitions: Int) {
@@ -111,7 +111,8 @@ package struct SubmissionBuilder {
         if bytes >= Self.batchBytesMax { self.isFull = true }
     }
 
-    /// What was added for single partitions since the last call, for the journal, in the order of the partitions.
+    /// The records that were added for single partitions since the last call, for the journal, in the order of the
+    /// partitions.
     package mutating func take() -> [Submission] {
         var submissions: [Submission] = []
         for index in self.records.indices where self.records[index].count > 0 {
@@ -121,7 +122,7 @@ package struct SubmissionBuilder {
         return submissions
     }
 
-    /// What was added for all partitions since the last call, nil if nothing was.
+    /// The records that were added for all partitions since the last call; nil if there are none.
     package mutating func takeToAll() -> SubmissionToAll? {
         guard self.recordsToAll[0].count > 0 else { return nil }
         defer { self.recordsToAll = [PackedRecords()] }

@@ -9,9 +9,9 @@ package final class GatewayLogs: Sendable {
     /// How one subsystem does.
     package struct View: Hashable, Sendable {
         package let subsystem: LogSubsystem
-        /// What is in force.
+        /// The level in force.
         package let level: GatewayConfiguration.Log.Level
-        /// What the configuration says.
+        /// The configuration's level.
         package let configured: GatewayConfiguration.Log.Level
         package let written: Int
         /// Messages that were not written, since the same had been; a later message says how many.
@@ -20,7 +20,7 @@ package final class GatewayLogs: Sendable {
 
     private struct State {
         var settings: GatewayConfiguration.Log
-        /// What operators have set; wins over the configuration.
+        /// The levels that operators have set; they win over the configuration.
         var overrides: [LogSubsystem: GatewayConfiguration.Log.Level] = [:]
         var repetition: LogRepetition
         /// Windows that ended before their time in those before.
@@ -34,7 +34,7 @@ package final class GatewayLogs: Sendable {
     /// - Parameters:
     ///   - settings: Levels and bounds at the start.
     ///   - now: A time that does not go back; by default the machine's.
-    ///   - backend: Makes what writes the messages of a label.
+    ///   - backend: Makes the handler that writes the messages of a label.
     package init(
         _ settings: GatewayConfiguration.Log,
         now: (@Sendable () -> Instant)? = nil,
@@ -42,7 +42,7 @@ package final class GatewayLogs: Sendable {
     ) {
         self.logs = LogSubsystem.allCases.map { subsystem in
             var handler = backend("freshet.\(subsystem.rawValue)")
-            // What gets this far is written.
+            // A message that gets this far is written.
             handler.logLevel = .trace
             return SubsystemLog(subsystem, settings.level(of: subsystem), backend: handler)
         }
@@ -182,7 +182,7 @@ extension LogRepetition {
 }
 
 extension LogRepetition.Message {
-    /// What a message is compared by: all of it, but for the port of a peer, which is another with each connection.
+    /// The parts by which a message is compared: all but the port of a peer, which is another with each connection.
     init(_ event: LogEvent, _ subsystem: LogSubsystem) {
         var details: [String: String] = [:]
         for (name, value) in event.metadata ?? [:] {

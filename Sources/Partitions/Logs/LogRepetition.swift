@@ -3,13 +3,13 @@ package import WidgetModel
 
 /// Which log messages are written and which are only counted, since the same was written a moment ago.
 ///
-/// A message that is written opens a window of fixed length. The same message within it is counted. When the window ends, what
-/// was counted is told in a ``Summary``, and the next such message is written again. Nothing is lost without being counted:
-/// each message that ``take(_:at:)`` did not let through is in exactly one summary's ``Summary/times``.
+/// A message that is written opens a window of fixed length. The same message within it is counted. When the window ends, the count is told
+/// in a ``Summary``, and the next such message is written again. Nothing is lost without being counted: each message that ``take(_:at:)``
+/// did not let through is in exactly one summary's ``Summary/times``.
 ///
 /// A value without a clock: time comes as an argument and must not go back.
 package struct LogRepetition: Sendable {
-    /// What makes two messages the same.
+    /// The fields by which two messages are the same.
     package struct Message: Hashable, Sendable {
         package let subsystem: LogSubsystem
         package let level: GatewayConfiguration.Log.Level
@@ -40,7 +40,7 @@ package struct LogRepetition: Sendable {
         }
     }
 
-    /// What to do with a message, after the summaries have been written.
+    /// The treatment of a message, after the summaries have been written.
     package struct Verdict: Hashable, Sendable {
         package let isWritten: Bool
         package let summaries: [Summary]
@@ -90,7 +90,7 @@ package struct LogRepetition: Sendable {
         return Verdict(isWritten: true, summaries: summaries)
     }
 
-    /// Ends the windows that are over; what repeated itself in them, the oldest first.
+    /// Ends the windows that are over; the summaries of the messages that were repeated in them, the oldest first.
     package mutating func end(at now: Instant) -> [Summary] {
         var summaries: [Summary] = []
         while self.head < self.windows.count, self.windows[self.head].end <= now {

@@ -5,7 +5,7 @@ import Synchronization
 /// One subsystem's messages: from which level on they are written, and how many were.
 final class SubsystemLog: Sendable {
     let subsystem: LogSubsystem
-    /// Writes what gets through.
+    /// Writes the messages that get through.
     let backend: any LogHandler
     private let place: Atomic<Int>
     private let written = Atomic<Int>(0)

@@ -4,7 +4,7 @@ import Logging
 struct SubsystemLogHandler: LogHandler {
     private let logs: GatewayLogs
     private let log: SubsystemLog
-    /// The level of this copy, if somebody set one.
+    /// The level of this copy, if one was set.
     private var ownLevel: Logger.Level?
     var metadata: Logger.Metadata = [:]
 

@@ -1,11 +1,12 @@
 package import Settings
 import WidgetModel
 
-/// What memory there is, and what the process takes of it, in bytes.
+/// The size of the memory, and the part that the process takes, in bytes.
 package struct MemorySizes: Hashable, Sendable {
-    /// What the process has in memory.
+    /// The memory that the process has.
     package var resident: Int
-    /// What the machine has, or the process's control group where that is less; nil if the kernel does not tell.
+    /// The memory of the machine, or of the process's control group where that is less; nil if the kernel does not
+    /// tell.
     package var available: Int?
 
     package init(resident: Int, available: Int?) {
@@ -19,9 +20,9 @@ package struct MemoryBudget: Hashable, Sendable {
     /// How full the memory is.
     package enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
         case ample
-        /// Four fifths of what may be taken are used.
+        /// Four fifths of the allowed memory are used.
         case filling
-        /// All of it: nothing is added to the registry.
+        /// All of it is used: nothing is added to the registry.
         case full
 
         package static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
@@ -29,14 +30,14 @@ package struct MemoryBudget: Hashable, Sendable {
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    /// What is used, what the registry has free again excepted.
+    /// The used bytes, without those that the registry has free again.
     package let used: Int
-    /// What may be used; nil for a share of an unknown size.
+    /// The bytes that may be used; nil for a share of an unknown size.
     package let limit: Int?
 
     /// - Parameters:
-    ///   - bound: What an operator says.
-    ///   - sizes: What there is.
+    ///   - bound: The bound that the configuration sets.
+    ///   - sizes: The measured sizes.
     ///   - registryGrowth: By how much the registry is larger, in bytes, than it was at its largest when the sizes were
     ///     measured; below zero if it is smaller. Its tables keep their memory when hosts go, and use it again.
     package init(_ bound: MemoryBound, _ sizes: MemorySizes, registryGrowth: Int) {
@@ -57,7 +58,8 @@ package struct MemoryBudget: Hashable, Sendable {
         return self.used >= limit - limit / 5 ? .filling : .ample
     }
 
-    /// How much of what may be used is, in percent: below 100 as long as there is room. 0 if there is no bound.
+    /// The used part of the bytes that may be used, in percent: below 100 as long as there is room. 0 if there is no
+    /// bound.
     package var usedPercent: Int {
         guard let limit = self.limit else { return 0 }
         let hundredth = limit / 100

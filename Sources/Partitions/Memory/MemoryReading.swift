@@ -1,7 +1,7 @@
 import FoundationEssentials
 import WidgetModel
 
-/// Reads from the kernel what memory there is, and what the process takes of it.
+/// Reads from the kernel how much memory there is, and how much of it the process takes.
 package enum MemoryReading {
     /// Why there is nothing to read.
     package struct Fault: Error, CustomStringConvertible {
@@ -12,8 +12,8 @@ package enum MemoryReading {
     ///
     /// - Parameters:
     ///   - root: The folder in which `proc` and `sys` are, without a slash at its end.
-    ///   - machine: What the machine has, in bytes; nil if that is not known.
-    /// - Throws: If the kernel does not tell what the process takes.
+    ///   - machine: The machine's memory in bytes; nil if that is not known.
+    /// - Throws: If the kernel does not tell the process's memory.
     package static func sizes(
         under root: String = "",
         machine: Int? = Self.machineBytes
@@ -32,7 +32,7 @@ package enum MemoryReading {
         return bytes > 0 ? bytes : nil
     }
 
-    /// What a file says in KiB on the line with a name.
+    /// The size in a file, in KiB on the line with a name.
     private static func size(_ name: String, in file: String) -> Int? {
         let lines = Self.text(of: file)?.split(separator: "\n") ?? []
         guard let line = lines.first(where: { $0.hasPrefix(name) }) else { return nil }
@@ -41,7 +41,7 @@ package enum MemoryReading {
         return count.multipliedSaturating(by: 1024)
     }
 
-    /// What the process's control groups may take, each of them and those around them.
+    /// The memory that the process's control groups may take, each of them and those around them.
     private static func groups(under root: String) -> [Int?] {
         let lines = Self.text(of: "\(root)/proc/self/cgroup")?.split(separator: "\n") ?? []
         return lines.flatMap { line -> [Int?] in

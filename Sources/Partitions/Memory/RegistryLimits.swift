@@ -16,7 +16,7 @@ package struct RegistryLimits: Hashable, Sendable {
         package var instances: Limit?
     }
 
-    /// Whose limits are.
+    /// The owner of limits.
     package enum Owner: Hashable, Sendable {
         case app(BundleID)
         case team(TeamID)
@@ -67,7 +67,7 @@ package struct RegistryLimits: Hashable, Sendable {
 
 /// Why a registration is not taken that would add to the registry.
 package enum RegistryRefusal: Error, Hashable, Sendable {
-    /// What there may only be so many of.
+    /// The things whose number is limited.
     package enum Counted: String, Hashable, Sendable {
         case hosts, instances
     }
@@ -82,9 +82,9 @@ extension RegistryLimits {
     /// Why so much may not be added; nil if it may.
     ///
     /// - Parameters:
-    ///   - added: What would be.
-    ///   - app: Whose.
-    ///   - usage: What an app or a team has, what is on its way included.
+    ///   - added: The hosts and instances that would be added.
+    ///   - app: Their app.
+    ///   - usage: The usage of an app or a team, with the reserved one.
     func refusal(
         of added: RegistryAdditions,
         for app: BundleID,

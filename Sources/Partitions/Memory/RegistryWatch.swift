@@ -5,17 +5,17 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// What a registration that is on its way may add. Given back once it is applied, or will never be.
+/// The hosts and instances that a registration on its way may add. Given back once it is applied, or will never be.
 package struct RegistryReservation: Hashable, Sendable {
     let app: BundleID
     let team: TeamID?
     let usage: RegistryUsage
 }
 
-/// Who has how much of the registry, and whether more may be added.
+/// How much of the registry each app and team has, and whether more may be added.
 ///
-/// Partitions hand on what each app has, before anybody hears that a record was applied; what is on its way is reserved before.
-/// So no two registrations can pass a limit together. What the process takes of the memory is measured once a second.
+/// Partitions hand on the usage of each app before a caller hears that a record was applied. Usage on its way is reserved earlier still. So
+/// no two registrations can pass a limit together. The memory of the process is measured once a second.
 package final class RegistryWatch: Sendable {
     /// Measures the memory. Blocks.
     package typealias Measure = @Sendable () throws -> MemorySizes
@@ -29,7 +29,7 @@ package final class RegistryWatch: Sendable {
         /// Nil before the first look.
         var sizes: MemorySizes?
         var published: [PartitionID: [AppUsage]] = [:]
-        /// What there is, and what is on its way, of each app and team.
+        /// The applied and the reserved usage of each app and team.
         var applied: [RegistryLimits.Owner: RegistryUsage] = [:]
         var reserved: [RegistryLimits.Owner: RegistryUsage] = [:]
         /// The same of all.
@@ -37,11 +37,11 @@ package final class RegistryWatch: Sendable {
         var reservedBytes = 0
         /// The most bytes that there had been when the sizes were measured.
         var largestBytes = 0
-        /// What the log is told of.
+        /// The level that the log was told last.
         var toldLevel = MemoryBudget.Level.ample
         var isMeasureFailing = false
 
-        /// What there is room for; nil before the first look.
+        /// The present budget of memory; nil before the first look.
         var budget: MemoryBudget? {
             self.sizes.map { sizes in
                 MemoryBudget(
@@ -131,7 +131,7 @@ package final class RegistryWatch: Sendable {
                 let bytes = team.map { state.usage(of: .team($0)).bytes } ?? 0
                 return .failure(.memoryFull(team: team, bytes: bytes, limit: budget.limit ?? 0))
             }
-            // What goes with it makes room once it has gone.
+            // A registration that also removes hosts or instances makes room once they have gone.
             let usage = RegistryUsage(hosts: max(0, added.hosts), instances: max(0, added.instances))
             let reservation = RegistryReservation(app: app, team: team, usage: usage)
             state.add(reservation, 1)
@@ -154,12 +154,12 @@ package final class RegistryWatch: Sendable {
 
     // MARK: Telling
 
-    /// What operators see.
+    /// The registry and the memory as operators see them.
     package struct View: Sendable {
         /// Nil before the first look.
         package let budget: MemoryBudget?
         package let sizes: MemorySizes?
-        /// What each app has, in the order of ids; and each team, the largest first.
+        /// The usage of each app, in the order of ids; and of each team, the largest first.
         package let apps: [AppUsage]
         package let teams: [(team: TeamID, usage: RegistryUsage, limits: RegistryLimits.Limits)]
     }
@@ -182,7 +182,7 @@ package final class RegistryWatch: Sendable {
         )
     }
 
-    /// How many registrations were refused, by what.
+    /// How many registrations were refused, by the limit that they met.
     package var refused: (hosts: Int, instances: Int, memory: Int) {
         (
             self.hosts.load(ordering: .relaxed), self.instances.load(ordering: .relaxed),

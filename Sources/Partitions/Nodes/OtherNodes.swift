@@ -11,7 +11,7 @@ package struct OtherNodes: Sendable {
     package struct Limits: Hashable, Sendable {
         /// For a question. Default 3 s, in which partitions of a node that died are another's.
         package var question = Interval.seconds(3)
-        /// For what came of a record that is in the log, and for a search. Default 10 s.
+        /// For the answer to a record that is in the log, and for a search. Default 10 s.
         package var answer = Interval.seconds(10)
 
         package init() {}
@@ -54,9 +54,9 @@ package struct OtherNodes: Sendable {
             self.end = start + .milliseconds(limit.milliseconds)
         }
 
-        /// What the owner says; nil if the partition is this node's by now.
+        /// The owner's answer; nil if the partition is this node's by now.
         ///
-        /// - Throws: `partition-away` once the time is over, and what the owner throws.
+        /// - Throws: `partition-away` once the time is over, and the owner's errors.
         mutating func next() async throws(Problem) -> [UInt8]? {
             let bytes = self.question.encoded
             while true {
@@ -168,12 +168,12 @@ extension Problem {
     /// After how many seconds a partition that is on its way is likely to be somewhere.
     package static let awaySeconds = 1
 
-    /// What needs a partition that is not this node's.
+    /// The problem of a request that needs a partition that is not this node's.
     package init(_ absence: OwnerError) {
         self.init(.partitionAway, "\(absence); send it again later", retryAfter: Self.awaySeconds)
     }
 
-    /// What a client is told. What the store said beyond that may name files, and is not for untrusted peers.
+    /// The text for a client. The store's own text may name files, and is not for untrusted peers.
     init(of error: any Error) {
         if let problem = error as? Problem {
             self = problem
@@ -186,7 +186,7 @@ extension Problem {
         }
     }
 
-    /// A record is in the log, and it is not known what came of it.
+    /// A record is in the log, and its answer is not known.
     static func unknownOutcome(of partition: PartitionID) -> Problem {
         var problem = Problem(
             .partitionAway,

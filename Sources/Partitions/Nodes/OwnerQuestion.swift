@@ -1,12 +1,12 @@
 package import WidgetModel
 
-/// What a node asks the owner of a partition that is another one's. First byte: the kind.
+/// A node's question to the owner of another node's partition. First byte: the kind.
 enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     /// The bytes of a question to its engine, or of a search.
     case engine([UInt8])
     /// How far it is.
     case progress
-    /// What came of records that are in the log.
+    /// For the answers to records that are in the log.
     case answers([RecordPlace])
     /// The bytes of one question to the engines of several partitions; the answers come in their order.
     case engines([PartitionID], [UInt8])
@@ -36,7 +36,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     }
 }
 
-/// What the owners of several partitions say to one question.
+/// The answers of several partitions' owners to one question.
 struct OwnersAnswers: ByteCoded {
     /// The answers' bytes, in the order of the question's partitions.
     let bytes: [[UInt8]]
@@ -50,9 +50,9 @@ struct OwnersAnswers: ByteCoded {
     }
 }
 
-/// What an owner says to another node. First byte: the kind.
+/// An owner's answer to another node. First byte: the kind.
 enum OwnerAnswer: ByteCoded, Hashable, Sendable {
-    /// The bytes of what was asked for.
+    /// The bytes of the answer.
     case found([UInt8])
     case problem(Problem)
 

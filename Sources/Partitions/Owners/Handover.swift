@@ -2,7 +2,7 @@ import Synchronization
 
 /// A value on its way from one thread to another.
 ///
-/// Results of futures and captured values stay where they were as well, which what cannot be copied does not allow.
+/// Results of futures and captured values are copied, which a noncopyable value does not allow.
 final class Handover<Value: ~Copyable & Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 

@@ -13,7 +13,7 @@ package struct OwnerProgress: Hashable, Sendable {
     package let hasFailed: Bool
     /// How long the oldest entry that is not applied has been known; zero if there is none. To a tenth of a second.
     package let lagTime: Interval
-    /// What was done since the start, with what was replayed for it, in ``WorkUnits``.
+    /// The work since the start, the replay included, in ``WorkUnits``.
     package let unitsDone: Int
 
     /// Entries that are logged and not applied yet.

@@ -28,8 +28,8 @@ extension PartitionOwner {
         }
     }
 
-    /// What came of records that are in the log, whichever node appended them; nil for one that is not known any more. Waits until
-    /// they are applied, and no longer than it may.
+    /// The answers to records that are in the log, whichever node appended them; nil for one that is not known any more. Waits until they
+    /// are applied, and no longer than `time`.
     func answers(at places: [RecordPlace], within time: Interval) async throws -> [RecordAnswer.Result?] {
         let futures = places.map { place in
             self.loop.flatSubmit { () -> EventLoopFuture<RecordAnswer.Result?> in
@@ -67,7 +67,8 @@ extension PartitionOwner {
         self.state.value.questions.append { self.answer(question, promise) }
     }
 
-    /// Answers what waited until no entry is applied in part; once the partition has stopped, it says so.
+    /// Answers the questions that waited until no entry is applied in part; once the partition has stopped, the answer
+    /// says so.
     func answerWaitingQuestions() {
         let questions = self.state.value.questions
         self.state.value.questions = []
@@ -75,7 +76,7 @@ extension PartitionOwner {
     }
 
     /// An output that goes as far as the owner is now, or a later one: written without effects if there is none yet, so
-    /// that a snapshot can be compared with what the owner came to.
+    /// that a snapshot can be compared with the owner's state.
     func checkpoint() async throws -> OwnerCheckpoint {
         let promise = self.loop.makePromise(of: OwnerCheckpoint.self)
         self.loop.execute {

@@ -5,7 +5,7 @@ import Ownership
 
 /// The end of an owner's life at an entry behind which other decision rules go on.
 extension PartitionOwner {
-    /// What became of it.
+    /// The outcome of passing the gate.
     package enum GateOutcome: Sendable {
         /// The log names the other rules, and a snapshot holds everything before.
         case passed
@@ -15,7 +15,7 @@ extension PartitionOwner {
         case ended
     }
 
-    /// Who waits for the next thing to happen at the gate.
+    /// The promise of the next step at the gate.
     enum GateWaiting {
         case closing(EventLoopPromise<OwnerCheckpoint>)
         case passing(EventLoopPromise<Void>)

@@ -58,7 +58,7 @@ extension PartitionOwner {
         return OwnerMachine(engine, chunkBytesMax: self.state.value.machine.chunkBytesMax)
     }
 
-    /// Ends what is under way, and lets go of the memory that the state takes.
+    /// Ends all work that is under way, and gives up the memory of the state.
     func dropLife(_ error: any Error) {
         self.state.value.hasFailed = true
         self.state.value.life += 1

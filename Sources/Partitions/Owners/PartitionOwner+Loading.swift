@@ -8,7 +8,7 @@ import WidgetModel
 extension PartitionOwner {
     /// Reads the newest snapshot that can be read, if there are any, on threads of its own.
     ///
-    /// - Parameter tellsDirectory: Whether what tokens stand for is handed on.
+    /// - Parameter tellsDirectory: Whether the hosts and controls behind tokens are handed on.
     func load(tellsDirectory: Bool) async throws -> Handover<LoadedState> {
         let state = Handover<LoadedState>()
         guard let snapshots = self.services.snapshots else { return state }

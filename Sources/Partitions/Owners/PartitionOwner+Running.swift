@@ -7,8 +7,8 @@ import Synchronization
 import Tracing
 import WidgetModel
 
-/// How the machine is driven: what happened is told to it, and what it wants done is done, in slices between which others
-/// have the loop.
+/// How the machine is driven: it gets events, and its actions are performed, in slices between which other work has the
+/// loop.
 extension PartitionOwner {
     /// How much work is done before other work of the loop gets its turn: at most some 5 ms.
     static let unitsPerTurn = 2048
@@ -42,9 +42,9 @@ extension PartitionOwner {
         self.loop.execute { if self.state.value.life == life { body() } }
     }
 
-    /// Applies what is announced, or goes on with a search, a slice a turn.
+    /// Applies announced entries, or goes on with a search, a slice a turn.
     func takeTurn() {
-        // What is announced during a replay is found by it.
+        // A replay finds the entries that are announced during it.
         guard !self.state.value.hasFailed,
             !self.state.value.machine.isReplaying || self.isStandby.load(ordering: .relaxed)
         else { return }
@@ -86,7 +86,7 @@ extension PartitionOwner {
         return isOver.futureResult
     }
 
-    /// Replays what is there; the rest when it was read.
+    /// Replays the entries that are there; the rest when they were read.
     private func goOn(_ replay: Replay) {
         do {
             while self.state.value.machine.isReplaying {
@@ -103,7 +103,7 @@ extension PartitionOwner {
         }
     }
 
-    /// Does what the machine wants done, and tells of what was done.
+    /// Performs the machine's actions, and tells the work that was done.
     private func follow(units: Int) throws {
         let begunAt = NIODeadline.now()
         let before = self.state.value.machine.applied
@@ -141,7 +141,7 @@ extension PartitionOwner {
         }
     }
 
-    /// Asks for entries. What is in memory is there before this returns, and no time is lost.
+    /// Asks for entries. Those in memory are there before this returns, and no time is lost.
     private func read(from position: LogPosition) throws {
         let life = self.state.value.life
         self.state.value.isAskingForEntries = true
@@ -222,7 +222,7 @@ extension PartitionOwner {
         if !isStandby, !output.directory.isEmpty { self.sinks.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.sinks.audit(output.audit, self.partition, entry.position, entry.logTime) }
         self.tellUsage()
-        // No sender waits for what became of a push, so most of the time none of these is expected.
+        // No sender waits for the decision about a push, so most of the time none of these is expected.
         for answer in output.answers where !self.state.value.expected.isEmpty {
             let place = RecordPlace(position: entry.position, index: answer.recordIndex)
             self.state.value.expected.removeValue(forKey: place)?.succeed(answer.result)
@@ -266,7 +266,7 @@ extension PartitionOwner {
         self.sinks.failed(self.partition, error)
     }
 
-    /// Ends all work, and fails what waits for it.
+    /// Ends all work, and fails the promises that wait for it.
     func endWaiting(_ error: any Error) {
         self.state.value.machine.stop()
         for promise in self.state.value.expected.values { promise.fail(error) }

@@ -2,22 +2,22 @@ package import Engine
 package import WidgetModel
 
 extension PartitionOwner {
-    /// What the owner hands on. Called on the owner's loop, but for what the directory is told while a snapshot is read.
+    /// The owner's sinks. Called on the owner's loop, but for the directory's news while a snapshot is read.
     package struct Sinks: Sendable {
         /// The hosts of a snapshot, with their tokens; the state has nothing else yet that could be asked for.
         package let hosts: @Sendable (PartitionID, borrowing Engine) -> Void
         /// Tokens that were bound or removed, as soon as they are applied.
         package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
-        /// What operators did, of an entry that was applied; again when it is replayed.
+        /// The operators' requests in an applied entry; again when it is replayed.
         package let audit: @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void
-        /// What each app has of the registry, once the start is over, where that has changed: before the answers to what has
-        /// changed it.
+        /// The usage of each app, once the start is over, if it has changed: before the answers to the records that
+        /// have changed it.
         package let usage: @Sendable (PartitionID, [AppUsage]) -> Void
-        /// Entries were applied: whoever follows something may look again.
+        /// Entries were applied: followers may look again.
         package let applied: @Sendable () -> Void
-        /// All that a partition has was handed on, and it is this node's.
+        /// The whole state of a partition was handed on, and the partition is this node's.
         package let arrived: @Sendable (PartitionID) -> Void
-        /// The partition is another node's from here on: what was handed on of it is of no use any more.
+        /// The partition is another node's from here on: the state that was handed on of it is of no use any more.
         package let left: @Sendable (PartitionID, _ hadArrived: Bool) -> Void
         /// The partition cannot go on: another owner fenced it, or its log is damaged.
         package let failed: @Sendable (PartitionID, any Error) -> Void

@@ -78,7 +78,7 @@ extension PartitionOwner {
     /// The partition is to be this node's. It is told what the state has, as a snapshot's is while it is read.
     func endStandingBy() {
         self.isStandby.store(false, ordering: .relaxed)
-        // What was asked for until now is of no use.
+        // Entries that were asked for until now are of no use.
         self.state.value.life += 1
         self.sinks.hosts(self.partition, self.state.value.engine)
         let changes: ([DirectoryChange]) -> Void = { self.sinks.directory(self.partition, $0) }

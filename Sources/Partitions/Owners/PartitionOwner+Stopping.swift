@@ -10,13 +10,14 @@ extension PartitionOwner {
     /// Nothing is lost: the next start applies what the log has and the owner has not applied.
     package func stop() { self.isStopping.store(true, ordering: .relaxed) }
 
-    /// Stops, and fails what waits for it, also where it has nothing to do that would bring its next turn.
+    /// Stops, and fails the promises that wait for it, also if there is no work that would bring its next turn.
     package func stopNow() {
         self.stop()
         self.loop.execute { self.takeTurn() }
     }
 
-    /// - Throws: `shutDown` after ``stop()``. An entry may be applied in part then: what it decided must not be committed.
+    /// - Throws: `shutDown` after ``stop()``. An entry may be applied in part then: its decisions must not be
+    ///   committed.
     package func checkStop() throws(OwnerError) {
         if self.isStopping.load(ordering: .relaxed) { throw .shutDown(partition: self.partition) }
     }

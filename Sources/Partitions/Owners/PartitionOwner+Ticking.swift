@@ -21,7 +21,7 @@ extension PartitionOwner {
         self.state.value.tick = self.loop.scheduleTask(deadline: deadline) { self.tickIfDue() }
     }
 
-    /// Logs no tick any more, so that the log ends with what others have appended: what is due waits for the next start.
+    /// Logs no tick any more, so that the log ends with an entry of others: due timers wait for the next start.
     func endTicks() async throws {
         try await self.loop.submit {
             self.state.value.hasEndedTicks = true
@@ -29,8 +29,8 @@ extension PartitionOwner {
         }.get()
     }
 
-    /// Logs a tick, unless the log's clock, which may go slower than the loop's, has not come to what is due: the tick would
-    /// do nothing, and the next one, which is due at once, nothing either.
+    /// Logs a tick, unless the log's clock, which may go slower than the loop's, has not reached the due time: the tick
+    /// would do nothing, and the next one, which would be due at once, would do nothing either.
     private func tickIfDue() {
         guard let due = self.state.value.machine.tickDue, due <= self.services.clock.now() else {
             return self.armTick()

@@ -4,14 +4,14 @@ import NIOCore
 import Ownership
 import WidgetModel
 
-/// What the owner does, as it is counted: whose work is done, and how fast.
+/// The count of the owner's work: the units done, and how fast.
 extension PartitionOwner {
     func countWork(_ run: EntryRun) {
         self.state.value.unitsDone += run.unitsDone + WorkUnits.done(run.output.answers[...])
         if run.output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
     }
 
-    /// Tells of what was done, and how long that took. What an entry takes is told when all of it is applied.
+    /// Tells the work that was done, and how long it took. The work of an entry is told when all of it is applied.
     func tellWork(since begunAt: NIODeadline) {
         let now = NIODeadline.now()
         self.state.value.nanosecondsUntold += Int((now - begunAt).nanoseconds)

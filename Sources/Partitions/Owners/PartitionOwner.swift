@@ -7,9 +7,9 @@ import Synchronization
 import Tracing
 package import WidgetModel
 
-/// The one reader of a partition's log: applies each entry to the partition's engine and commits what comes out.
+/// The one reader of a partition's log: applies each entry to the partition's engine and commits the effects.
 ///
-/// What is to be done is said by an `OwnerMachine`; this has the loop, the journal, the clock and those who wait.
+/// An `OwnerMachine` decides the actions; this has the loop, the journal, the clock and the promises of waiting callers.
 ///
 /// Everything of a partition happens on its ``loop``, which belongs to owners alone. Answers that a registration waits
 /// for are expected before the entry is announced (the journal calls back with receipts before it hints at new
@@ -28,11 +28,11 @@ package final class PartitionOwner: Sendable {
     let isAbsent: Atomic<Bool>
     /// Whether outputs of another node's owner are wanted.
     let isStandby = Atomic<Bool>(false)
-    /// Told of what came and what was done.
+    /// Told of arrivals and of the work that was done.
     let work: PartitionWork
     let state: NIOLoopBoundBox<State>
 
-    /// What an owner works with.
+    /// The services that an owner works with.
     package struct Services: Sendable {
         /// The log.
         package let journal: any Journal
@@ -90,7 +90,7 @@ package final class PartitionOwner: Sendable {
         var questions: [@Sendable () -> Void] = []
         /// Searches, the first of which is under way.
         var searches: [HeldSearch] = []
-        /// Who waits for an output that goes as far as now.
+        /// The promises that wait for an output that goes as far as now.
         var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
         /// Bytes of the entries that were applied since the process started, in all lives.
         var appliedBytes = 0
@@ -99,7 +99,7 @@ package final class PartitionOwner: Sendable {
         /// Whether there will be another turn in any case.
         var isTurnPlanned = false
         var hasFailed = false
-        /// Counts the owner's lives: what was asked for in an earlier one is of no use in this.
+        /// Counts the owner's lives: results that were asked for in an earlier life are of no use in this one.
         var life = 0
         /// While it stands by: the newest output that another node's owner is known to have written.
         var newestOutput: OutputEntry?
@@ -107,32 +107,32 @@ package final class PartitionOwner: Sendable {
         var standbyFault: (any Error)?
         /// Whether entries are observed, in this life or an earlier one.
         var isObserving = false
-        /// Who waits at the gate to other rules.
+        /// The promises that wait at the gate to other rules.
         var gate: GateWaiting?
-        /// Who waits until the owner has left.
+        /// The promises that wait until the owner has left.
         var leaving: [EventLoopPromise<Void>] = []
-        /// While a read is asked for: what comes before the journal returns is taken there and then.
+        /// While a read is asked for: entries that come before the journal returns are taken at once.
         var isAskingForEntries = false
-        /// What was wrong with entries that came like that.
+        /// The fault of entries that came like that.
         var readFailure: (any Error)?
         /// The replay, until it is over.
         var replay: Replay?
         var expected: [RecordPlace: EventLoopPromise<RecordAnswer.Result>] = [:]
-        /// What came of records lately, for other nodes whose clients wait.
+        /// The answers to the last records, for other nodes whose clients wait.
         var recentAnswers = RecentAnswers()
         var tick: Scheduled<Void>?
-        /// Whether what is due has to wait for the next start.
+        /// Whether due timers have to wait for the next start.
         var hasEndedTicks = false
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
         /// Nil where pushes are not traced.
         var traces: PartitionTraces?
         /// When the entry was begun that is applied in part, where that is told.
         var entryBegunAt: DefaultTracerClock.Timestamp?
-        /// What was done since the start, in units.
+        /// The work since the start, in units.
         var unitsDone = 0
-        /// Of that, what others were told of.
+        /// The part of it that was told.
         var unitsTold = 0
-        /// How long was worked since others were told.
+        /// The nanoseconds of work since the last telling.
         var nanosecondsUntold = 0
         /// Whether instances came or went since.
         var hasNewAudience = true
@@ -149,11 +149,11 @@ package final class PartitionOwner: Sendable {
 
     /// - Parameters:
     ///   - engine: The state to begin with, where there is no snapshot.
-    ///   - partition: Which.
+    ///   - partition: The partition.
     ///   - loop: Where everything happens.
-    ///   - services: The log, and what else it works with.
-    ///   - work: Told of what came and what was done; nil where nothing else asks for that.
-    ///   - sinks: What is handed on.
+    ///   - services: The log, and the other services.
+    ///   - work: Told of arrivals and of the work that was done; nil where no other part reads that.
+    ///   - sinks: The functions that take the handed on results.
     ///   - outputBytesPerCommit: A larger output is written in chunks; see ``JournalLimits/outputBytesPerCommit``.
     package init(
         engine: consuming Engine,
@@ -242,25 +242,25 @@ extension PartitionOwner {
             self.isAbsent.store(false, ordering: .relaxed)
             self.sinks.arrived(self.partition)
             self.tellBeginning()
-            // What another node has decided and not committed is committed, although nothing more may come.
+            // Commits effects that another node has decided and not committed, although nothing more may come.
             self.takeTurn()
             return replayed
         }.get()
     }
 
-    /// Follows what is appended. Before the replay, which finds what was appended until then.
+    /// Observes appends. Called before the replay, which finds the entries that were appended until then.
     func observe() {
         guard !self.state.value.isObserving else { return }
         self.state.value.isObserving = true
         self.journal.observeAppends(self.partition) { [weak self] position in
             guard let self else { return }
-            // Here and not on the loop, which may be busy with what came before.
+            // Here and not on the loop, which may be busy with earlier entries.
             self.work.noteArrival(position, at: .now())
             self.loop.execute { self.announce(position) }
         }
     }
 
-    /// Begins with what a snapshot held.
+    /// Begins with the state of a snapshot.
     func begin(_ loaded: consuming LoadedState) {
         guard let snapshot = loaded.snapshot else { return }
         let chunkBytesMax = self.state.value.machine.chunkBytesMax

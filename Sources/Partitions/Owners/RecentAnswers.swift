@@ -1,8 +1,8 @@
 import Engine
 import WidgetModel
 
-/// What came of the last records that somebody may wait for, so that a node can ask for it after it was applied. Local to the process: a
-/// replay gives the same.
+/// The answers to the last records whose callers may wait, so that a node can ask for an answer after the record was applied. Local to the
+/// process: a replay gives the same.
 struct RecentAnswers {
     /// A few megabytes where all of them are used.
     static let countMax = 32_768

@@ -33,7 +33,7 @@ struct SnapshotWriter: Sendable {
         self.checkStop = checkStop
     }
 
-    /// Replays the log behind the newest snapshot up to a checkpoint, and writes what comes out.
+    /// Replays the log behind the newest snapshot up to a checkpoint, and writes the state.
     func write(_ checkpoint: OwnerCheckpoint) throws -> SnapshotID {
         let partition = self.loader.partition
         var state = try self.loader.load(notBeyond: checkpoint.through)

@@ -10,7 +10,7 @@ import WidgetModel
 ///
 /// Waits for the disk: for threads that may.
 struct StateLoader: Sendable {
-    /// What is told what tokens stand for.
+    /// The functions that are told which hosts and controls tokens stand for.
     struct Directory: Sendable {
         /// Takes the tokens of hosts from a state that has no instances yet. Called before the other.
         let hosts: @Sendable (borrowing Engine) -> Void
@@ -26,10 +26,10 @@ struct StateLoader: Sendable {
     /// Reads instances and makes the intent index while the calling thread reads all the rest; nil if one thread is to do it
     /// all. The future is waited for: neither the thread nor the pool's may be the loop's.
     var helper: (threads: NIOThreadPool, loop: any EventLoop)?
-    /// Is told what tokens stand for as soon as that is read, which is before the whole state is; nil if nobody wants to know.
+    /// Is told of the tokens as soon as they are read, which is before the whole state is; nil if no part needs them.
     var directory: Directory?
 
-    /// The state of the newest snapshot that can be used, see ``LoadedState``; what cannot be is reported.
+    /// The state of the newest usable snapshot, see ``LoadedState``; snapshots that cannot be used are reported.
     ///
     /// - Parameter last: How far the newest output goes.
     func load(notBeyond last: LogPosition) throws -> LoadedState {
@@ -63,7 +63,7 @@ struct StateLoader: Sendable {
         ]
         do {
             var engine = try self.readTables(id)
-            // What instances need of this thread is done while the index may still be in work.
+            // This thread does its part for the instances while the index may still be in work.
             try others[1].wait()
             guard let instances = instances.take() else { throw SnapshotError.otherPartition }
             let controls = instances.controls

@@ -18,7 +18,7 @@ package final class Readiness: Sendable {
 
         package var description: String { self.rawValue }
 
-        /// A word for programs: what is so where the condition is met.
+        /// A word for programs: the gateway's state if the condition is met.
         package var name: String {
             switch self {
             case .replay: "replayed"
@@ -64,7 +64,7 @@ package final class Readiness: Sendable {
         }
     }
 
-    /// What is missing, in the order of the cases; empty if the gateway is ready.
+    /// The missing conditions, in the order of the cases; empty if the gateway is ready.
     package var missing: [Condition] { self.missing(self.lags) }
 
     /// The same by lags that were asked for before.

@@ -5,10 +5,10 @@ package import WidgetModel
 
 /// Has a new log go on where another one has ended: with its id, its positions and its states.
 ///
-/// Nothing is decided, charged or split anew. What goes over of a partition is the state that holds everything committed, and the
-/// newest outputs, behind which event streams resume. Entries and older states stay where they are.
+/// Nothing is decided, charged or split anew. Of each partition, the move copies the state that holds everything committed, and the newest
+/// outputs, behind which event streams resume. Entries and older states stay where they are.
 package struct LogMove {
-    /// What goes over of a partition.
+    /// The part of the move for one partition.
     package struct Part: Hashable, Sendable {
         package let partition: PartitionID
         /// The newest entry, which is in the state.

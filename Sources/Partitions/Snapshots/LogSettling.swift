@@ -7,10 +7,10 @@ import Ownership
 import Settings
 package import WidgetModel
 
-/// Decides everything that a log has, writes a snapshot of each partition that holds it all, and ends: what a gateway does that
-/// starts and is told to end, without its listeners.
+/// Decides everything that a log has, writes a snapshot of each partition that holds it all, and ends. It does the same as a gateway that
+/// starts and is told to end, but opens no listeners.
 ///
-/// Nothing is delivered. What is decided meanwhile is delivered by the gateway that starts next.
+/// Nothing is delivered. The gateway that starts next delivers the effects that are decided meanwhile.
 package struct LogSettling: Sendable {
     private let journal: any Journal
     private let store: any SnapshotStore
@@ -20,7 +20,7 @@ package struct LogSettling: Sendable {
     /// - Parameters:
     ///   - journal: The log; closed once this is through.
     ///   - store: Where its snapshots are.
-    ///   - clock: Stamps what is due by now.
+    ///   - clock: Stamps the ticks for timers that are due by now.
     ///   - logger: Where to write.
     package init(journal: any Journal, store: any SnapshotStore, clock: LogClock, logger: Logger) {
         self.journal = journal

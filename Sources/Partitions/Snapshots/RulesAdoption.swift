@@ -7,7 +7,7 @@ package import WidgetModel
 
 /// Lets a program go on where other decision rules have ended, or refuses it, before any owner starts.
 package struct RulesAdoption: Sendable {
-    /// Who changes by which rules a log goes on.
+    /// The authority that changes the rules by which a log goes on.
     package enum Authority: Sendable {
         /// The program that has the log alone: it changes them where nothing is left that others have to decide.
         case program
@@ -25,7 +25,7 @@ package struct RulesAdoption: Sendable {
     ///   - journal: The log.
     ///   - store: Where its snapshots are.
     ///   - rules: Those of the program.
-    ///   - authority: Who may change by which rules the log goes on.
+    ///   - authority: May change the rules by which the log goes on.
     ///   - logger: Where to write.
     package init(
         journal: any Journal,

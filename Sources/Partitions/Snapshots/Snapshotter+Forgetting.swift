@@ -33,8 +33,8 @@ extension Snapshotter {
     /// How many commits may pass until a new file is there.
     private static let commitsMax = 100
 
-    /// Lets go of everything that was logged before, and of every state but the present one: what was erased from the state is
-    /// then nowhere in the data directory's log and snapshots. Questions about the time before have no answer any more.
+    /// Removes everything that was logged before, and every state but the present one. Data that was erased from the state is then nowhere
+    /// in the data directory's log and snapshots. Questions about the time before have no answer any more.
     ///
     /// Two new snapshots of each partition take the place of all others, so that a damaged one has another behind it; they
     /// are written in a new file's time, and all files before it go. Takes as long as the snapshots do; pushes go on. The disk

@@ -6,10 +6,10 @@ import Synchronization
 import WidgetModel
 
 extension Snapshotter {
-    /// Room is made again after so long, or after so much more log: it takes a replay of what came since.
+    /// Room is made again after so long, or after so much more log: it takes a replay of the entries since.
     private static let roomSpacing = Interval.minutes(1)
-    /// How much: a part of the room, half of what is left when it becomes tight, so that room is made again before anything
-    /// is refused; not every second on a disk without room.
+    /// How much more log: a part of the room, half of the rest when it becomes tight, so that room is made again before
+    /// anything is refused; but at least so much that it is not made every second on a disk without room.
     private static let roomPart = 20
     private static let roomBytes = 1_048_576...16_777_216
     /// A history shorter than this is none.
@@ -35,10 +35,10 @@ extension Snapshotter {
         if isDue { await self.makeRoom(in: storage) }
     }
 
-    /// Lets history go, the oldest first, until the disk has room or nothing is left but what a restart needs.
+    /// Removes history, the oldest first, until the disk has room or only the data for a restart is left.
     ///
-    /// Half of the history goes, then half of what is left, and so on; then two new snapshots of each partition take the place
-    /// of the log. What fails is reported, and tried again later.
+    /// Half of the history goes, then half of the rest, and so on; then two new snapshots of each partition take the place of the log. A
+    /// failure is reported, and tried again later.
     private func makeRoom(in storage: StorageWatch) async {
         var history = self.settings.history
         do {

@@ -15,7 +15,7 @@ package import WidgetModel
 /// proved by a replay that came to the same hash as the owner. It costs that replay, and the memory of one partition's
 /// state while it lasts.
 package final class Snapshotter: Sendable {
-    /// What became of the snapshots since the start.
+    /// The counts of snapshots since the start.
     package struct Counters: Hashable, Sendable {
         package var written = 0
         package var failed = 0
@@ -64,7 +64,7 @@ package final class Snapshotter: Sendable {
     var settings: GatewayConfiguration.Snapshots { self.live.value }
     let clock: LogClock
     let logger: Logger
-    /// What the disk has room for; nil where it does not matter.
+    /// The watch over the disk's room; nil where it does not matter.
     let storage: StorageWatch?
     let thread = NIOThreadPool(numberOfThreads: 1)
     private let isStopping = Atomic<Bool>(false)
@@ -77,7 +77,7 @@ package final class Snapshotter: Sendable {
     ///   - settings: When, and how much is kept.
     ///   - clock: The log's.
     ///   - logger: Where to write.
-    ///   - storage: What the disk has room for; nil where it does not matter.
+    ///   - storage: The watch over the disk's room; nil where it does not matter.
     package init(
         owners: [PartitionOwner],
         journal: any Journal,
@@ -165,8 +165,8 @@ package final class Snapshotter: Sendable {
         self.journal.append(Submission(partition: partition, records: records)) { _ in }
     }
 
-    /// Makes a snapshot of every partition that holds all that is committed, for a gateway that ends: a start has nothing to
-    /// replay then, and other decision rules may go on from there. Nobody else may append any more.
+    /// Makes a snapshot of every partition that holds everything committed, for a gateway that ends: a start has nothing to replay then,
+    /// and other decision rules may go on from there. No other caller may append any more.
     ///
     /// - Returns: The snapshots, by partition; nil for one whose snapshot could not be made, which is reported, and for one that is
     ///   another node's.
@@ -206,13 +206,14 @@ package final class Snapshotter: Sendable {
         }
     }
 
-    /// Gives up what is being written, and ends the thread.
+    /// Gives up the snapshot that is being written, and ends the thread.
     package func stop() async {
         self.isStopping.store(true, ordering: .relaxed)
         try? await self.thread.shutdownGracefully()
     }
 
-    /// Makes a snapshot of a partition now, and lets go of what it makes needless; what fails is reported and counted.
+    /// Makes a snapshot of a partition now, and removes the snapshots and log files that it makes needless; a failure
+    /// is reported and counted.
     ///
     /// - Returns: The snapshot; nil if it could not be made.
     @discardableResult

@@ -5,7 +5,7 @@ import NIOPosix
 import Synchronization
 package import WidgetModel
 
-/// What the data directory has room for: looked at once a second, counted between two looks, asked for each request.
+/// The room in the data directory: measured once a second, counted between two looks, asked for each request.
 ///
 /// ``StorageBudget`` decides; this measures, and says so in the log when something has changed.
 package final class StorageWatch: Sendable {
@@ -19,7 +19,7 @@ package final class StorageWatch: Sendable {
         var settings: StorageBudget.Settings
         var sizes = StorageSizes()
         var isMeasured = false
-        /// What the log is told of.
+        /// The level that the log was told of last.
         var toldLevel = StorageBudget.Level.ample
         var isMeasureFailing = false
         /// Whether the log was told that the last backup is old.
@@ -44,9 +44,9 @@ package final class StorageWatch: Sendable {
     private let requests = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - settings: What an operator says.
+    ///   - settings: The operator's settings.
     ///   - logger: Where to write.
-    ///   - now: The time, for what a day's growth is.
+    ///   - now: The time, for a day's growth.
     ///   - measure: Measures the data directory.
     package init(
         _ settings: StorageBudget.Settings,
@@ -68,7 +68,7 @@ package final class StorageWatch: Sendable {
 
     // MARK: Asking
 
-    /// Whether what is demanded may be written. Two or three loads of a number: it is asked for each request.
+    /// Whether a demand may be written. Two or three loads of a number: it is asked for each request.
     package func admits(_ demand: StorageBudget.Demand) -> Bool {
         let written = self.written.load(ordering: .relaxed) + self.inFlight.load(ordering: .relaxed)
         return switch demand {
@@ -78,7 +78,7 @@ package final class StorageWatch: Sendable {
         }
     }
 
-    /// What there is room for, what was written since the last look included.
+    /// The budget of the disk, with the bytes that were written since the last look.
     package var budget: StorageBudget { self.state.withLock { self.budget($0) } }
 
     /// The sizes of the last look.
@@ -87,7 +87,7 @@ package final class StorageWatch: Sendable {
     /// How many bytes the log has taken since the start.
     package var writtenBytes: Int { self.written.load(ordering: .relaxed) }
 
-    /// What the log grows by in a day, at the pace of the last one; nil until there has been a minute.
+    /// The log's growth in a day, at the pace of the last one; nil until there has been a minute.
     package var growthPerDay: Int? {
         self.state.withLock { $0.growth.perDay(bytes: self.writtenBytes, at: self.now()) }
     }
@@ -148,7 +148,7 @@ package final class StorageWatch: Sendable {
 
     /// Measures the data directory and judges what it has room for. Blocks.
     package func measure() {
-        // What is written while it is measured counts twice until the next look, rather than not at all.
+        // Bytes that are written during the measurement count twice until the next look, rather than not at all.
         let writtenBefore = self.writtenBytes
         do throws(JournalError) {
             let sizes = try self.measureSizes()

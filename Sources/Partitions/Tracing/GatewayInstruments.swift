@@ -2,10 +2,10 @@ import Engine
 package import Metrics
 import WidgetModel
 
-/// What the gateway reports of its process alone, through swift-metrics.
+/// The metrics that the gateway reports of its process alone, through swift-metrics.
 ///
-/// Nothing here counts pushes or reloads: those are read from the state (docs/architecture.md). What is here happens at most
-/// once for many pushes, or takes a request to somebody else.
+/// Nothing here counts pushes or reloads: those are read from the state (docs/architecture.md). The instruments here
+/// are for operations that happen at most once for many pushes, or send a request to another service.
 package struct GatewayInstruments: Sendable {
     /// From handing records over to the log until they are durable, for a submission of any size.
     package let commit: Timer

@@ -6,9 +6,9 @@ import Telemetry
 package import Tracing
 import WidgetModel
 
-/// The spans of pushes and of what comes of them, through swift-distributed-tracing's API.
+/// The spans of pushes and of their reloads and deliveries, through swift-distributed-tracing's API.
 ///
-/// There is none where traces are off: a maker of spans asks for that, and nothing else. A push's span is in the log
+/// There is no value where traces are off: a maker of spans looks for that alone. A push's span is in the log
 /// (``PushTrace``), so the spans below it need nothing of the process that accepted it.
 package final class GatewayTracing: Sendable {
     /// Where the limits bite.

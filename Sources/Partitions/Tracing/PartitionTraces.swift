@@ -4,7 +4,7 @@ import Settings
 package import Tracing
 package import WidgetModel
 
-/// What one partition's owner knows of traced pushes: where their spans are in their traces.
+/// The traced pushes that one partition's owner knows: where their spans are in their traces.
 ///
 /// Filled from the log as it is applied, so a replay fills it, too. A push that was accepted before that began, or that there
 /// was no room for, is looked for in the log when something comes of it.
@@ -36,7 +36,7 @@ package struct PartitionTraces: Sendable {
     /// Takes note of the traced pushes of an entry that was applied.
     ///
     /// - Parameters:
-    ///   - output: What applying it gave.
+    ///   - output: The output of applying it.
     ///   - begunAt: When applying it began; nil for a replay, of which nothing is told.
     package mutating func applied(
         _ entry: LogEntry,
@@ -117,12 +117,12 @@ package struct PartitionTraces: Sendable {
         spans.append(span)
     }
 
-    /// Looks for a push in the log that is not remembered, if it may be traced, and remembers what is found. Waits for the
+    /// Looks for a push in the log that is not remembered, if it may be traced, and remembers the result. Waits for the
     /// store, which happens behind a restart and where there were very many pushes since.
     private mutating func find(_ id: PushID, _ engine: borrowing Engine, _ journal: any Journal) {
         guard let origin = engine.origin(of: id), origin.position <= self.floor else { return }
         var place: TraceContext?
-        // What is trimmed or cannot be read is not traced any further.
+        // A push whose entry is trimmed or cannot be read is not traced any further.
         let entry = try? journal.history.read(self.partition, from: origin.position, entriesMax: 1).first
         if let entry, entry.position == origin.position {
             let bytes = entry.bytes

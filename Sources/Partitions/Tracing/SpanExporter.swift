@@ -13,7 +13,7 @@ import WidgetModel
 
 /// Brings spans to a collector, to a file or to both: OTLP in JSON.
 ///
-/// What cannot be brought there is counted and let go: traces are not worth holding anything up for.
+/// Spans that cannot be brought there are counted and dropped: traces are not worth holding anything up for.
 package final class SpanExporter: Sendable {
     package struct Counters: Hashable, Sendable {
         /// Spans that were written, and taken by the collector.
@@ -66,7 +66,7 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    /// Exports what is left, once nothing more ends.
+    /// Exports the remaining spans, once no more spans end.
     package func close() async {
         await self.flush()
         await self.client.close()

@@ -1,12 +1,12 @@
 package import Telemetry
 
-/// What there is to be read of swift-metrics and of traces.
+/// The metrics of swift-metrics, and the counts of traces.
 package struct TelemetrySources: Sendable {
     package let metrics: MetricsRegistry
     /// Nil where pushes are not traced.
     package let traces: Traces?
 
-    /// What counts spans on their way.
+    /// The parts that count spans on their way.
     package struct Traces: Sendable {
         package let tracing: GatewayTracing
         package let sampler: SpanSampler

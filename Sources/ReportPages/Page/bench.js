@@ -7,7 +7,7 @@ import { charted, factual, listed, tabled, top, yesNo } from "./parts.js";
 const stages = [["accepted", "--exempt"], ["decided", "--coalesced"], ["delivered", "--deferred"], ["shown", "--reloaded"]];
 const percentiles = ["p50", "p90", "p99", "p99.9", "max"];
 
-/// Microseconds; what so many operations never came to is `"never"`.
+/// Microseconds; `"never"` for a stage that so many operations never came to.
 function latency(microseconds) {
   if (microseconds === null || microseconds === undefined) return unknown;
   if (microseconds === "never") return "never";
@@ -58,7 +58,8 @@ function secondTicks(length) {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step);
 }
 
-/// Marks around values, for a logarithmic scale: powers of ten, and of few powers what lies between. Null if there are no values.
+/// Marks around values, for a logarithmic scale: powers of ten and, between few powers, their twofold and fivefold. Null if there are no
+/// values.
 function marksAround(series) {
   const values = series.flatMap((one) => one.values).filter((value) => value > 0);
   if (values.length === 0) return null;

@@ -1,4 +1,4 @@
-// What the pages of all reports have in common.
+// The common parts of all reports' pages.
 
 import { chart } from "./charts.js";
 import { badge, card, facts, h, table, tile, tiles } from "./elements.js";

@@ -1,4 +1,4 @@
-// What another budget policy would have changed.
+// The page of a what-if report: the effect that another budget policy would have had.
 
 import { h, split } from "./elements.js";
 import { count, percent, unknown } from "./numbers.js";
@@ -24,7 +24,7 @@ const senderRows = (before, after) => [["pushes", "pushes"], ["repeats", "repeat
 const compared = (title, caption, rows) => tabled(title, caption, [["", (one) => one.name, true], ["As it was", (one) => one.before],
   ["As it would have been", (one) => one.after], ["Change", (one) => one.change]], rows);
 
-/// What either side has, by the members that name it.
+/// The rows of both sides, by the members that name them.
 function both(before, after, key) {
   const names = [...new Set([...before, ...after].map(key))].sort();
   return names.map((name) => [name, before.find((one) => key(one) === name), after.find((one) => key(one) === name)]);

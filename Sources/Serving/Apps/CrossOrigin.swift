@@ -4,9 +4,9 @@ import Settings
 /// Which web pages may call the host listener: those of the origins that apps list, and by default none (the CORS
 /// protocol of the WHATWG Fetch standard).
 ///
-/// Nothing but the origin counts, neither the app in a path nor whose token stands in it: an answer to somebody without a
-/// credential must not tell what is registered. A browser keeps an answer from a page of any other origin. It is no protection
-/// against anybody else: that is what credentials are for, and those go in a header, never in an address.
+/// Only the origin counts, neither the app nor the token in a path: an answer to a caller without a credential must not tell which hosts
+/// are registered. A browser keeps an answer from a page of any other origin. This is no protection against other callers. Credentials are,
+/// and they go in a header, never in an address.
 package struct CrossOrigin: Sendable {
     /// Looked up only.
     private let origins: Set<String>
@@ -30,7 +30,7 @@ package struct CrossOrigin: Sendable {
         return response
     }
 
-    /// The answer to a browser that asks before it sends what a page wants; nil if the request is none of that.
+    /// The answer to a browser's preflight, which it sends before a page's request; nil if the request is none.
     package func preflight(_ request: HTTPRequest) -> HTTPResponse? {
         guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil,
             let origin = request.headers["origin"]

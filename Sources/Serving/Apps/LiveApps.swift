@@ -3,7 +3,7 @@ package import Settings
 import Synchronization
 import WidgetModel
 
-/// The apps that are served and within what bounds, for everybody who asks; replaced whole while the gateway runs.
+/// The apps that are served and their bounds, for all callers; replaced whole while the gateway runs.
 package final class LiveApps: Sendable {
     private struct State {
         var apps: ServedApps

@@ -6,11 +6,11 @@ package import Settings
 package struct ServingBounds: Sendable {
     package var intake = PushIntakeLimits()
     package var hosts = HostRouteLimits()
-    /// What a pattern of a push, a channel or a question may ask.
+    /// The limits of a pattern of a push, a channel or a question.
     package var patterns = PatternLimits()
-    /// What a condition of an instance may.
+    /// The limits of an instance's condition.
     package var conditions = PatternLimits.conditions
-    /// What freshness is judged by.
+    /// The goal by which freshness is judged.
     package var goal = FreshnessGoal()
     /// The most matches that a dry run decides. Default 500.
     package var decidedMax = 500
@@ -26,7 +26,7 @@ package struct ServingBounds: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - before: What was in force until now: the rates of tokens go on where theirs are the same.
+    ///   - before: The bounds that were in force until now: the rates of tokens go on where theirs are the same.
     ///   - seed: A secret random number.
     init(_ configuration: GatewayConfiguration, before: ServingBounds? = nil, seed: UInt64) {
         self.intake = PushIntakeLimits(configuration)

@@ -3,14 +3,14 @@ package import Partitions
 package import TLS
 package import WidgetModel
 
-/// Who calls a route of the host listener: a host with its own credential, or an app's back end.
+/// The caller of a route of the host listener: a host with its own credential, or an app's back end.
 package enum Caller: Sendable {
     /// Holds one push token of one app.
     case host(HostCredential)
     /// Acts for every host of its apps.
     case sender(Sender, SenderProof)
 
-    /// By what a sender has shown who it is.
+    /// The proof of a sender's identity.
     package enum SenderProof: Sendable {
         case token(VerifiedSender)
         case certificate(PeerCertificate)
@@ -24,8 +24,8 @@ package enum Caller: Sendable {
         }
     }
 
-    /// Who asks and by what right, for the caller that is refused. It follows from the caller and its own apps alone: of what was
-    /// asked for it tells nothing.
+    /// The caller and its right, as text for a caller that is refused. It follows from the caller and its own apps alone, and tells nothing
+    /// of the things that were asked for.
     package func phrase(_ apps: ServedApps) -> String {
         let sender: Sender
         let name: String
@@ -61,7 +61,7 @@ package enum Caller: Sendable {
 }
 
 extension Sender {
-    /// Whether a sender may do something to an app: by what its key is for, and by its topics.
+    /// Whether a sender may do something to an app, by its rights and its topics.
     package func may(_ action: SenderActions, _ app: BundleID) -> Bool {
         self.actions.contains(action) && self.topics.app(bundle: app) != nil
     }

@@ -17,7 +17,7 @@ package struct ClientCertificateTable: Sendable {
         package let topics: TopicTable.App
         package let team: TeamID
         package let environment: PeerCertificate.Environment
-        /// Whether refused pushes slow down the connections of who may push to it.
+        /// Whether refused pushes slow down the connections of its senders.
         package let slowsDown: Bool
 
         package init(
@@ -39,7 +39,7 @@ package struct ClientCertificateTable: Sendable {
         }
     }
 
-    /// What an app says of a certificate.
+    /// An app's rule about a certificate.
     package struct Rule: Sendable {
         package let name: Name
         /// The app's place among the apps.
@@ -54,7 +54,7 @@ package struct ClientCertificateTable: Sendable {
         }
     }
 
-    /// What is to be done with a certificate.
+    /// The verdict on a certificate.
     package enum Verdict: Sendable {
         /// It speaks for this sender.
         case sender(Sender)
@@ -74,7 +74,7 @@ package struct ClientCertificateTable: Sendable {
 
     /// - Parameters:
     ///   - apps: The apps, in the configuration's order.
-    ///   - rules: What they say of certificates.
+    ///   - rules: Their rules about certificates.
     ///   - believesTopics: Whether a certificate that no rule names speaks for the topics that it lists.
     ///   - rate: How fast each may push, nil for any speed.
     ///   - revocations: Certificates that are no longer believed.

@@ -6,15 +6,15 @@ package import WidgetModel
 package final class ClientCertificates: Sendable {
     private struct State {
         var table: ClientCertificateTable
-        /// What was judged before, by fingerprint: a certificate's rate is one over all its connections.
+        /// Earlier verdicts, by fingerprint: a certificate's rate is one over all its connections.
         var judged: [[UInt8]: ClientCertificateTable.Verdict] = [:]
         /// Why the revocation list as it is now was not taken; nil if it was.
         var refusal: String?
     }
 
-    /// What is revoked, for operators.
+    /// The revocations, for operators.
     package struct Revocations: Hashable, Sendable {
-        /// Certificates that are.
+        /// How many certificates are revoked.
         package let count: Int
         /// When the first of the lists should have been renewed; nil if none says so.
         package let nextUpdate: Instant?
@@ -32,7 +32,7 @@ package final class ClientCertificates: Sendable {
         self.state = Mutex(State(table: table))
     }
 
-    /// Grows with every change: what was judged under a lower one has to be judged again. Never 0.
+    /// Grows with every change: a certificate that was judged under a lower one has to be judged again. Never 0.
     package var generation: UInt64 { self.number.load(ordering: .acquiring) }
 
     /// Judges a certificate under the table in force.
@@ -51,7 +51,7 @@ package final class ClientCertificates: Sendable {
         self.state.withLock { $0.table.revocations }.contains(certificate)
     }
 
-    /// What is revoked now.
+    /// The present revocations.
     package var revocations: Revocations {
         self.state.withLock { state in
             let list = state.table.revocations

@@ -4,7 +4,7 @@ package import WidgetModel
 
 /// Which hosts push tokens stand for, whichever node has them.
 extension CommandLog {
-    /// What a token is bound to now.
+    /// The binding of a token now.
     ///
     /// - Throws: `partition-away` if no host here has it, and a partition of another node does not say whether it has.
     package func lookup(_ token: DeviceToken, in directory: any TokenDirectory) async throws(Problem) -> TokenLookup {
@@ -38,7 +38,7 @@ extension CommandLog {
         }
     }
 
-    /// What is known of some tokens: a binding outweighs a removal, and a later removal an earlier one.
+    /// The found standing of some tokens: a binding outweighs a removal, and a later removal an earlier one.
     private struct Found {
         private let tokens: [DeviceToken]
         private var known: [DeviceToken: TokenLookup]

@@ -3,16 +3,16 @@ package import Partitions
 package import Settings
 package import WidgetModel
 
-/// Who a verified credential speaks for.
+/// The sender that a verified credential speaks for.
 package final class Sender: Sendable {
     package let team: TeamID
     /// The provider key, nil for a client certificate.
     package let keyID: KeyID?
-    /// What the sender may push to.
+    /// The topics that the sender may push to.
     package let topics: TopicTable
     /// Which other keys may share its connections.
     package let scope: KeyScope
-    /// What it may do.
+    /// Its rights.
     package let actions: SenderActions
     /// Whether a refused push takes the streams of its connections down to one, as at APNs.
     package let isSlowedByRefusals: Bool
@@ -51,7 +51,7 @@ package final class Sender: Sendable {
     }
 }
 
-/// What a provider key is for, as far as it decides which keys may share a connection.
+/// A provider key's scope, as far as it decides which keys may share a connection.
 ///
 /// Source: Apple, "Establishing a token-based connection to APNs".
 package struct KeyScope: Hashable, Sendable {

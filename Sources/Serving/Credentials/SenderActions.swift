@@ -1,4 +1,4 @@
-/// What a sender may do, beside the question of which topics it may do it to.
+/// A sender's rights, apart from the topics that they are for.
 ///
 /// A key that leaves something out is refused there with APNs' `Forbidden`: "the specified action is not allowed".
 package struct SenderActions: OptionSet, Hashable, Sendable {
@@ -20,6 +20,6 @@ package struct SenderActions: OptionSet, Hashable, Sendable {
     /// Its team's own pages of the dashboard: none of ``all``, it is given by itself.
     package static let reads = SenderActions(rawValue: 16)
 
-    /// What senders do.
+    /// The actions of senders.
     package static let all: SenderActions = [.devices, .targeted, .channels, .hosts]
 }

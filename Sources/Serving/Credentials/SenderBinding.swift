@@ -1,13 +1,14 @@
 package import APNSWire
 package import WidgetModel
 
-/// Whose pushes a connection carries: bound to team and key by the first one whose provider token is in order.
+/// The sender whose pushes a connection carries: bound to team and key by the first push with a provider token in
+/// order.
 ///
 /// Source: Apple, "Establishing a token-based connection to APNs": a connection belongs to one team; after a push with a
 /// key of the whole team come keys of that environment and for the whole team only; after one with a key for some
-/// topics, that key and its related one only. Who wants another opens another connection.
+/// topics, that key and its related one only. A sender that wants another opens another connection.
 package struct SenderBinding: Sendable {
-    /// Whose token bound the connection.
+    /// The sender whose token bound the connection.
     package private(set) var first: Sender?
     /// The token that came last.
     private var latest: VerifiedSender?

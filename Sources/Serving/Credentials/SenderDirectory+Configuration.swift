@@ -164,7 +164,7 @@ extension TopicTable.App {
             number: number,
             bundle: app.bundleID,
             extraTopics: app.extraTopics,
-            // What the gateway does not handle itself is judged all the same, and then goes upstream.
+            // A push of a type that the gateway does not handle itself is judged all the same, and then goes upstream.
             types: app.upstream.map { $0.relay == .none } ?? true ? .widgetKit : PushTypeSet(PushType.allCases),
             tokenDigitsMax: app.tokenDigitsMax,
             isOfOtherEnvironment: environment.map { $0 != app.environment } ?? false

@@ -39,7 +39,7 @@ package struct SenderDirectory: Sendable {
 
     /// Verifies a provider token: its key is known, the team is the key's, the signature holds.
     ///
-    /// Some 50 µs for the signature; what comes of it is worth caching. The age has to be checked on every use.
+    /// Some 50 µs for the signature; the result is worth caching. The age has to be checked on every use.
     ///
     /// - Throws: `InvalidProviderToken`, and for the log why.
     package func identify(
@@ -109,7 +109,8 @@ package struct SenderDirectory: Sendable {
         return try self.check(credential, of: key, now: now)
     }
 
-    /// Who a proof speaks for by the keys and certificates that are in force now; nil if it does not hold any more.
+    /// The sender that a proof speaks for, by the keys and certificates that are in force now; nil if it does not hold
+    /// any more.
     package func present(_ proof: Caller.SenderProof, now: Instant) -> Sender? {
         switch proof {
         case .token(let verified):

@@ -23,12 +23,12 @@ package final class ServerCertificates: Sendable {
 
     private let views: Mutex<[View]>
 
-    /// - Parameter certificates: What each listener shows at the start, in the order of listeners.
+    /// - Parameter certificates: Each listener's certificate at the start, in the order of listeners.
     package init(_ certificates: [(listener: String, certificate: OwnCertificate)] = []) {
         self.views = Mutex(certificates.map { View(listener: $0.listener, certificate: $0.certificate) })
     }
 
-    /// What every listener shows now, in the order of listeners.
+    /// Every listener's certificate now, in the order of listeners.
     package var current: [View] { self.views.withLock { $0 } }
 
     /// Takes what `load` makes for a listener, unless it has ended already.

@@ -17,7 +17,7 @@ package struct TokenBinding: Hashable, Sendable {
     }
 }
 
-/// What is known of a token.
+/// The standing of a token.
 package enum TokenLookup: Hashable, Sendable {
     case bound(TokenBinding)
     /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
@@ -27,7 +27,7 @@ package enum TokenLookup: Hashable, Sendable {
 
 /// Where device tokens are looked up.
 package protocol TokenDirectory: Sendable {
-    /// What a token is bound to now.
+    /// The binding of a token now.
     func lookup(_ token: DeviceToken) -> TokenLookup
     /// Whether the tokens of all partitions are known: if not, one that is not found may be one of the others.
     var isWhole: Bool { get }

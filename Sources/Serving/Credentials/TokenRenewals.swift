@@ -8,7 +8,7 @@ package import WidgetModel
 /// so long after it: a sender that renews by its own clock is not punished for a connection that it opened in between.
 /// The token before the one in use may still come, since a sender's processes do not change over at one instant.
 package struct TokenRenewals: Hashable, Sendable {
-    /// What tells one token from another.
+    /// The fields that tell one token from another.
     package struct Version: Hashable, Sendable {
         package let keyID: KeyID?
         package let issuedAt: Instant

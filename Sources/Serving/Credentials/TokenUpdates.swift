@@ -3,7 +3,7 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// How often senders may renew their tokens, and the state of that for what several connections share.
+/// How often senders may renew their tokens, and the state of that for keys and teams that several connections share.
 ///
 /// A class for all event loops. Asked only when a connection shows a token that it did not show before.
 package final class TokenUpdates: Sendable {
@@ -28,7 +28,7 @@ package final class TokenUpdates: Sendable {
 
     /// Takes note of a verified token that a connection shows for the first time.
     ///
-    /// - Parameter own: What the connection has shown before.
+    /// - Parameter own: The renewals that the connection has shown before.
     package func admit(
         _ token: VerifiedSender,
         _ own: inout TokenRenewals,

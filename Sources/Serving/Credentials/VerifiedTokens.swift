@@ -17,7 +17,7 @@ package final class VerifiedTokens: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - senders: Who is known.
+    ///   - senders: The known senders.
     ///   - clock: Judges the age of tokens.
     ///   - capacity: The most tokens that are kept, from the next change of keys on.
     ///   - seed: A secret random number.
@@ -37,7 +37,7 @@ package final class VerifiedTokens: Sendable {
     /// How many are kept.
     package var count: Int { self.state.withLock { $0.cache.count } }
 
-    /// Who an `authorization` value speaks for, by the keys that are in force now.
+    /// The sender that an `authorization` value speaks for, by the keys that are in force now.
     ///
     /// - Throws: ``Problem`` with `missing-credential`, `invalid-credential` or `expired-credential`.
     package func sender(_ authorization: String) throws(Problem) -> Sender {
@@ -52,7 +52,7 @@ package final class VerifiedTokens: Sendable {
     }
 
     private func verified(_ bytes: [UInt8]) throws(ProviderTokenFault) -> VerifiedSender {
-        // Before the keys are looked at: what is verified by later ones is not kept for these.
+        // Before the keys are looked at: a token that later keys verify is not kept for these.
         let generation = self.senders.keys.generation
         let known = self.state.withLock { state -> VerifiedSender? in
             if state.generation != generation {

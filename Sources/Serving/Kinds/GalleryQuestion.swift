@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What a timeline provider is asked beside timelines, and about what.
+/// A question to a timeline provider beside timelines, and its subject.
 package struct GalleryQuestion: Hashable, Sendable {
     package let key: KindKey
     package let question: ProviderRequest

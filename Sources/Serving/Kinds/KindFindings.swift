@@ -1,7 +1,7 @@
 package import Timelines
 package import WidgetModel
 
-/// What was peculiar about the timelines of one kind: counted, and told to their provider.
+/// The findings about the timelines of one kind: counted, and told to their provider.
 package struct KindFindings: Hashable, Sendable {
     package struct Recent: Hashable, Sendable {
         package let at: Instant
@@ -9,7 +9,7 @@ package struct KindFindings: Hashable, Sendable {
         package let finding: TimelineFinding
     }
 
-    /// What a provider took longer for than ``Gallery/previewMax``. The raw value is the code.
+    /// A request that took a provider longer than ``Gallery/previewMax``. The raw value is the code.
     package enum Slowness: String, Hashable, Sendable, CaseIterable {
         /// A placeholder, which is to be there at once.
         case placeholder = "slowPlaceholder"
@@ -41,7 +41,8 @@ package struct KindFindings: Hashable, Sendable {
         Self.count(slowness.rawValue, 1, in: &self.untold)
     }
 
-    /// What the provider has not been told, as the value of a header: `tooClose=3, empty=1`; nil if that is nothing.
+    /// The findings that the provider has not been told, as the value of a header: `tooClose=3, empty=1`; nil if there
+    /// are none.
     package mutating func takeHeader() -> String? {
         guard !self.untold.isEmpty else { return nil }
         defer { self.untold = [] }

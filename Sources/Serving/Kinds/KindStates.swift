@@ -15,7 +15,7 @@ package struct KindKey: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(self.app)/\(self.kind)" }
 }
 
-/// What was found in the timelines of each kind since the gateway started, from any source.
+/// The findings about the timelines of each kind since the gateway started, from any source.
 package final class KindStates: Sendable {
     private let findings = Mutex<[KindKey: KindFindings]>([:])
 

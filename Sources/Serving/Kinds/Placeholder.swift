@@ -1,14 +1,15 @@
 package import Engine
 package import WidgetModel
 
-/// What a widget that was added shows until its timeline is there: its kind's representation without personal data.
+/// The placeholder that an added widget shows until its timeline is there: its kind's representation without personal
+/// data.
 package struct Placeholder: Hashable, Sendable {
     /// The reload that brings the timeline.
     package let reload: ReloadID
     package let address: InstanceAddress
     package let kind: WidgetKind
     package let family: WidgetFamily
-    /// What the host draws.
+    /// The content for the host to draw.
     package let content: JSONValue
 
     package var app: BundleID { self.address.app }
@@ -27,7 +28,7 @@ package struct Placeholder: Hashable, Sendable {
         self.content = content
     }
 
-    /// - Parameter entry: What the provider answered.
+    /// - Parameter entry: The provider's answer.
     /// - Returns: Nil if there is nothing to draw in it.
     package init?(_ subject: FetchSubject, entry: JSONValue?) {
         guard let content = entry?["content"] else { return nil }
@@ -42,7 +43,7 @@ package struct Placeholder: Hashable, Sendable {
 }
 
 extension FetchSubject {
-    /// What its provider is told where it is asked for a placeholder. Without the time zone: a placeholder has no dates,
+    /// The context for a provider that is asked for a placeholder. Without the time zone: a placeholder has no dates,
     /// and the hosts of all time zones share one.
     package var placeholderContext: TimelineProviderContext {
         var host = self.context

@@ -8,7 +8,7 @@ package struct TimelineBody: Sendable {
     /// The reload that the timeline came from; naming it acknowledges it.
     package let reload: ReloadID?
     package let timeline: Timeline
-    /// What the host says that all entries take which it draws; the gateway never sees them.
+    /// The bytes of all entries that the host draws, in its own words; the gateway never sees them.
     package let contentBytes: Int?
 
     /// More is no size of anything: 1 PB.

@@ -3,7 +3,7 @@ package import Partitions
 package import TimelineProviding
 package import WidgetModel
 
-/// What timeline providers have brought and can be asked for, as hosts are told of it.
+/// The content that timeline providers have brought and can be asked for, in the form for hosts.
 package protocol TimelineSource: Sendable {
     /// The time by which entries are shown: the log's.
     var now: Instant { get }
@@ -17,7 +17,7 @@ package protocol TimelineSource: Sendable {
     func shown(by addresses: [InstanceAddress]) async -> [ContentTable.Due]
     /// The placeholders of one host's instances that are new and whose timeline is not there yet.
     ///
-    /// - Parameter reloads: What is out of that host.
+    /// - Parameter reloads: The host's outstanding reloads.
     func placeholders(of reloads: [ReloadEffect]) async -> [Placeholder]
     /// The answer of a kind's provider: one that is kept and new enough, else the provider's; if it gives none in time, an
     /// old one.
@@ -25,11 +25,11 @@ package protocol TimelineSource: Sendable {
     /// - Parameter pushed: The kinds of the app that were pushed to: their relevance is asked anew.
     /// - Returns: Nil if there is none at all, or no provider.
     func answer(_ question: GalleryQuestion, _ pushed: PushedKinds) async -> JSONValue?
-    /// Lets be asked anew what was said.
+    /// Lets a question be asked anew.
     ///
     /// - Parameter kind: Nil for all kinds of the app.
     func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?)
-    /// A kind's provider calls back with what it said it would.
+    /// A kind's provider calls back with timelines that it has promised.
     ///
     /// - Returns: How many instances were waited for, and how many ids were not waited for; nil if the kind has no provider.
     func callBack(_ body: JSONValue, of key: KindKey) async throws(Problem) -> (taken: Int, unknown: Int)?

@@ -7,11 +7,13 @@ package struct DescriptorLimit: Hashable, Sendable {
     /// Without one, as many as the system has.
     package let max: Int?
 
-    /// What a gateway opens beside its listeners' connections: the log, event loops, files that are read again.
+    /// The descriptors that a gateway opens beside its listeners' connections: the log, event loops, files that are
+    /// read again.
     package static let reserve = 256
 
-    /// How many connections the listeners for senders and hosts may have open together: what the reserve leaves, or half of
-    /// what is not open yet where that is more. The operators' listener is not among them, so that they can look.
+    /// How many connections the listeners for senders and hosts may have open together: all descriptors but the
+    /// reserve, or half of the unopened ones where that is more. The operators' listener is not among them, so that
+    /// operators always get in.
     ///
     /// - Parameter open: How many descriptors there are already.
     package func allowance(open: Int) -> ConnectionAllowance {
@@ -41,7 +43,7 @@ package struct DescriptorLimit: Hashable, Sendable {
         self.max = max
     }
 
-    /// What is to be said of a configuration that allows more connections than there may be; nil if all fit.
+    /// The warning about a configuration that allows more connections than the process may have; nil if all fit.
     package func warning(of configuration: GatewayConfiguration) -> String? {
         let listeners = configuration.listeners.opened
         let open = [listeners.push, listeners.manage, listeners.host, listeners.ops, listeners.health]

@@ -2,7 +2,7 @@ package import Engine
 package import Partitions
 import WidgetModel
 
-/// What a push matches before it is logged.
+/// The number of instances that a push matches before it is logged.
 package struct MatchedInstances: Hashable, Sendable {
     /// How many in each partition.
     package let counts: [Int]
@@ -11,7 +11,7 @@ package struct MatchedInstances: Hashable, Sendable {
     package let limits: [Int]?
 }
 
-/// What a push would match, over all partitions, before it is logged or instead.
+/// The matches of a push over all partitions, before it is logged or instead.
 extension CommandLog {
     /// Refuses a push that would match more than it may. One that was accepted before was within it then.
     ///
@@ -26,7 +26,7 @@ extension CommandLog {
         return MatchedInstances(counts: counts, limits: MatchQuota.divide(max, by: counts))
     }
 
-    /// Who a push would reach, and what each decision would be.
+    /// The instances that a push would reach, and the decision for each.
     ///
     /// - Parameter decidedMax: For how many matches over all partitions it is decided at most; see
     ///   ``GatewayConfiguration/DryRun``.

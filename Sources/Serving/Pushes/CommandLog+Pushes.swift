@@ -35,7 +35,7 @@ package struct PlacedPush: Sendable {
 }
 
 extension CommandLog {
-    /// What pushes were, as the log has it, in their order; nil where it does not reach back so far any more.
+    /// The records of pushes from the log, in their order; nil where it does not reach back so far any more.
     ///
     /// Each entry that one of them is in is read whole, on a thread that may wait.
     package func records(of pushes: [PlacedPush]) async -> [PushRecord?] {
@@ -70,7 +70,7 @@ extension LogEntry {
 }
 
 extension Views {
-    /// What a push was, beside what became of it: whom it was for, and what it said.
+    /// The push itself, beside its outcomes: its target, and its content.
     static func said(_ record: PushRecord) -> [(String, JSONValue?)] {
         let target: [(String, JSONValue?)] =
             switch record.target {

@@ -3,7 +3,7 @@ package import IntentMatching
 import Settings
 package import WidgetModel
 
-/// Who a push would reach over all partitions, and what each decision would be.
+/// The instances that a push would reach over all partitions, and the decision for each.
 package struct DryRunSummary: Hashable, Sendable {
     /// How many instances match, decided or not.
     package private(set) var matched = 0
@@ -38,7 +38,8 @@ package struct DryRunSummary: Hashable, Sendable {
         }
     }
 
-    /// Partitions plan alike; of each kind the plan of the partition that touched most is shown, with everybody's counts.
+    /// Partitions plan alike; of each kind, the plan of the partition that touched most is shown, with all partitions'
+    /// counts.
     private mutating func add(_ plan: QueryPlan) {
         let index = self.plans.firstIndex { $0.kind == plan.kind && $0.isConditional == plan.isConditional }
         guard let index else { return self.plans.append(plan) }

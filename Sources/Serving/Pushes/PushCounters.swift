@@ -2,7 +2,7 @@ package import APNSWire
 import NIOCore
 import Synchronization
 
-/// What the push listener has answered since the process started. Lock-free; read by the operators' routes.
+/// Counts of the push listener's answers since the process started. Lock-free; read by the operators' routes.
 package final class PushCounters: Sendable {
     private let acceptedCount = Atomic<Int>(0)
     private let unavailableCount = Atomic<Int>(0)
@@ -30,7 +30,7 @@ package final class PushCounters: Sendable {
     }
 
     /// - Parameters:
-    ///   - peer: Whose push was refused for its credentials.
+    ///   - peer: The peer whose push was refused for its credentials.
     ///   - second: A monotonic clock's whole seconds.
     package func add(badCredentialOf peer: String, at second: UInt32) {
         self.badCredentialCounts.withLock { $0.add(peer, at: second) }
@@ -62,7 +62,7 @@ package final class PushCounters: Sendable {
     }
 }
 
-/// Pushes that were refused for their credentials: how many lately, and whose the last one was.
+/// Pushes that were refused for their credentials: how many lately, and the peer of the last one.
 package struct BadCredentials: Hashable, Sendable {
     /// From how many within a minute on operators are told: one every two seconds is no slip any more.
     package static let toldFrom = 30
@@ -75,7 +75,7 @@ package struct BadCredentials: Hashable, Sendable {
 
     /// How many came within this minute or the one before, whichever is more.
     package var withinMinute: Int { max(self.inMinute, self.inMinuteBefore) }
-    /// Whether somebody should look.
+    /// Whether an operator should look.
     package var keepComing: Bool { self.withinMinute >= Self.toldFrom }
 
     package init() {}

@@ -4,17 +4,17 @@ package import HTTPTransport
 package import Partitions
 package import WidgetModel
 
-/// What became of a push, for its sender and for operators.
+/// The question for the outcomes of a push, for its sender and for operators.
 package struct PushQuestion: Sendable {
     /// How soon a push that is followed is looked at again, however much is applied meanwhile.
     static let lookInterval = Duration.milliseconds(100)
 
     package let id: PushID
-    /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
+    /// The sender whose key limits the visible pushes; nil for all pushes.
     package private(set) var sender: Sender?
-    /// Whether the sender is one that reads what its team sends, by whatever key.
+    /// Whether the sender is one that reads all pushes of its team, of any key.
     private let isReader: Bool
-    /// At how many of the widgets that a push waits for in a partition is looked to tell why.
+    /// How many of the widgets that a push waits for in a partition are looked at to tell why.
     private let waitingLookedMax: Int
     /// Whether it is also told what the push was, which the log is read for.
     package var tellsWhatItWas = false
@@ -91,7 +91,7 @@ package struct PushQuestion: Sendable {
         return Answer(json: .object(members + [others]), isComplete: isComplete)
     }
 
-    /// What each partition knows of the pushes with this id that may be seen.
+    /// Each partition's view of the pushes with this id that may be seen.
     package func views() async throws(Problem) -> [PushView] { try await self.placedViews(lookedMax: 0).map(\.view) }
 
     private func placedViews(lookedMax: Int) async throws(Problem) -> [PlacedPush] {
@@ -155,8 +155,8 @@ package struct PushQuestion: Sendable {
 }
 
 extension Sender {
-    /// Whether a sender's key is for a push: for its app, and for what was done there. Not for its topic: a key that is for one
-    /// topic of an app sees, and takes back, what others sent to devices of that app under another.
+    /// Whether a sender's key is for a push: for its app, and for its action there. The topic does not count: a key for one topic of an app
+    /// sees, and takes back, the pushes of other keys to devices of that app under another topic.
     package func maySee(_ push: PushView) -> Bool {
         guard let app = push.app else { return false }
         guard push.isForApp else { return self.may(.devices, app) }

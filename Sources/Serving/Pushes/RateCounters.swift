@@ -2,7 +2,7 @@ import Synchronization
 
 /// Which of the senders' limits refused pushes, and how often.
 package final class RateCounters: Sendable {
-    /// What a limit is about.
+    /// The scope of a limit.
     package enum Scope: Int, Hashable, Sendable, CaseIterable {
         case app = 0
         case key = 1

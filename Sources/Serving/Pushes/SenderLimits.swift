@@ -23,10 +23,10 @@ package struct SenderLimits: Sendable {
     }
 
     /// - Parameters:
-    ///   - sender: Whose request it is.
+    ///   - sender: The request's sender.
     ///   - app: The app's own limit, nil for none.
     ///   - tokens: The limit of each device token, nil for none.
-    ///   - target: Whom the request is for.
+    ///   - target: The request's target.
     ///   - bytes: Where the target's text is.
     ///   - own: Requests of this loop that the backlog does not know yet.
     ///   - isLogged: Whether it is to be written to the log, as new.

@@ -4,7 +4,7 @@ import IntentMatching
 package import Partitions
 package import WidgetModel
 
-/// A request that a route was found for, and who asks.
+/// A request that a route was found for, and its asker.
 package struct Call<Asker: Sendable>: Sendable {
     package let request: HTTPRequest
     let path: RoutePath
@@ -22,7 +22,7 @@ package struct Call<Asker: Sendable>: Sendable {
 
     package func query(_ name: String) -> String? { self.request.query(name) }
 
-    /// What the path names so or, if it has no such parameter, the query.
+    /// The path's parameter of that name or, if there is none, the query's.
     package func named(_ name: String) -> String? {
         self.path.place(of: name).map { self.request.path[$0] } ?? self.query(name)
     }
@@ -63,7 +63,7 @@ package struct Call<Asker: Sendable>: Sendable {
 
     /// The numbers of a cursor, nil if it is not there.
     ///
-    /// - Parameter bounds: What each of them is less than, in every cursor that a page has ever named.
+    /// - Parameter bounds: Each of them is less than its bound, in every cursor that a page has ever named.
     package func cursor(_ name: String, below bounds: [UInt64]) throws(Problem) -> [UInt64]? {
         guard let text = self.query(name) else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -90,7 +90,7 @@ package struct Call<Asker: Sendable>: Sendable {
 }
 
 extension Route {
-    /// A request that led here, of somebody who may ask.
+    /// A request that led here, of a caller that may ask.
     ///
     /// - Throws: `bad-request` or `too-large` if it has a query or a body that the route does not take.
     package func call<Asker>(

@@ -17,7 +17,7 @@ package struct HostRouteLimits: Hashable, Sendable {
     package var instancesPerHostMax = 256
     /// Bytes in the log of one push for all widgets of a host. Default 900,000, which is what a journal takes.
     package var effectBytesMax = JournalLimits.effectBytesMax
-    /// Entries and digests of timelines; what is advised is for the engine to say.
+    /// Entries and digests of timelines; the engine gives the advice.
     package var timelines = TimelineLimits()
     /// Signals or acknowledgements of one request. Default 10,000.
     package var reportsMax = 10_000

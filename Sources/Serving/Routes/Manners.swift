@@ -1,17 +1,16 @@
 package import HTTPTransport
 
-/// What every answer of a list of routes has, whatever its handler says: how long it may be kept, by what it is known again, and
-/// its content coding.
+/// The parts of every answer of a list of routes, whichever its handler: how long it may be kept, its entity tag, and its content coding.
 ///
-/// Streams are none of its business: they are never compressed, and say themselves that they are not to be kept.
+/// Streams are left alone: they are never compressed, and say themselves that they are not to be kept.
 package enum Manners {
-    /// The shortest answer that is compressed: what fits a packet gains nothing.
+    /// The shortest answer that is compressed: an answer that fits a packet gains nothing.
     static let compressedBytesMin = 1024
     private static let compressedTypes: Set<String> = [
         "application/json", "application/problem+json", "application/yaml",
     ]
 
-    /// An answer with what it is still without.
+    /// An answer with the parts that it still lacks.
     package static func finished(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
         guard case .bytes(let body) = response.body else { return response }
         var response = response
@@ -23,7 +22,7 @@ package enum Manners {
             let isKept = response.status == 200 && (request.method == "GET" || request.method == "HEAD")
             response.headers.append("cache-control", isKept ? "private, no-cache" : "no-store")
             if isKept {
-                // What a client has kept it may show again once it has heard that it is still so.
+                // A client may show a kept answer again once it has heard that it is still good.
                 let tag = own ?? EntityTag(body, isWeak: true)
                 if own == nil { response.headers.append("etag", tag.description) }
                 if let known = request.headers["if-none-match"], tag.isKnown(known) {

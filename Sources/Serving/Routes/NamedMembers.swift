@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// What has a name among others.
+/// An element that has a name among others.
 package protocol NamedMember: Sendable {
     associatedtype Name: Hashable & Sendable
     var name: Name { get }

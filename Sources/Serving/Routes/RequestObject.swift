@@ -4,8 +4,8 @@ package import WidgetModel
 
 /// A JSON object from a request body, read member by member.
 ///
-/// Every fault names the path of the member and says what was expected. ``finish()`` refuses members that no reader
-/// asked for, so that a misspelt key is an error and not a silent default.
+/// Every fault names the path of the member and the expected value. ``finish()`` refuses members that no reader asked
+/// for, so that a misspelt key is an error and not a silent default.
 package struct RequestObject {
     private let members: NamedMembers<JSONValue.Member>
     private let path: String
@@ -14,7 +14,7 @@ package struct RequestObject {
     /// An object at a place in the body.
     ///
     /// - Parameters:
-    ///   - value: What stands there.
+    ///   - value: The value there.
     ///   - path: The place, empty for the whole body.
     package init(_ value: JSONValue, at path: String = "") throws(Problem) {
         guard case .object(let members) = value else {

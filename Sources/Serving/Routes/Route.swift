@@ -2,10 +2,10 @@ import HTTPTransport
 import Partitions
 import Settings
 
-/// One route of a listener: how it is asked for, what it takes, and who answers.
+/// One route of a listener: its method and path, its body's length, and its handler.
 ///
-/// A listener's routes stand in one list, which is a value. What HTTP asks of every route follows from it (``RouteTable``), and
-/// so does who may ask.
+/// A listener's routes stand in one list, which is a value. HTTP's rules for every route follow from it (``RouteTable``), and so do the
+/// rights that routes need.
 package struct Route<Endpoint: Sendable>: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
@@ -101,12 +101,12 @@ package struct RoutePath: Hashable, Sendable, ExpressibleByStringInterpolation, 
     private static func isParameter(_ segment: String) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 }
 
-/// What a list says of a route, for those who compare it with the documents.
+/// A route as its list has it, for those who compare it with the documents.
 package struct RouteSummary: Hashable, Sendable, CustomStringConvertible {
     package let method: String
     package let path: String
     package let query: [String]
-    /// What it takes to be let in, in a word.
+    /// The right that it needs, in a word.
     package let right: String
     package let readsBody: Bool
 

@@ -53,7 +53,7 @@ package struct RouteTable<Endpoint: Sendable>: Sendable {
         return route
     }
 
-    /// What the list says, in its order.
+    /// The routes of the list, in its order.
     package func summaries(_ right: (Endpoint) -> String) -> [RouteSummary] {
         self.routes.map { route in
             RouteSummary(

@@ -1,6 +1,6 @@
 package import Journaling
 
-/// How far somebody is in one partition's effects. It is the same wherever they are read.
+/// How far a reader is in one partition's effects. It is the same on every node.
 package struct EffectPlace: Hashable, Comparable, Sendable {
     /// The output that the next effect is in, or comes behind.
     package let output: OutputPosition

@@ -19,7 +19,8 @@ package enum EventText {
     package static func heartbeat(_ cursor: some CustomStringConvertible) -> String { ": heartbeat\nid: \(cursor)\n\n" }
 
     /// - Parameters:
-    ///   - cursor: The place behind the event; none for what is offered again, in whose middle no reader can resume.
+    ///   - cursor: The place behind the event; nil for a reload that is offered again: no reader can resume among
+    ///     those.
     ///   - redelivered: Whether the reader has had it before.
     package static func event(_ event: HostEvent, _ cursor: StreamCursor? = nil, redelivered: Bool = false) -> String {
         var text = cursor.map { "id: \($0)\n" } ?? ""

@@ -3,12 +3,12 @@ import Engine
 import TimelineProviding
 package import WidgetModel
 
-/// What is to be drawn, as one node tells it to the others.
+/// Drawings, as one node tells them to the others.
 extension HostEvent {
     private static let placeholderTag: UInt8 = 1
     private static let entryTag: UInt8 = 2
 
-    /// The bytes of a placeholder or an entry; nil for what other nodes learn of the log.
+    /// The bytes of a placeholder or an entry; nil for an event that other nodes learn from the log.
     package var drawingBytes: [UInt8]? {
         var writer = ByteWriter()
         switch self {

@@ -15,7 +15,7 @@ package indirect enum HostEvent: Hashable, Sendable {
     /// The date of an entry has come, of a timeline that the gateway keeps.
     case entry(ContentTable.Due)
 
-    /// The instance that is to draw something; nil for what is no drawing.
+    /// The instance that is to draw something; nil if the event is no drawing.
     package var drawnBy: InstanceAddress? {
         switch self {
         case .reload, .invalidation: nil
@@ -24,7 +24,7 @@ package indirect enum HostEvent: Hashable, Sendable {
         }
     }
 
-    /// Nil for what is told to no host: a kind's recommendations.
+    /// Nil for an event that no host is told: about a kind's recommendations.
     package var host: HostKey? {
         switch self {
         case .reload(let reload): reload.host

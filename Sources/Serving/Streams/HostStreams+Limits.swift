@@ -20,7 +20,7 @@ extension HostStreams {
 
         package init() {}
 
-        /// How many heartbeats a stream lives: three quarters to five quarters of what is configured.
+        /// How many heartbeats a stream lives: three quarters to five quarters of the configured time.
         func lifetime(_ luck: UInt64) -> Int {
             let beats = UInt64(self.rotationBeats)
             return Int(max(1, beats - beats / 4 + StableHash.reduce(luck, below: beats / 2 + 1)))
@@ -34,7 +34,7 @@ extension HostStreams {
         }
     }
 
-    /// What has happened to streams so far.
+    /// Counts of the ends and gaps of streams so far.
     package struct Counters: Hashable, Sendable {
         /// Readers that were cut off because they were too slow.
         package var cutOff = 0
@@ -42,7 +42,7 @@ extension HostStreams {
         package var rotated = 0
         /// Streams that ended since their token was removed or their credential held no more.
         package var revoked = 0
-        /// Readers that came back, and what they had missed was not known any more.
+        /// Readers that came back when the events that they had missed were not known any more.
         package var gaps = 0
         /// Streams that were not opened: too many of the scope, and too many in all.
         package var refusedOfScope = 0

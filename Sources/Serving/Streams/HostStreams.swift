@@ -4,7 +4,7 @@ package import Ownership
 import Synchronization
 package import WidgetModel
 
-/// The event streams that are open: who is told of what.
+/// The open event streams, and the events that each carries.
 ///
 /// A stream is for one host, or for all hosts of an app (its back end acts for them). Events wait in a bounded buffer
 /// each; a reader that lets it fill is cut off, and is offered what it missed when it connects again. Streams end by
@@ -13,7 +13,7 @@ package import WidgetModel
 ///
 /// It is told of the outputs of all partitions, wherever their owners are: ``begin(_:at:)`` first, then each by ``publish(_:of:unless:)``.
 package final class HostStreams: Sendable {
-    /// Whose events a stream carries.
+    /// The hosts whose events a stream carries.
     package enum Scope: Hashable, Sendable {
         case host(HostKey)
         case app(BundleID)
@@ -26,13 +26,13 @@ package final class HostStreams: Sendable {
         }
     }
 
-    /// What goes out on a stream, with the place to resume from behind it; what is to be drawn has none.
+    /// An event on a stream, with the place to resume from behind it; a drawing has none.
     package enum Event: Hashable, Sendable {
         case event(HostEvent, StreamCursor?)
         case heartbeat(StreamCursor)
     }
 
-    /// What a reader has missed.
+    /// The events that a reader has missed.
     package enum Missed: Hashable, Sendable {
         /// It is new: that is not known.
         case unknown
@@ -97,7 +97,7 @@ package final class HostStreams: Sendable {
 
     /// - Parameters:
     ///   - log: The log, which tells its places from others'.
-    ///   - seed: Spreads what is to happen to streams at different times.
+    ///   - seed: Spreads the ends and retries of streams over time.
     package init(limits: Limits = Limits(), of log: JournalFormat, seed: UInt64 = 0) {
         self.seed = StableHash.mix(seed)
         let history = StreamHistory(
@@ -238,7 +238,7 @@ package final class HostStreams: Sendable {
         return (.gap, false)
     }
 
-    /// Whether a place is its reader's own: what went out before the token stood for the host was for another one.
+    /// Whether a place is its reader's own: events before the token stood for the host were for another reader.
     private static func holds(_ token: DeviceToken?, at cursor: StreamCursor, _ table: borrowing Table) -> Bool {
         guard let token, case .host(let partition, let place) = cursor.places,
             partition.rawValue < table.history.partitions
@@ -246,7 +246,7 @@ package final class HostStreams: Sendable {
         return table.bindings.holds(token, at: place, of: partition)
     }
 
-    /// Whether a reader's place is further than what has gone out here: another node, which has read more, gave it.
+    /// Whether a reader's place is behind all events that have gone out here: another node, which has read more, gave it.
     package func isAhead(_ last: String?, of scope: Scope) -> Bool {
         guard let last, let cursor = StreamCursor(last) else { return false }
         return self.table.withLock { $0.history.isAhead(cursor, for: scope) }
@@ -257,7 +257,7 @@ package final class HostStreams: Sendable {
     }
 
     /// The next output of a partition is at a position. If there were others before it, some are missing: the partition's streams
-    /// end, and so do those of apps, so that their readers come back and are told what is outstanding.
+    /// end, and so do those of apps, so that their readers come back and are told the outstanding reloads.
     ///
     /// - Returns: Whether some are missing.
     @discardableResult
@@ -267,12 +267,12 @@ package final class HostStreams: Sendable {
         return isMissing
     }
 
-    /// Whether what a partition's hosts are to draw goes out here, and is told by ``draw(_:)``.
+    /// Whether the drawings of a partition's hosts go out here, through ``draw(_:)``.
     package func setDrawing(_ isHere: Bool, _ partition: PartitionID) {
         self.table.withLock { $0.history.setDrawing(isHere, partition) }
     }
 
-    /// Hands what came out of an engine to the streams of its hosts and apps.
+    /// Hands the committed effects of an engine to the streams of its hosts and apps.
     ///
     /// - Parameter isLeftOut: Whether a host is not told of its reload.
     package func publish(
@@ -301,7 +301,7 @@ package final class HostStreams: Sendable {
         }
     }
 
-    /// Hands what is to be drawn to the streams of its hosts and apps.
+    /// Hands drawings to the streams of their hosts and apps.
     package func draw(_ drawings: [HostEvent]) {
         self.send { table in
             var letters: [Letter] = []
@@ -329,7 +329,7 @@ package final class HostStreams: Sendable {
         }
     }
 
-    /// Takes over what became of tokens: streams that were opened with one end when it is removed, or stands for another host.
+    /// Takes over changes of tokens: streams that were opened with one end when it is removed, or stands for another host.
     package func apply(_ changes: [DirectoryChange]) {
         let ended = self.table.withLock { table in
             var ended: [AsyncStream<Event>.Continuation] = []
@@ -339,7 +339,7 @@ package final class HostStreams: Sendable {
                 case .bound(let token, let host, nil):
                     Self.revoke(token, &table, &ended) { $0 != host }
                     let partition = PartitionID(of: host, among: table.history.partitions)
-                    // An owner that comes from another node replays what was bound long ago.
+                    // An owner that comes from another node replays bindings of long ago.
                     if table.history.isElsewhere(partition) { continue }
                     table.bindings.bind(token, in: partition, at: table.history.end(of: partition), table.history.ends)
                 case .removed(let token, _, _, _):

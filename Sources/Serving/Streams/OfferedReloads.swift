@@ -1,13 +1,13 @@
 package import Engine
 package import WidgetModel
 
-/// How far each partition had come when a reader was told what is outstanding there. What was issued until then was told to it, or has
-/// been acknowledged since.
+/// How far each partition had come when a reader was told the outstanding reloads there. Reloads that were issued until then were told to
+/// it, or have been acknowledged since.
 package struct OfferedReloads: Sendable {
     private let through: [PartitionID: LogPosition]
 
     /// - Parameter through: The last entry that each partition had applied.
-    /// - Returns: Nil if a partition had not come as far as what has gone out: an owner answered that another one has followed.
+    /// - Returns: Nil if a partition had not come as far as its events that have gone out: the owner that answered has a successor by now.
     package init?(_ through: [(partition: PartitionID, position: LogPosition)], notBefore asOf: [LogPosition]) {
         guard zip(through, asOf).allSatisfy({ $0.position >= $1 }) else { return nil }
         self.through = Dictionary(uniqueKeysWithValues: through.map { ($0.partition, $0.position) })
@@ -21,7 +21,7 @@ package struct OfferedReloads: Sendable {
 }
 
 extension HostStreams.Subscription {
-    /// What is outstanding though the reader has had it: it went out before, and is not among what was missed.
+    /// Whether the reader has had an outstanding reload: it went out before, and is not among the missed ones.
     ///
     /// - Parameter missed: The reloads of ``missed``; nil where it is not known what the reader has had.
     package func isRepeated(_ reload: ReloadEffect, _ missed: Set<ReloadID>?) -> Bool {

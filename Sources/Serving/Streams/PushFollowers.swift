@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Those who wait to hear what becomes of a push: woken when a partition has applied something, so that they look again.
+/// Callers that follow pushes to their outcomes: woken when a partition has applied an entry, so that they look again.
 ///
-/// A wake says nothing of what has changed, and wakes that no follower has looked at are one. With no follower it costs
-/// an atomic read.
+/// A wake does not say what changed, and wakes that no follower has looked at are one. With no follower it costs an
+/// atomic read.
 package final class PushFollowers: Sendable {
     /// Why no push may be followed.
     package enum Refusal: Error, Hashable, Sendable {

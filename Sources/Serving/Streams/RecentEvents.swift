@@ -31,7 +31,7 @@ package struct RecentEvents<Event: Sendable>: Sendable {
     /// Those that are kept, oldest first. O(events).
     package var all: [Event] { self.newest(self.events.count) }
 
-    /// What has come behind the event of a number, oldest first; nil if that is not known any more. O(events).
+    /// The events behind the event of a number, oldest first; nil if they are not known any more. O(events).
     package func events(after number: UInt64) -> [(number: UInt64, event: Event)]? {
         guard number <= self.sequence, self.sequence - number <= UInt64(self.events.count) else { return nil }
         let newest = self.newest(Int(self.sequence - number))

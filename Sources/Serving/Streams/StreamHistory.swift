@@ -4,13 +4,13 @@ package import WidgetModel
 
 /// The last events of all event streams, in the order in which they went out, for readers that come back.
 ///
-/// Bounded by their number. A reader whose place is before what is kept, or of another log, has missed something that
+/// Bounded by their number. A reader whose place is before the kept events, or of another log, has missed events that
 /// cannot be told any more: a gap.
 package struct StreamHistory: Sendable {
     private struct Item: Sendable {
         let event: HostEvent
         let partition: PartitionID
-        /// Behind an effect; of what is drawn, where the partition was.
+        /// The place behind the effect; for a drawing, the place that the partition had reached.
         let place: EffectPlace
 
         var isDrawing: Bool { self.event.drawnBy != nil }
@@ -21,7 +21,7 @@ package struct StreamHistory: Sendable {
         var end = EffectPlace.start
         /// From where on all effects are kept; nil if none is known yet.
         var floor: EffectPlace?
-        /// From where on all is kept that hosts were to draw; nil while that goes out from another node.
+        /// From where on all drawings for hosts are kept; nil while they go out from another node.
         var drawnFloor: EffectPlace?
         /// The entry of the newest reload.
         var newest = LogPosition.start
@@ -47,7 +47,7 @@ package struct StreamHistory: Sendable {
         for item in self.recent.use(capacity: capacity) { self.forget(item) }
     }
 
-    // MARK: What goes out
+    // MARK: Outgoing events
 
     /// Whether a partition's effects are another node's, which are read.
     func isElsewhere(_ partition: PartitionID) -> Bool {
@@ -66,7 +66,7 @@ package struct StreamHistory: Sendable {
         return hadBegun
     }
 
-    /// Whether what a partition's hosts are to draw goes out here.
+    /// Sets whether the drawings of a partition's hosts go out here.
     package mutating func setDrawing(_ isHere: Bool, _ partition: PartitionID) {
         let index = Int(partition.rawValue)
         self.parts[index].drawnFloor = isHere ? self.parts[index].end : nil
@@ -79,12 +79,12 @@ package struct StreamHistory: Sendable {
         self.append(Item(event: event, partition: partition, place: place))
     }
 
-    /// Takes in what a host is to draw. It has no place of its own.
+    /// Takes in a drawing for a host. It has no place of its own.
     package mutating func append(drawing event: HostEvent, of partition: PartitionID) {
         self.append(Item(event: event, partition: partition, place: self.end(of: partition)))
     }
 
-    /// What is before a place has gone out.
+    /// Notes that all events before a place have gone out.
     package mutating func reach(_ place: EffectPlace, of partition: PartitionID) {
         self.parts[Int(partition.rawValue)].end = place
     }
@@ -137,12 +137,12 @@ package struct StreamHistory: Sendable {
 
     // MARK: Coming back
 
-    /// Whether a place is further than what has gone out: another node, which has read more, gave it.
+    /// Whether a place is behind all events that have gone out: another node, which has read more, gave it.
     package func isAhead(_ cursor: StreamCursor, for scope: HostStreams.Scope) -> Bool {
         self.places(of: cursor, in: scope)?.contains { index, place in place > self.parts[index].end } ?? false
     }
 
-    /// What a scope's readers have been sent since a place.
+    /// The events that a scope's readers have been sent since a place.
     package struct Missed: Hashable, Sendable {
         /// Oldest first.
         package let events: [HostEvent]
@@ -150,7 +150,7 @@ package struct StreamHistory: Sendable {
         package let hasAllDrawings: Bool
     }
 
-    /// What a scope's readers have been sent since a place; nil if that is not known any more. O(capacity).
+    /// The events sent to a scope's readers since a place; nil if they are not known any more. O(capacity).
     package func missed(after cursor: StreamCursor, for scope: HostStreams.Scope) -> Missed? {
         guard let places = self.places(of: cursor, in: scope) else { return nil }
         for (index, place) in places {

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// From which place of a partition's effects on push tokens have stood for their hosts: what went out before is not for their readers.
+/// From which place of a partition's effects on push tokens have stood for their hosts: earlier effects are not for their readers.
 ///
 /// Bounded: beyond its capacity the tokens are forgotten, and no place before that moment is good for any reader.
 struct TokenBindings: Sendable {

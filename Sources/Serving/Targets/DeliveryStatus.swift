@@ -12,17 +12,17 @@ package protocol DeliveryStatus: Sendable {
     func upstream(of app: BundleID) -> UpstreamView?
     /// The origin of an app's webhook; nil if it has none.
     func webhookOrigin(of app: BundleID) -> String?
-    /// What was counted until now.
+    /// The counts until now.
     func figures() async -> DeliveryFigures
-    /// How each upstream and each webhook does.
+    /// The health of each upstream and each webhook.
     func targets() async -> [DeliveryTarget: TargetView]
-    /// Tries at once what waits for some targets, and leaves none of them alone any longer.
+    /// Tries at once the deliveries that wait for some targets, and ends the pauses of these targets.
     func tryNow(_ targets: Set<DeliveryTarget>) async
     /// The origin of an app's receiver of receipts; nil if it has none.
     func receiptsOrigin(of app: BundleID) -> String?
-    /// How the receiver of receipts of each app does.
+    /// The health of each app's receiver of receipts.
     func receivers() async -> [BundleID: ReceiptView]
-    /// Tries at once what waits for the receivers of some apps.
+    /// Tries at once the receipts that wait for the receivers of some apps.
     func tryReceiversNow(_ apps: Set<BundleID>) async
 }
 
@@ -55,7 +55,7 @@ package struct UpstreamView: Sendable {
     }
 }
 
-/// What was counted of what goes out by HTTP.
+/// The counts of outgoing HTTP requests.
 package struct DeliveryFigures: Sendable {
     /// By the way of delivering.
     package var counters: [HostDelivery: DeliveryCounters] = [:]

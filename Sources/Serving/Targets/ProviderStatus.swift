@@ -6,11 +6,11 @@ package import WidgetModel
 package protocol ProviderStatus: Sendable {
     /// How a kind's provider does; nil if it has none.
     func view(of key: KindKey) async -> ProviderView?
-    /// Asks some kinds' providers at once about what waits after failures.
+    /// Asks some kinds' providers at once about the reloads that wait after failures.
     ///
     /// - Parameter keys: nil for all those that have failed last.
     func tryNow(_ keys: Set<KindKey>?) async
-    /// Waits until every provider has answered what it can be asked by now, and shows the entries whose dates have come: for a
+    /// Waits until every provider has answered all requests that can be sent by now, and shows the entries whose dates have come: for a
     /// clock that stands still meanwhile.
     ///
     /// - Returns: When there is something to ask or to show next, if nothing happens before; nil for never.
@@ -23,7 +23,7 @@ package struct ProviderView: Sendable {
     package let counters: FetchPlanner.Counters
     package let waiting: Int
     package let requestsInFlight: Int
-    /// What was answered and is no timeline, or over a limit.
+    /// Answers that are no timeline, or over a limit.
     package let timelinesRefused: Int
     package let lastFault: (at: Instant, text: String)?
     package let target: TargetView

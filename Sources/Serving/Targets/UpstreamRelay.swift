@@ -8,7 +8,7 @@ package protocol UpstreamRelay: Sendable {
     ///
     /// - Parameters:
     ///   - headers: As they came; the credentials among them are replaced if the app says so.
-    ///   - whenDone: Called once, on any loop, with the upstream's answer, or what is answered in its place.
+    ///   - whenDone: Called once, on any loop, with the upstream's answer, or the gateway's answer in its place.
     func send(
         path: String,
         headers: HTTPFields,

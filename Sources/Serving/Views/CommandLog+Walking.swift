@@ -3,8 +3,7 @@ package import Partitions
 package import WidgetModel
 
 extension CommandLog {
-    /// What the numbers of a cursor of ``walk(_:from:limit:)`` are less than where they are numbers of rows: a partition's, and a
-    /// row's.
+    /// The bounds of the numbers of a cursor of ``walk(_:from:limit:)`` where they are numbers of rows: a partition's, and a row's.
     package var rowBounds: [UInt64] { self.rowBounds(lists: 1) }
 
     /// The same of several lists: instead of a partition's number a part's, which is a list in a partition.
@@ -16,7 +15,7 @@ extension CommandLog {
     ///   - list: The list.
     ///   - cursor: The part and the place in it to begin at; nil for the first.
     ///   - limit: How many rows to find at most.
-    /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
+    /// - Returns: The rows, and the cursor of the rows after them; nil at the end.
     package func walk<List: EngineList>(
         _ list: List,
         from cursor: [UInt64]?,

@@ -27,7 +27,7 @@ package enum Views {
         ])
     }
 
-    /// What is out of date, as it goes out on an event stream.
+    /// An invalidation, as it goes out on an event stream.
     package static func invalidation(_ invalidation: Invalidation) -> JSONValue {
         JSONValue.object(of: [
             ("app", .string(invalidation.app.rawValue)),
@@ -108,10 +108,10 @@ package enum Views {
         ])
     }
 
-    /// What became of a push, summed over the partitions that applied it.
+    /// The outcomes of a push, summed over the partitions that applied it.
     ///
     /// - Parameters:
-    ///   - record: What it was, if that is told as well.
+    ///   - record: The push itself, if that is told as well.
     ///   - partitions: How many the gateway has; a push to a device concerns only those that have it.
     package static func push(_ views: [PushView], _ record: PushRecord? = nil, partitions: Int) -> JSONValue? {
         guard let first = views.first else { return nil }
@@ -144,7 +144,7 @@ package enum Views {
         return JSONValue.object(of: head + said + rest)
     }
 
-    /// What became of a push at last, as its sender is told it.
+    /// The final outcomes of a push, as its sender is told them.
     package static func receipt(_ receipt: PushReceipt) -> JSONValue {
         var counts = OutcomeCounts()
         for part in receipt.parts { counts += part.counts }
@@ -210,7 +210,7 @@ package enum Views {
 
     /// A configuration that a person might like to have.
     ///
-    /// - Parameter description: What the kind's recommendation of it says.
+    /// - Parameter description: The words of the kind's recommendation.
     package static func suggestion(_ suggestion: Suggestions.Suggestion, _ description: String?) -> JSONValue {
         JSONValue.object(of: [
             ("kind", .string(suggestion.kind.rawValue)),

@@ -17,9 +17,9 @@ final class Counter: Sendable {
     }
 }
 
-/// Watches a cluster from outside, over everything that its streams ever had, and holds it to what is promised.
+/// Watches a cluster from outside, over everything that its streams ever had, and checks the promises.
 struct ClusterChecker {
-    /// What a record that was handed to some node is known by: nil for all partitions.
+    /// The identity of a record that was handed to some node: nil for all partitions.
     private struct Place: Hashable {
         let partition: PartitionID?
         let record: [UInt8]
@@ -59,7 +59,7 @@ struct ClusterChecker {
 
     mutating func note(_ occurrence: ClusterOccurrence) { self.occurrences[occurrence, default: 0] += 1 }
 
-    // MARK: What is handed in
+    // MARK: Records for nodes
 
     mutating func noteSent(_ push: PushRecord) { self.checker.noteSent(push) }
     mutating func noteAccepted(_ push: PushID, _ partitions: [PartitionID]) {
@@ -84,9 +84,9 @@ struct ClusterChecker {
         }
     }
 
-    // MARK: What is stored
+    // MARK: Stored messages
 
-    /// Reads what is new in all streams.
+    /// Reads the new messages of all streams.
     mutating func readLog(now: Int64) {
         for message in self.log.streams.history(of: self.log.names.fan, from: self.fanRead) {
             self.fanRead = message.sequence + 1
@@ -149,7 +149,7 @@ struct ClusterChecker {
         else { return self.fault("partition \(partition): the copy of original \(fan) is another") }
     }
 
-    /// What somebody was told is stored is there.
+    /// Checks that a message is there that a node was told to be stored.
     mutating func checkStored(_ bytes: [UInt8], at sequence: UInt64, in stream: String) {
         if self.log.streams.history(of: stream, from: sequence).first?.bytes != bytes {
             self.fault("message \(sequence) of \(stream) is not what was told to be stored there")
@@ -181,9 +181,9 @@ struct ClusterChecker {
         }
     }
 
-    // MARK: What owners do
+    // MARK: Owners
 
-    /// An owner has applied an entry: it has given what it gives anybody.
+    /// An owner has applied an entry: its effects and state must be those of the witness.
     mutating func checkApplied(_ run: EntryRun, by owner: SimulatedOwner) {
         let position = run.entry.position
         let witness = self.witnesses[Int(owner.partition.rawValue)]
@@ -195,7 +195,7 @@ struct ClusterChecker {
         }
     }
 
-    /// A standby has applied an entry: its owner has committed what comes of it.
+    /// A standby has applied an entry: its owner must have committed the entry's output.
     mutating func checkFollowed(_ run: EntryRun, by standby: SimulatedOwner) {
         self.checkApplied(run, by: standby)
         let (position, partition) = (run.entry.position, standby.partition)

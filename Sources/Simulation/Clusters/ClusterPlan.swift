@@ -1,11 +1,11 @@
 package import Scenarios
 import WidgetModel
 
-/// What goes wrong in one cluster, and how often: drawn from its seed.
+/// The faults of one cluster, and how often they happen: drawn from its seed.
 package struct ClusterPlan: Hashable, Sendable {
     /// How many nodes there are.
     package var nodes = 1
-    /// What hosts and operators do.
+    /// The acts of hosts and operators.
     package var world = FaultPlan.quiet
     /// How likely a push is for a host, and so for one partition.
     package var forHosts = 0.5
@@ -46,7 +46,7 @@ package struct ClusterPlan: Hashable, Sendable {
         func some(_ most: Double, _ dice: inout Dice) -> Double { dice.chance(0.4) ? 0 : most * dice.fraction() }
         self.nodes = dice.among(2...4)
         self.world = FaultPlan(&dice)
-        // What goes to APNs is the world's of one machine.
+        // Pushes to APNs are part of the world with one machine.
         (self.world.phones, self.world.controls) = (0, 0)
         self.forHosts = dice.pick([0.1, 0.5, 0.95])
         self.lost = some(0.2, &dice)
@@ -70,13 +70,14 @@ package struct ClusterPlan: Hashable, Sendable {
 
 /// A bug that is put into a cluster on purpose, to see that the checks notice it.
 package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
-    /// Who copies what is for all takes a partition to be as far as the one that is furthest: newer is enough.
+    /// A copier of submissions to all partitions takes each partition to be as far as the furthest one: newer is
+    /// enough.
     case copiesWhateverIsNewer
-    /// What may have been stored is sent again under another id.
+    /// A message that may have been stored is sent again under another id.
     case renamesRepeats
     /// An owner that was fenced goes on.
     case ignoresFence
-    /// The first output behind a start is appended whatever the newest one is.
+    /// The first output behind a start is appended behind any newest one.
     case expectsNothing
     /// The time of an entry is its broker's alone.
     case trustsStamps
@@ -84,14 +85,14 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case trimsAhead
     /// The newest entry that a lagging consumer gave is taken for the last one there is.
     case endsAtConsumer
-    /// Snapshots are made of what is not committed, and starts take them.
+    /// Snapshots are made of states that are not committed, and starts take them.
     case startsAhead
     /// A writer's first message, a copy, or a note is stored wherever nothing of its own is there: that is so again behind a
     /// trim.
     case opensBehindNothing
     case copiesBehindNothing
     case notesBlindly
-    /// A standby applies whatever is there, and not what the outputs hold.
+    /// A standby applies all entries that are there, not only those that the outputs hold.
     case standbyRunsAhead
     /// A standby goes on as if the outputs went no further than its state.
     case standbyTakesOverBehind
@@ -101,7 +102,7 @@ package enum ClusterBug: String, Hashable, Sendable, CaseIterable {
     case gatesBeforeState
 }
 
-/// Something that has to happen in some clusters, since a check of what never happens shows nothing.
+/// Something that has to happen in some clusters, since a check of something that never happens shows nothing.
 package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     /// A node died, was stopped and went on, or took a partition over; two believed to own one, or none did.
     case death
@@ -121,19 +122,18 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case election
     case clockOff
     case disagreement
-    /// An append whose outcome nobody knew, one that was found to be stored, and one that came in much later and was stored, or
-    /// was refused.
+    /// An append of unknown outcome, one that was found to be stored, and one that came in much later and was stored, or was refused.
     case unknownAppend
     case foundStored
     case storedLate
     case refusedLate
-    /// What is for all was copied by one node while another tried.
+    /// One node copied a submission to all partitions while another tried.
     case copyRefused
     /// A snapshot was read, was half written, or was damaged.
     case snapshotRead
     case snapshotCut
     case snapshotDamaged
-    /// The log was trimmed, and a reader found what it wanted gone.
+    /// The log was trimmed, and a reader found that its entries were gone.
     case trimmed
     case overtaken
     /// A consumer lagged behind what its reader knew to be there.

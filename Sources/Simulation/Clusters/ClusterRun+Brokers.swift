@@ -103,7 +103,7 @@ extension ClusterRun {
         self.planStandby(of: partition, node)
     }
 
-    // MARK: What changes
+    // MARK: Changes
 
     /// Another broker leads, perhaps one whose clock is off.
     mutating func elect() {

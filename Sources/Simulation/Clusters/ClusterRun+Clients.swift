@@ -3,9 +3,9 @@ import Journaling
 import Scenarios
 import WidgetModel
 
-/// Who has something to tell, and what happens to nodes and brokers meanwhile.
+/// The clients' requests, and the events of nodes and brokers meanwhile.
 extension ClusterRun {
-    /// Somebody has something to tell, and does so until it is answered, by whichever node.
+    /// A client sends a request, again and again until it is answered, by whichever node.
     mutating func ask(_ origin: ClientRequest.Origin, _ record: Record) {
         if case .push(let push) = record { self.checker.noteSent(push) }
         self.requests.append(
@@ -55,7 +55,7 @@ extension ClusterRun {
         self.ask(.host(host), FaultWorld.report(reload, at: Instant(milliseconds: self.now), &self.dice))
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func act() {
         let now = Instant(milliseconds: self.now)
@@ -112,7 +112,7 @@ extension ClusterRun {
         self.planOwner(of: partition, node)
         if !self.nodes.contains(where: { $0.seats[index].isBelieved }) {
             self.checker.note(.noOwner)
-            // In the end somebody does.
+            // In the end some node believes it.
             if self.dice.chance(0.5) {
                 self.nodes[0].seats[index].isBelieved = true
                 self.planOwner(of: partition, self.nodes[0])

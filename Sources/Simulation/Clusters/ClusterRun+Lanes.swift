@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What nodes append: requests of clients, ticks, copies.
+/// The records that nodes append: requests of clients, ticks, copies.
 extension ClusterRun {
     /// How long an append is tried, and the least pause between two attempts, in milliseconds.
     private static let patience: Int64 = 10_000
@@ -193,7 +193,7 @@ extension ClusterRun {
         self.plan(agent)
     }
 
-    /// The end of the stream first, and later what is in it.
+    /// The end of the stream first, and later its messages.
     private mutating func findProgress(of partition: PartitionID, _ agent: Agent, _ node: SimulatedNode) {
         self.plan(agent)
         let stream = self.log.names.input(partition)
@@ -236,7 +236,7 @@ extension ClusterRun {
             guard self.canRead() else { return self.plan(agent, in: 500) }
             let last = self.log.streams.ends(of: stream).last
             node.copier.nothingCame(last: last)
-            // What comes wakes it.
+            // A new message wakes it.
             if last >= node.fanNext { self.plan(agent, in: 500) }
             return
         }

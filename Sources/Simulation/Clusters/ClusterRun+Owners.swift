@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What nodes do with the partitions that they believe are theirs.
+/// The nodes' work on the partitions that they believe are theirs.
 extension ClusterRun {
     /// The least milliseconds between two ticks of a partition, and between two attempts of an owner.
     private static let tickSpacing: Int64 = 10_000
@@ -88,7 +88,7 @@ extension ClusterRun {
         )
     }
 
-    /// An owner does not go on. Who still believes that the partition is its begins anew.
+    /// An owner does not go on. A node that still believes to have the partition begins anew.
     private mutating func stopped(_ partition: PartitionID, _ node: SimulatedNode, _ error: any Error) {
         let index = Int(partition.rawValue)
         self.leave(partition, node)

@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// Snapshots of the log on streams, and what is let go of behind them.
+/// Snapshots of the log on streams, and the trimming behind them.
 extension ClusterRun {
     /// The state that a start begins with, or that the next snapshot is made of.
     mutating func loadState(of partition: PartitionID, notBeyond last: LogPosition, by rules: Int) throws -> LoadedState
@@ -52,7 +52,7 @@ extension ClusterRun {
         }
     }
 
-    /// Somebody wants a snapshot of a partition.
+    /// Asks for a snapshot of a partition.
     mutating func askForSnapshot(of partition: PartitionID, _ node: SimulatedNode) {
         guard let owner = node.seats[Int(partition.rawValue)].owner, !owner.machine.isReplaying, owner.applied > .start
         else { return }
@@ -67,7 +67,8 @@ extension ClusterRun {
         self.planOwner(of: partition, node)
     }
 
-    /// Replays the log to a checkpoint, writes what comes out, and removes what is not needed any more.
+    /// Replays the log to a checkpoint, writes the state, and removes snapshots and messages that are not needed any
+    /// more.
     mutating func makeSnapshot(of partition: PartitionID, _ node: SimulatedNode) {
         self.writeSnapshot(of: partition, node)
         guard node.isUp, node.seats[Int(partition.rawValue)].isClosed else { return }
@@ -141,7 +142,7 @@ extension ClusterRun {
     mutating func stepTrim(_ agent: Agent, _ partition: PartitionID, _ node: SimulatedNode) {
         let index = Int(partition.rawValue)
         guard node.attempts[agent.work] == nil, var trimming = node.seats[index].trimming else { return }
-        // What brokers do not answer is tried with the next snapshot.
+        // If brokers do not answer, trimming is tried again with the next snapshot.
         guard self.canRead() else { return node.seats[index].trimming = nil }
         let (streams, names) = (self.log.streams, self.log.names)
         let (input, output) = (names.input(partition), names.output(partition))

@@ -5,7 +5,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What nodes follow that other nodes own.
+/// The standbys of partitions that other nodes own.
 extension ClusterRun {
     /// The least milliseconds between two attempts of a standby, and until one that has ended begins anew.
     private static let pause: Int64 = 75
@@ -110,7 +110,7 @@ extension ClusterRun {
 
     // MARK: Taking over
 
-    /// What follows a partition, to become its owner.
+    /// Takes the standby of a partition, to become its owner.
     mutating func takeStandby(of partition: PartitionID, _ node: SimulatedNode) -> SimulatedOwner? {
         guard let standby = node.seats[Int(partition.rawValue)].standby.take() else { return nil }
         self.checker.note(.standbyTakeover)

@@ -7,20 +7,20 @@ import WidgetModel
 
 /// Several machines that have one log on streams open, with everything that can go wrong between them, from one seed.
 ///
-/// What decides is the product's: owners, engines, snapshots, and of the journal on streams all that appends, copies, reads
-/// and trims, as values. The brokers, the network, the nodes' beliefs and their clocks are small models in virtual time. A node
-/// may die behind every step, be stopped and go on as if nothing had been, and believe what is not so. Nothing but the log
-/// keeps them apart. When the faults are over, each partition has one owner, and everything has to come to its end.
+/// The deciding parts are the product's: owners, engines, snapshots, and of the journal on streams all that appends, copies, reads and
+/// trims, as values. The brokers, the network, the nodes' beliefs and their clocks are small models in virtual time. A node may die behind
+/// every step, be stopped and go on as if nothing had happened, and have false beliefs. Only the log keeps them apart. When the faults are
+/// over, each partition has one owner, and everything has to come to its end.
 package struct ClusterRun {
     enum Event: Sendable {
         /// A request reaches a node, an answer its client; a client looks whether it was answered.
         case request(Int, node: Int)
         case answer(Int)
         case retry(Int)
-        /// Somebody does something new.
+        /// A host, sender or operator does something new.
         case act
         case step(Agent)
-        /// A message reaches the brokers, and what became of it its sender.
+        /// A message reaches the brokers, and its outcome reaches its sender.
         case arrive(Publication)
         case outcome(Agent, attempt: Int, PublishOutcome)
         /// A consumer of a node has come to a message; of the stream for all without a partition.
@@ -57,7 +57,7 @@ package struct ClusterRun {
     var pushes = 0
     package internal(set) var crashes = 0
     package internal(set) var steps = 0
-    /// What happened, and how often.
+    /// The occurrences, and how often each came.
     package var occurrences: [ClusterOccurrence: Int] { self.checker.occurrences }
 
     /// How many things happen in a run.
@@ -87,7 +87,7 @@ package struct ClusterRun {
 
     /// Runs to the end.
     ///
-    /// - Returns: What did not hold; empty if all did.
+    /// - Returns: The broken promises; empty if there are none.
     package mutating func run() -> [String] {
         self.configure()
         for node in self.nodes { self.boot(node) }
@@ -215,7 +215,7 @@ package struct ClusterRun {
 
     // MARK: Nodes
 
-    /// What a node's clock says.
+    /// The time by a node's clock.
     func clock(of node: SimulatedNode) -> Instant { Instant(milliseconds: self.now + node.clockError) }
 
     mutating func kill(_ node: SimulatedNode) {
@@ -228,7 +228,7 @@ package struct ClusterRun {
         self.queue.put(.boot(node: node.number), at: self.now + 10 + Int64(self.dice.below(60_000)))
     }
 
-    /// A node starts: what it knows is what the streams have.
+    /// A node starts: it knows the streams' contents, and nothing else.
     mutating func boot(_ node: SimulatedNode) {
         let ids = self.writerIDs
         node.isUp = true
@@ -311,7 +311,7 @@ package struct ClusterRun {
         for partition in Self.partitions { self.checkStart(of: partition) }
     }
 
-    /// One more start: what snapshots and the rest of the log give is what the whole log gives.
+    /// One more start: snapshots and the rest of the log give the same as the whole log.
     private mutating func checkStart(of partition: PartitionID) {
         do {
             let newest = self.log.newestOutput(partition)

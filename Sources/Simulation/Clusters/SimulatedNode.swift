@@ -61,12 +61,12 @@ struct SimulatedLane: Sendable {
     init(_ writer: MessageWriter) { self.writer = writer }
 }
 
-/// What a node knows and does of one partition.
+/// A node's knowledge of one partition, and its work there.
 struct Seat {
     /// Whether it believes that the partition is its.
     var isBelieved = false
     var owner: SimulatedOwner?
-    /// Whether it is to follow the owner of another node, and what does.
+    /// Whether it is to follow the owner of another node, and its standby.
     var isFollowing = false
     var standby: SimulatedOwner?
     /// The output that it reads next.
@@ -88,7 +88,8 @@ struct Seat {
     var trimming: Trimming?
 }
 
-/// A machine that takes requests, copies what is for all, and owns the partitions that it believes are its.
+/// A machine that takes requests, copies submissions to all partitions, and owns the partitions that it believes are
+/// its own.
 final class SimulatedNode {
     let number: Int
     /// Counts its starts.
@@ -108,7 +109,7 @@ final class SimulatedNode {
     var fanNext: UInt64 = 1
     /// The end of a partition's stream, while how far it is is found out.
     var foundEnd: UInt64?
-    /// Whom it copies to.
+    /// The partition that it copies to.
     var copying: PartitionID?
     /// Which of its agents have a next step that is planned.
     var planned: Set<Agent.Work> = []

@@ -3,10 +3,10 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// Streams as brokers have them: messages in order, what a publisher may expect, removal. Their leader tells the truth; that
-/// it may not answer, and what consumers see late, is up to who asks.
+/// Streams as brokers have them: messages in order, what a publisher may expect, removal. Their leader tells the truth.
+/// The caller decides whether it answers, and how late consumers see messages.
 ///
-/// It remembers everything that ever was, for those who check.
+/// It remembers everything that ever was, for the checks.
 final class SimulatedStreams: Sendable {
     private struct Message {
         let subject: String
@@ -30,7 +30,7 @@ final class SimulatedStreams: Sendable {
         self.streams.withLock { body($0[stream] ?? Stream()) }
     }
 
-    // MARK: What brokers do
+    // MARK: Brokers
 
     /// Stores a message if the stream ends as expected.
     func publish(_ bytes: [UInt8], to subject: String, in stream: String, _ expectation: Expectation, stamp: Instant)
@@ -98,7 +98,7 @@ final class SimulatedStreams: Sendable {
         }
     }
 
-    // MARK: What those see who check
+    // MARK: For the checks
 
     /// Everything from a sequence on, whatever was removed since.
     func history(of stream: String, from sequence: UInt64) -> [StoredMessage] {
@@ -106,7 +106,7 @@ final class SimulatedStreams: Sendable {
     }
 }
 
-/// The names and numbers of the simulated log, and how what is in its streams is read.
+/// The names and numbers of the simulated log, and how the messages of its streams are read.
 struct SimulatedLog: Sendable {
     static let journalID = "00000000-0000-4000-8000-0000000000c1"
 
@@ -290,7 +290,7 @@ struct ClusterSnapshots: SnapshotStore {
         LogPosition(self.log.streams.ends(of: self.log.names.input(partition)).first)
     }
 
-    // What trims here does it step by step: see ``Trimming``.
+    // Trimming goes step by step here: see ``Trimming``.
 
     var newestFile: Int { 1 }
     func endFile() {}

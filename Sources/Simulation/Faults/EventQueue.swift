@@ -1,6 +1,6 @@
 import HeapModule
 
-/// What is going to happen, by instant; of several at one instant, in the order in which they were put in.
+/// The events to come, by instant; those of one instant in the order in which they were put in.
 struct EventQueue<Event: Sendable>: Sendable {
     private struct Item: Comparable, Sendable {
         let at: Int64

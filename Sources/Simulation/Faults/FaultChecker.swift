@@ -4,7 +4,7 @@ import Ownership
 import Timelines
 import WidgetModel
 
-/// Watches a run from outside and holds it to what is promised. It remembers what a gateway that dies forgets.
+/// Watches a run from outside and checks the promises. It remembers what a gateway that dies forgets.
 struct FaultChecker: Sendable {
     private struct Charge: Sendable {
         let id: ReloadID
@@ -16,7 +16,7 @@ struct FaultChecker: Sendable {
         let interval: Interval
     }
 
-    /// Who has to do something about a committed reload, as long as they are there.
+    /// The party that has to do something about a committed reload, as long as it is there.
     enum Debtor: Hashable, Sendable {
         /// A connection of a host: the reload comes over it.
         case session(Int, of: Int)
@@ -45,7 +45,7 @@ struct FaultChecker: Sendable {
     private var issued: [ReloadID: LogWitness.Issued] = [:]
     /// By partition.
     private var obligations: [FaultObligations]
-    /// Whom senders mean.
+    /// The destinations that senders mean.
     private var sent: [PushID: PushDestination] = [:]
     private var guarded: [PushID: Guarded] = [:]
     private var turnedAway: Set<PushID> = []
@@ -77,7 +77,7 @@ struct FaultChecker: Sendable {
         if count > 0 { self.occurrences[occurrence, default: 0] += count }
     }
 
-    // MARK: What is accepted
+    // MARK: Accepted pushes
 
     mutating func noteSent(_ push: PushRecord) { self.sent[push.id] = push.target }
 
@@ -114,7 +114,7 @@ struct FaultChecker: Sendable {
         }
     }
 
-    // MARK: What is applied and committed
+    // MARK: Applied entries and committed outputs
 
     /// An entry is in the log.
     ///
@@ -135,7 +135,7 @@ struct FaultChecker: Sendable {
         self.occurrences.merge(occurrences) { $0 + $1 }
     }
 
-    /// The records of an entry that others are bound by, without those that merely tell what happened.
+    /// The binding records of an entry, without those that only report events.
     private static func bindingRecords(of entry: LogEntry) -> [Record] {
         let binding: [Record.Tag] = [.push, .register, .unregister, .order]
         return entry.records.compactMap { range in
@@ -195,7 +195,7 @@ struct FaultChecker: Sendable {
                 self.fault("\(id) has not counted: the next one may come at \(budget.nextHigh)")
             }
         }
-        // What the entry says itself of who is there comes after what was due.
+        // The entry's own registrations come after the timers that were due.
         guard !push.isControl, !records.contains(where: { $0.isOfRegistry }), let host = owner.engine.host(push.host)
         else { return }
         let shown = host.instances.filter { $0.pushEnabled && $0.controlToken == nil }.map(\.id)
@@ -217,8 +217,8 @@ struct FaultChecker: Sendable {
         }
     }
 
-    /// Reads what was committed since the last call: each reload is in the output log once, and behind each output there is
-    /// the state that it says.
+    /// Reads the outputs that were committed since the last call: each reload is in the output log once, and the state behind each output
+    /// must be the one that it names.
     mutating func readOutputs(_ log: any OutputLog, _ witnesses: [LogWitness]) {
         for (partition, witness) in witnesses.enumerated() {
             for output in log.outputs(of: witness.partition, from: self.outputsRead[partition]) {
@@ -249,9 +249,9 @@ struct FaultChecker: Sendable {
         }
     }
 
-    // MARK: What reaches hosts
+    // MARK: Reloads at hosts
 
-    /// A reload was committed, and somebody is there who has to do something about it.
+    /// A reload was committed, and a debtor is there that has to act on it.
     mutating func expect(_ reload: ReloadID, from debtor: Debtor, by due: Int64) {
         self.debts[reload] = Debt(debtor: debtor, due: due)
     }
@@ -351,7 +351,7 @@ struct FaultChecker: Sendable {
         let obligations = self.obligations[Int(PartitionID(of: address.host, among: self.partitions).rawValue)]
         var windows: [Instant: (count: Int, allowance: ClosedRange<Int>)] = [:]
         for charge in charges {
-            // A window's allowance is fixed when it opens: its limit is that and what was granted since.
+            // A window's allowance is fixed when it opens: its limit is that and the grants since.
             let granted = obligations.granted(address, in: charge.windowStart, at: charge.id.position)
             let allowance = charge.limit - granted.upperBound...charge.limit - granted.lowerBound
             let before = windows[charge.windowStart] ?? (0, allowance)
@@ -366,7 +366,7 @@ struct FaultChecker: Sendable {
         }
     }
 
-    /// The engines' books, against what came out of them.
+    /// Checks the engines' books against their effects.
     mutating func checkBooks(_ owners: [SimulatedOwner], _ witnesses: [LogWitness]) {
         for (owner, witness) in zip(owners, witnesses) {
             for sentence in owner.engine.checkInvariants() { self.fault("partition \(owner.partition): \(sentence)") }
@@ -388,7 +388,7 @@ struct FaultChecker: Sendable {
         }
     }
 
-    /// Nothing is known of what was never accepted.
+    /// Checks that no engine knows a push that was never accepted.
     mutating func checkTurnedAway(_ owners: [SimulatedOwner], team: TeamID) {
         for push in self.turnedAway.sorted(by: { $0.low < $1.low }) {
             for owner in owners where !owner.engine.push(push, team: team).isEmpty {
@@ -398,7 +398,7 @@ struct FaultChecker: Sendable {
     }
 }
 
-/// What was committed, as one who looks on sees it.
+/// The committed outputs, as an observer sees them.
 protocol OutputLog {
     /// All outputs of a partition from a position on.
     func outputs(of partition: PartitionID, from first: OutputPosition) -> [OutputEntry]
@@ -411,7 +411,7 @@ extension MemoryJournal: OutputLog {
 }
 
 extension FaultChecker {
-    /// What the reloads that were brought along are to their pushes, by the positions of a partition.
+    /// The parts of brought-along reloads in their pushes, by the positions of a partition.
     func collateral(in partition: PartitionID) -> [LogPosition: [InstanceAddress: Collateral]] {
         var found: [LogPosition: [InstanceAddress: Collateral]] = [:]
         for issue in self.issued.values where issue.reload.id.partition == partition {

@@ -2,7 +2,7 @@ import Engine
 import Timelines
 import WidgetModel
 
-/// What the log of one partition binds its engine to: orders of operators, leases, and what pushes say of themselves.
+/// The obligations of one partition's engine by its log: orders of operators, leases, and pushes' own conditions.
 ///
 /// Read from the log, entry by entry, and never from the engine's own books.
 struct FaultObligations: Sendable {
@@ -28,7 +28,7 @@ struct FaultObligations: Sendable {
     private var occurrences: [Occurrence: Int] = [:]
     private var faults: [String] = []
 
-    /// What did not hold, and what happened, since the last call.
+    /// The faults and occurrences since the last call.
     mutating func take() -> (faults: [String], occurrences: [Occurrence: Int]) {
         defer { (self.faults, self.occurrences) = ([], [:]) }
         return (self.faults, self.occurrences)
@@ -40,11 +40,11 @@ struct FaultObligations: Sendable {
 
     // MARK: An entry
 
-    /// Holds an entry that is new to what the ones before it bind to, and reads what it binds to itself.
+    /// Checks a new entry against the obligations of the entries before it, and reads its own.
     ///
     /// - Parameters:
     ///   - records: The entry's, without those that cannot bind to anything.
-    ///   - applied: What it gave.
+    ///   - applied: Its effects.
     ///   - owner: Behind it.
     mutating func follow(_ records: [Record], _ applied: LogWitness.Applied, _ owner: LogWitness) {
         let before = self.pauses
@@ -73,12 +73,12 @@ struct FaultObligations: Sendable {
         _ records: [Record]
     ) {
         let reload = issue.reload
-        // What is due in an entry comes before its records, which may end a pause or bring a host back.
+        // The timers that are due at an entry fire before its records, which may end a pause or bring a host back.
         func isPaused(_ scope: OrderScope) -> Bool {
             [pausesBefore, self.pauses].allSatisfy { $0[scope].map { $0 > reload.issuedAt } ?? false }
         }
         if isPaused(.app(FaultWorld.app)) { self.faults.append("\(reload.id) while its app is paused") }
-        // A push for another widget reloads whatever shares its token.
+        // A push for another widget reloads all widgets that share its token.
         if issue.isTrigger, isPaused(.kind(FaultWorld.app, reload.kind)) {
             self.faults.append("\(reload.id) while its kind is paused")
         }
@@ -105,7 +105,7 @@ struct FaultObligations: Sendable {
     // MARK: Leases
 
     private mutating func take(_ registration: HostRegistration, _ owner: LogWitness) {
-        // One that is older than what is applied changes nothing.
+        // A registration that is older than the applied one changes nothing.
         guard let view = owner.engine.host(registration.host), view.revision == registration.revision else { return }
         self.leases[view.host] = registration.lease.map { owner.engine.time + $0 }
         self.gone.remove(view.host)
@@ -138,7 +138,7 @@ struct FaultObligations: Sendable {
         if view.position == owner.applied, push.notBefore == nil { self.note(.heldByPause, view.counts[.deferred]) }
     }
 
-    /// Whether what pushes say of themselves, or others said of them, holds in an engine's books.
+    /// Checks an engine's books against the pushes' own conditions, and against others' orders about them.
     mutating func checkPushes(_ owner: LogWitness) {
         for (id, taken) in self.cancelled.sorted(by: { $0.value.at < $1.value.at }) {
             guard let view = owner.engine.push(id, team: FaultWorld.team).first else { continue }

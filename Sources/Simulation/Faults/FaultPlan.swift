@@ -1,18 +1,18 @@
 package import Scenarios
 import WidgetModel
 
-/// What goes wrong in one run, and how often: drawn from its seed, so that some runs have much of one fault and none of
-/// the others.
+/// The faults of one run, and how often they happen: drawn from its seed, so that some runs have much of one fault and
+/// none of the others.
 package struct FaultPlan: Hashable, Sendable {
     /// How likely a message gets lost on its way, or comes twice.
     package var lost = 0.0
     package var doubled = 0.0
     /// The most milliseconds a message takes; with more than one on its way they overtake each other.
     package var delayMax = 50
-    /// How likely an append or a commit fails with nothing written, or with an outcome that nobody knows.
+    /// How likely an append or a commit fails with nothing written, or with an unknown outcome.
     package var failedWrites = 0.0
     package var unknownWrites = 0.0
-    /// How likely the journal holds back what it was given, for up to a second.
+    /// How likely the journal holds back a write, for up to a second.
     package var heldWrites = 0.0
     /// How likely the gateway dies at each of the points where it can.
     package var crashes = 0.0
@@ -72,7 +72,7 @@ package struct FaultPlan: Hashable, Sendable {
 package enum Mutation: String, Hashable, Sendable, CaseIterable {
     /// A deliverer forgets some of the reloads that were committed.
     case losesEffects
-    /// A gateway that starts commits what was committed already once more.
+    /// A gateway that starts commits outputs once more that were committed already.
     case repeatsOutputs
     /// A sender is answered before its push is durable.
     case acknowledgesEarly
@@ -88,7 +88,7 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case mintsBudget
     /// A gateway takes the token of a control for the one of its host.
     case confusesTokens
-    /// A gateway accepts pushes whatever they match.
+    /// A gateway accepts pushes with any number of matches.
     case ignoresMatchedMax
     /// Owners do not carry out orders, do not let leases run out, or reload before a push's `not-before`.
     case ignoresOrders
@@ -100,7 +100,7 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case retriesUnknown
     /// An output is put behind one that is not the newest any more.
     case expectsStale
-    /// A snapshot holds less than it says, and one what was never committed.
+    /// A snapshot holds less than it says, and another one a state that was never committed.
     case snapshotsWithinEntries
     case snapshotsAhead
     /// Time is read before the entry's, for ticks.
@@ -117,9 +117,9 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case forgetsHeld
 }
 
-/// Something that has to happen in some runs, since a check of what never happens shows nothing.
+/// Something that has to happen in some runs, since a check of something that never happens shows nothing.
 package enum Occurrence: String, Hashable, Sendable, CaseIterable {
-    /// A push went to a host's token, and what it cost the widgets that it was not for.
+    /// A push went to a host's token, with its cost for the widgets that it was not for.
     case tokenPush
     case collateral
     case collateralOver
@@ -129,7 +129,7 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     case goneToken
     case refusedToken
     /// APNs was in trouble for long, or held everything back; a push was tried again; a start, or a deliverer that had no room
-    /// before, took up what was out.
+    /// before, took up outstanding reloads.
     case upstreamTrouble
     case heldDestination
     case retriedDelivery

@@ -85,7 +85,7 @@ extension FaultRun {
         return renamed
     }
 
-    /// What the journal said as an owner with a bug takes it.
+    /// The journal's result, as an owner with a bug takes it.
     func mutated(_ result: Result<OutputPosition, JournalError>) -> Result<OutputPosition, JournalError> {
         guard self.mutation == .retriesUnknown, case .failure(let error) = result, error.code == .unknownOutcome else {
             return result

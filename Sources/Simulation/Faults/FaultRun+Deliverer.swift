@@ -4,7 +4,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What a gateway's deliverer does, and how its surroundings fail it.
+/// A gateway's deliverer, and the failures of its surroundings.
 extension FaultRun {
     /// Within so many milliseconds a reload that is still out was sent once, however much trouble there is.
     private static let patience: Int64 = 2_400_000
@@ -16,14 +16,14 @@ extension FaultRun {
         for reload in reloads { self.checker.expect(reload.id, from: .start(start), by: self.now + Self.patience) }
     }
 
-    /// What was committed before a start, and is still out.
+    /// Expects the delivery of reloads that were committed before a start, and are still out.
     mutating func expectOutstanding(of owner: SimulatedOwner) {
         let page = ReloadsQuestion(.undelivered).answer(from: owner.engine)
         let reloads = page.reloads.filter { !owner.unpublished.contains($0.id) }
         self.expectDelivery(of: reloads, start: owner.start)
     }
 
-    /// Does what a machine wants done until it wants nothing; whether it wanted anything.
+    /// Performs a machine's actions until it has none. Returns whether it had any.
     mutating func follow(_ deliverer: SimulatedDeliverer) -> Bool {
         var isBusy = false
         while !self.isDown, let action = deliverer.machine.next(now: self.clock.now) {
@@ -77,7 +77,7 @@ extension FaultRun {
         self.queue.put(.upstreamAnswer(.failure(failure), request, start: deliverer.start), at: at)
     }
 
-    /// What came of a request reaches the deliverer that sent it.
+    /// An answer reaches the deliverer that sent the request.
     mutating func take(_ answer: DeliveryAnswer, to request: DeliveryRequest, start: Int) {
         guard let deliverer = self.deliverer(start) else { return }
         deliverer.answered[request.number] = max(deliverer.answered[request.number] ?? 0, request.tryNumber)
@@ -129,7 +129,8 @@ extension FaultRun {
         for report in done { deliverer.machine.logged(report.number, isLogged: true) }
     }
 
-    /// An owner has committed what it had when it was asked: what is out of that and undelivered is told.
+    /// An owner has committed the state that it had when it was asked: tells the deliverer the undelivered reloads of
+    /// that state.
     mutating func tellUndelivered(of owner: SimulatedOwner, through position: LogPosition) {
         guard let deliverer = self.deliverer(owner.start), let search = deliverer.search,
             search.partition == owner.partition

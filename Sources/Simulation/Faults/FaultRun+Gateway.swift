@@ -59,7 +59,7 @@ extension FaultRun {
         self.owners = []
         self.directory = [:]
         self.deliverers.append(SimulatedDeliverer(start: self.start, &self.dice))
-        // What was committed just before the end counts, although nobody was called back any more.
+        // Outputs that were committed just before the end count, although no owner was called back any more.
         self.readLog()
         self.checker.readOutputs(self.journal, self.witnesses)
         for number in 0..<FaultWorld.partitions where !self.isDown { self.recover(PartitionID(UInt16(number))) }
@@ -94,7 +94,7 @@ extension FaultRun {
         }
     }
 
-    /// The witnesses read what is new in the log, and the checker with them.
+    /// The witnesses read the new entries of the log, and the checker with them.
     mutating func readLog() {
         for witness in self.witnesses {
             guard let entries = try? self.journal.read(witness.partition, from: witness.applied.next, entriesMax: .max)
@@ -149,7 +149,7 @@ extension FaultRun {
         }
     }
 
-    /// What the journal is given next fails, comes late, or is stored without an answer that says so.
+    /// The journal's next write fails, comes late, or is stored without an answer that says so.
     mutating func drawWriteFaults() {
         if let fault = self.drawWriteFault() {
             self.journal.failNextAppend(with: fault.error, isStored: fault.isStored)
@@ -161,7 +161,7 @@ extension FaultRun {
         }
     }
 
-    /// What goes wrong with a write, and whether it is stored all the same; nil if nothing does.
+    /// The fault of a write, and whether it is stored all the same; nil if it has none.
     private mutating func drawWriteFault() -> (error: JournalError, isStored: Bool)? {
         if self.now < self.isFullUntil {
             self.checker.note(.fullDisk)
@@ -180,7 +180,7 @@ extension FaultRun {
         self.journal.release()
     }
 
-    /// What the record of a request is in the log; nil if it is answered that there will be none.
+    /// The record of a request for the log; nil if the request is refused.
     private mutating func admit(_ number: Int) -> Record? {
         let request = self.requests[number]
         guard case .push(var push) = request.record else { return request.record }
@@ -207,7 +207,7 @@ extension FaultRun {
         return .push(push)
     }
 
-    /// A push is refused. One that was sent before may have been taken then, although nobody was told.
+    /// A push is refused. One that was sent before may have been taken then, although its sender was not told.
     private mutating func turnAway(_ number: Int, _ push: PushID) {
         if !self.requests[number].wasAppended { self.checker.noteTurnedAway(push) }
         self.transmit(.answer(number))
@@ -265,7 +265,7 @@ extension FaultRun {
             guard let owner = self.owner(partition, start: start) else { return }
             do {
                 try owner.machine.committed(self.mutated(result))
-                // A journal that calls back twice says what is known.
+                // A journal may call back twice with the same result.
                 if case .success = result, self.dice.chance(self.plan.doubled) { try owner.machine.committed(result) }
             } catch {
                 self.stopped(owner, error)
@@ -326,7 +326,7 @@ extension FaultRun {
         }
     }
 
-    /// An entry was applied: it has given what it gives anybody.
+    /// An entry was applied: its effects and state must be those of the witness.
     private mutating func tell(_ run: EntryRun, _ owner: SimulatedOwner) {
         let position = run.entry.position
         let witness = self.witnesses[Int(owner.partition.rawValue)]

@@ -33,7 +33,7 @@ extension FaultRun {
         return state
     }
 
-    /// Somebody wants snapshots of the partitions.
+    /// Asks for snapshots of the partitions.
     mutating func askForSnapshots() {
         for owner in self.owners where owner.applied > .start {
             owner.wantsSnapshot = true
@@ -41,7 +41,7 @@ extension FaultRun {
         }
     }
 
-    /// Replays the log to a checkpoint, and writes what comes out.
+    /// Replays the log to a checkpoint, and writes the state.
     mutating func makeSnapshot(_ partition: PartitionID, _ checkpoint: OwnerCheckpoint) {
         let (journal, snapshots) = (self.journal, self.snapshots)
         // Snapshots are made one after the other; one that was asked for before a restart comes too late.

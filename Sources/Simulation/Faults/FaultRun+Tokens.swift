@@ -1,14 +1,14 @@
 import Engine
 import WidgetModel
 
-/// What a push token stands for.
+/// The host or control behind a push token.
 struct FaultToken: Hashable, Sendable {
     let host: HostKey
     /// The control that it is of; nil for the host's widgets.
     let instance: InstanceID?
 }
 
-/// What a gateway knows of tokens: what its logs say.
+/// A gateway's knowledge of tokens, from its logs.
 extension FaultRun {
     /// Takes in what the log says of tokens.
     mutating func learnTokens(_ changes: [DirectoryChange]) {

@@ -4,7 +4,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// What APNs is like at a time.
+/// The state of APNs at a time.
 struct SimulatedUpstream: Sendable {
     /// It answers 503, or refuses the gateway's credentials, until then; in milliseconds.
     var isDownUntil: Int64 = 0
@@ -21,7 +21,7 @@ extension FaultRun {
         guard let host = self.hosts.firstIndex(where: { $0.id == request.reloads[0].host }) else { return }
         let answer = self.answer(to: request, host)
         if answer.status == 200, self.dice.chance(0.3) {
-            // A phone knows what it reloaded, and not for whom.
+            // A phone knows which instance it reloaded, and not for which reload.
             let instance = self.dice.pick(request.reloads).address
             let now = Instant(milliseconds: self.now)
             self.ask(.host(host), FaultWorld.timeline(of: instance, nil, at: now, &self.dice))
@@ -49,7 +49,7 @@ extension FaultRun {
         return Self.response(403, .topicDisallowed)
     }
 
-    /// What APNs answers while it is in trouble, or thinks that the gateway is; nil if all is well.
+    /// The answer of APNs while it is in trouble, or thinks that the gateway is; nil if all is well.
     private mutating func trouble() -> DeliveryResponse? {
         if self.dice.chance(self.plan.troubles * 0.4) {
             let until = self.now + Int64(self.dice.below(120_000))

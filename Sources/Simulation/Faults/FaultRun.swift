@@ -7,16 +7,15 @@ import WidgetModel
 
 /// A gateway's heart, its journal, its hosts and senders, with everything that can go wrong between them, from one seed.
 ///
-/// Engines, owners, deliverers and snapshots are the product's, and so is the journal's contract; the network and who is at its
-/// other end are small models, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and
-/// after a commit, between an output's commit and its delivery, between an answer's making and its sending. It starts again
-/// from snapshots and the log alone, or another one starts while it does not know. When the faults are over, everything has
-/// to come to its end.
+/// Engines, owners, deliverers and snapshots are the product's, and so is the journal's contract; the network and the peers at its other
+/// end are small models, in virtual time. A gateway may die behind everything it does: between two slices of an entry, before and after a
+/// commit, between an output's commit and its delivery, between an answer's making and its sending. It starts again from snapshots and the
+/// log alone, or another one starts while it does not know. When the faults are over, everything has to come to its end.
 package struct FaultRun {
     enum Event: Sendable {
         /// A request reaches the gateway.
         case request(Int)
-        /// An answer reaches whoever asked.
+        /// An answer reaches its client.
         case answer(Int)
         /// A client looks whether its request was answered.
         case retry(Int)
@@ -25,12 +24,12 @@ package struct FaultRun {
         /// A push reaches APNs, and its answer the gateway's start that sent it.
         case upstream(DeliveryRequest, start: Int)
         case upstreamAnswer(DeliveryAnswer, DeliveryRequest, start: Int)
-        /// What a deliverer waits for: an engine's answer, the time to log again, the next try.
+        /// A deliverer waits for these: an engine's answer, the time to log again, the next try.
         case findPushes(DeliveryNumber, HostKey, [ReloadID], start: Int)
         case logAgain(DeliveryNumber, start: Int)
         case wakeDeliverer(start: Int)
         case connect(Int)
-        /// Somebody does something new.
+        /// A host, sender or operator does something new.
         case act
         case tick(PartitionID, start: Int)
         case commitAgain(PartitionID, start: Int)
@@ -54,7 +53,7 @@ package struct FaultRun {
     var rivals: [SimulatedOwner] = []
     /// Of this gateway, and of those that do not know yet that there is another one.
     var deliverers: [SimulatedDeliverer] = []
-    /// What APNs is like.
+    /// The state of APNs.
     var upstream = SimulatedUpstream()
     var wasTakenOver: Bool { self.checker.occurrences[.takeover, default: 0] > 0 }
     let witnesses: [LogWitness]
@@ -64,9 +63,9 @@ package struct FaultRun {
     /// Until when the disk is full, and how far the gateway's clock is off, in milliseconds.
     var isFullUntil: Int64 = 0
     var clockError: Int64 = 0
-    /// What push tokens stand for, as the gateway knows it of its logs; nil for those that stood for something.
+    /// The hosts and controls behind push tokens, as the gateway knows them from its logs; nil for removed tokens.
     var directory: [DeviceToken: FaultToken?] = [:]
-    /// Counts the gateway's starts: what an earlier one was called back for is nobody's business any more.
+    /// Counts the gateway's starts: callbacks for an earlier start are ignored.
     var start = 0
     var isDown = true
     /// Whether the gateway has read its log, and how often it died before it had.
@@ -78,7 +77,7 @@ package struct FaultRun {
     var pushes = 0
     package internal(set) var crashes = 0
     package internal(set) var steps = 0
-    /// What happened, and how often.
+    /// The occurrences, and how often each came.
     package var occurrences: [Occurrence: Int] { self.checker.occurrences }
 
     /// How many things senders and hosts do in a run.
@@ -106,7 +105,7 @@ package struct FaultRun {
 
     /// Runs to the end.
     ///
-    /// - Returns: What did not hold; empty if all did.
+    /// - Returns: The broken promises; empty if there are none.
     package mutating func run() -> [String] {
         self.configure()
         self.boot()
@@ -200,7 +199,7 @@ package struct FaultRun {
 
     // MARK: Clients
 
-    /// Somebody has something to tell the gateway, and does so until it is answered.
+    /// A client sends the gateway a request, again and again until it is answered.
     mutating func ask(
         _ origin: ClientRequest.Origin,
         _ record: Record,
@@ -281,14 +280,14 @@ package struct FaultRun {
         self.hosts[host].session = self.sessions
         let id = self.hosts[host].id
         let owner = self.owners[Int(PartitionID(of: id, among: FaultWorld.partitions).rawValue)]
-        // What is not committed yet follows when it is.
+        // A reload that is not committed yet follows when it is.
         for reload in owner.engine.outstandingReloads(host: id) where !owner.unpublished.contains(reload.id) {
             self.deliver(reload, to: host)
         }
     }
 
     private mutating func receive(_ reload: ReloadEffect, _ host: Int, _ session: Int) {
-        // What was on its way over a connection that broke is lost with it.
+        // A reload on its way over a connection that broke is lost with it.
         guard self.hosts[host].session == session else { return }
         self.checker.noteReceived(reload)
         if self.dice.chance(self.plan.disconnects) {
@@ -311,7 +310,7 @@ package struct FaultRun {
 
     // MARK: The end
 
-    /// The faults are over, and time has run on: what has to be true now?
+    /// Checks everything that must hold now: the faults are over, and time has run on.
     private mutating func judge() {
         guard self.checker.violations.isEmpty else { return }
         self.checker.checkBooks(self.owners, self.witnesses)
@@ -341,7 +340,7 @@ package struct FaultRun {
         self.replay()
     }
 
-    /// Those who are there have done what was committed by now, unless it is over.
+    /// Checks that the debtors that are still there have carried out all committed reloads by now, unless a reload is over.
     private mutating func checkDebts() {
         let sessions = self.hosts.indices.compactMap { host in
             self.hosts[host].session.map { FaultChecker.Debtor.session($0, of: host) }
@@ -380,7 +379,7 @@ package struct FaultRun {
         }
     }
 
-    /// What is brought along is charged where the budget would have let an urgent push through, and nowhere else.
+    /// Collateral is charged where the budget would have let an urgent push through, and nowhere else.
     ///
     /// - Parameters:
     ///   - budget: Before the entry that brought it.

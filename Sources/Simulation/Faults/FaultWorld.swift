@@ -19,7 +19,7 @@ enum FaultWorld {
     /// 2026-11-03T02:00:00Z: hours before the windows of some hosts end, so that their first ones are short.
     static let start = Instant(seconds: 1_793_671_200)
 
-    /// What the checks hold the engines to.
+    /// The policy that the checks hold the engines to.
     static let policy: BudgetPolicy = {
         var policy = BudgetPolicy.widgetkit
         (policy.rare, policy.typical, policy.frequent) = (6, 8, 12)
@@ -124,7 +124,7 @@ enum FaultWorld {
         return .signal(HostSignal(host: host.id, event: event))
     }
 
-    /// What a host on a stream reports of a reload that it did.
+    /// The report of a host on a stream about a reload that it did.
     static func report(_ reload: ReloadEffect, at now: Instant, _ dice: inout Dice) -> Record {
         guard dice.chance(0.6) else {
             return .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged))
@@ -132,7 +132,7 @@ enum FaultWorld {
         return Self.timeline(of: reload.address, reload.id, at: now, &dice)
     }
 
-    /// - Parameter reload: What it came from; nil from a host that cannot know.
+    /// - Parameter reload: The reload that it came from; nil from a host that cannot know.
     static func timeline(
         of instance: InstanceAddress,
         _ reload: ReloadID?,
@@ -152,7 +152,7 @@ enum FaultWorld {
 
     // MARK: Senders
 
-    /// - Parameter target: Whom its sender means.
+    /// - Parameter target: The destination that its sender means.
     static func push(
         _ number: Int,
         to target: PushDestination,

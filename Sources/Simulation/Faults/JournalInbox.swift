@@ -3,7 +3,7 @@ import Ownership
 import Synchronization
 import WidgetModel
 
-/// What a journal called back, until the simulation gets to it.
+/// The journal's callbacks, until the simulation gets to them.
 final class JournalInbox: Sendable {
     enum Message: Sendable {
         /// A submission of a gateway's start of that number, for a client's request if it is one.
@@ -21,7 +21,7 @@ final class JournalInbox: Sendable {
         self.messages.withLock { $0.append(message) }
     }
 
-    /// What came since the last call, in order.
+    /// The messages since the last call, in order.
     func take() -> [Message] {
         self.messages.withLock { messages in
             defer { messages.removeAll() }

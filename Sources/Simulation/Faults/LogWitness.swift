@@ -20,7 +20,7 @@ final class LogWitness {
 
     var applied: LogPosition { LogPosition(UInt64(self.effects.count)) }
 
-    /// What an entry gave.
+    /// The effects of an entry.
     struct Applied: Sendable {
         var issued: [Issued] = []
         /// The pushes to tokens, whose reloads are among ``issued``.
@@ -30,7 +30,7 @@ final class LogWitness {
     /// A reload that came out of a record.
     struct Issued: Sendable {
         let reload: ReloadEffect
-        /// What it was to the push of another instance, if it was brought along by one.
+        /// Its part in the push of another instance, if it was brought along by one.
         let collateral: Collateral?
         /// Whether it is a reload of its own, and not one that shares the push of another.
         let isTrigger: Bool
@@ -81,7 +81,7 @@ final class LogWitness {
         position == .start || position > self.applied ? nil : self.hashes[Int(position.rawValue) - 1]
     }
 
-    /// What an entry gave; nil for one that was not read.
+    /// The effects of an entry; nil for one that was not read.
     func effects(at position: LogPosition) -> [Effect]? {
         position == .start || position > self.applied ? nil : self.effects[Int(position.rawValue) - 1]
     }

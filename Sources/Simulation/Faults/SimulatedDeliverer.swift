@@ -12,9 +12,9 @@ final class SimulatedDeliverer {
     var wakesAt: Int64?
     /// Its records that are in the log, and not applied yet.
     var reported: [(partition: PartitionID, position: LogPosition, number: DeliveryNumber)] = []
-    /// What it looks for of what is undelivered, until the partition has committed what it had then.
+    /// Its search for undelivered reloads, until the partition has committed the state that it had then.
     var search: (partition: PartitionID, first: InstanceNumber, limit: Int)?
-    /// By delivery, how often it was tried, and the last try of which something came.
+    /// By delivery, how often it was tried, and the last try that was answered.
     var tries: [DeliveryNumber: Int] = [:]
     var answered: [DeliveryNumber: Int] = [:]
 

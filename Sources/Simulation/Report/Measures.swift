@@ -30,7 +30,7 @@ package enum ReloadSource: Int, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What was measured of people who are alike.
+/// The measures of one population: people who are alike.
 package struct PopulationMeasures: Hashable, Sendable {
     package var instances = 0
     /// How often an instance was looked at.
@@ -74,11 +74,11 @@ package struct Measures: Hashable, Sendable {
     package internal(set) var refused = 0
     /// Reloads that found their host out of reach.
     package internal(set) var offline = 0
-    /// What hosts on their chargers refreshed by themselves.
+    /// Refreshes that hosts on their chargers made by themselves.
     package internal(set) var refreshes = 0
     /// Pushes that went to phones, each of which reloads all widgets there.
     package internal(set) var tokenPushes = 0
-    /// What phones reloaded by themselves: when a widget was new, was tapped, or its timeline was at its end.
+    /// Reloads that phones made by themselves: when a widget was new, was tapped, or its timeline was at its end.
     package internal(set) var ownReloads = 0
     package internal(set) var populations: [PopulationMeasures]
     package internal(set) var load: ProviderLoad

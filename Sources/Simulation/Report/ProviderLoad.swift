@@ -20,7 +20,7 @@ package struct ProviderLoad: Hashable, Sendable {
         self.unsmoothed = Array(repeating: 0, count: bins)
     }
 
-    /// Notes a request, in seconds after the start. What comes after the end is noted at the end.
+    /// Notes a request, in seconds after the start. A request after the end is noted at the end.
     mutating func note(at second: Int) { self.requests[self.bin(second)] += 1 }
 
     /// Notes a request that a timeline asked for, by when it came and when it had come without smoothing.

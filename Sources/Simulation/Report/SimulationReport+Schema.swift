@@ -100,7 +100,7 @@ extension SimulationReport {
         ("starved", ReportSchema.count), ("collateral", ReportSchema.count), ("collateralOver", ReportSchema.count),
     ])
 
-    /// Reloads of an hour by where they came from, and what else is told of it.
+    /// Reloads of an hour by their sources, and the other members of an hour.
     private static func hour(_ others: [(String, JSONValue)]) -> JSONValue {
         JSONSchema.record(
             [("hour", ReportSchema.count)] + ReloadSource.allCases.map { ($0.name, ReportSchema.count) } + others

@@ -3,14 +3,14 @@ package import ReportPages
 import Timelines
 import WidgetModel
 
-/// What a run of a scenario showed: its numbers, as JSON, as text and as a page.
+/// The result of a scenario's run: its numbers, as JSON, as text and as a page.
 package struct SimulationReport: Sendable {
     package let scenario: Scenario
     package let measures: Measures
 
     /// - Parameters:
-    ///   - scenario: What was run.
-    ///   - partitions: What was measured of each partition, run to the end; in the partitions' order.
+    ///   - scenario: The scenario that was run.
+    ///   - partitions: The measures of each partition, run to the end; in the partitions' order.
     package init(_ scenario: Scenario, _ partitions: [Measures]) {
         var measures = Measures(scenario)
         for partition in partitions { measures.add(partition) }
@@ -63,7 +63,7 @@ package struct SimulationReport: Sendable {
         )
     }
 
-    /// What does not add up in a run, by the run's own books: empty unless there is a bug.
+    /// The sums that do not add up in a run, by the run's own books: empty unless there is a bug.
     package var faults: [String] {
         let engine = self.measures.engine
         var faults: [String] = []

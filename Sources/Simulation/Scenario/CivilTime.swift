@@ -16,7 +16,7 @@ package struct CivilTime: Hashable, Sendable {
         self.secondOfDay = secondOfDay
     }
 
-    /// What clocks in UTC show so many seconds after the epoch.
+    /// The time of clocks in UTC so many seconds after the epoch.
     package init(seconds: Int) {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let shifted = days + 719_468

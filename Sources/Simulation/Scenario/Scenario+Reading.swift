@@ -2,7 +2,7 @@ package import Scenarios
 package import Timelines
 import WidgetModel
 
-/// What is wrong with a budget policy that a scenario writes in full.
+/// The faults of a budget policy that a scenario writes in full.
 package struct ScenarioPolicyFaults: Error {
     package let faults: [(path: String, sentence: String)]
 
@@ -20,9 +20,9 @@ extension Scenario {
     ///
     /// - Parameters:
     ///   - text: YAML.
-    ///   - file: What the file is called in messages.
+    ///   - file: The file's name in messages.
     ///   - policy: Reads the budgets that are written in full; without it there are presets only.
-    /// - Throws: Everything that is wrong with it, with lines and columns.
+    /// - Throws: All its faults, with lines and columns.
     package init(reading text: String, file: String, policy: PolicyReader? = nil) throws(ScenarioFaults) {
         var reading = ScenarioReading(file: file, policy: policy)
         let scenario = reading.scenario(text)

@@ -1,7 +1,7 @@
 package import Timelines
 package import WidgetModel
 
-/// What a simulation is about: one app's kinds of widget, the people who look at them, and the back ends that push.
+/// The subject of a simulation: one app's kinds of widget, the people who look at them, and the back ends that push.
 ///
 /// Virtual time is counted in whole seconds from ``start``.
 package struct Scenario: Hashable, Sendable {
@@ -43,7 +43,7 @@ package struct Scenario: Hashable, Sendable {
 package struct ClockStep: Hashable, Sendable {
     /// After the start.
     package var at: Interval
-    /// What is added to what the clock says; below zero, time in the log stands still until the clock has caught up.
+    /// How far the clock is set forward; below zero, time in the log stands still until the clock has caught up.
     package var by: Interval
 
     package init(at: Interval, by: Interval) {
@@ -52,7 +52,7 @@ package struct ClockStep: Hashable, Sendable {
     }
 }
 
-/// A kind of widget, the data that it shows, and whoever makes its timelines.
+/// A kind of widget, the data that it shows, and its timeline provider.
 package struct SimulatedKind: Hashable, Sendable {
     package var kind = WidgetKind("widget")
     /// The parameter that says which data an instance shows.
@@ -66,7 +66,7 @@ package struct SimulatedKind: Hashable, Sendable {
     package init() {}
 }
 
-/// What timelines a provider makes.
+/// The timelines that a provider makes.
 package struct TimelineShape: Hashable, Sendable {
     /// When the next timeline is asked for.
     package enum Policy: Hashable, Sendable {
@@ -116,9 +116,9 @@ package struct OpeningHours: Hashable, Sendable {
     package init() {}
 }
 
-/// How the answers of a timeline provider come, and what goes wrong with it.
+/// How the answers of a timeline provider come, and its faults.
 package struct SimulatedProvider: Hashable, Sendable {
-    /// A span in which something is wrong.
+    /// A span of a fault.
     package struct Fault: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
             /// So many times slower.
@@ -207,7 +207,7 @@ package enum Popularity: String, Hashable, Sendable, CaseIterable {
 
 /// A back end: when its data changes, and how it pushes that.
 package struct SimulatedSender: Hashable, Sendable {
-    /// Whom a push is addressed to.
+    /// The target of a push.
     package enum Target: String, Hashable, Sendable, CaseIterable {
         /// One push for the instances that match.
         case matching
@@ -250,7 +250,7 @@ package struct EventPattern: Hashable, Sendable {
     package var times: [Int] = []
     /// When it happens at all.
     package var hours = OpeningHours()
-    /// What changes: one of the values, all of them at once, or nothing, so that a push alone comes of it.
+    /// The values that change: one of them, all at once, or none, so that there is only a push.
     package enum Changes: String, Hashable, Sendable, CaseIterable {
         case one
         case all

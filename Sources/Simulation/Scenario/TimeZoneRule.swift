@@ -72,7 +72,7 @@ package struct TimeZoneRule: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(self.name) }
 }
 
-/// What clocks in one zone show over the span of a run.
+/// The clocks of one zone over the span of a run.
 package struct ZoneClocks: Sendable {
     package let name: String
     /// From when on clocks are so many seconds ahead of UTC; the first from the beginning.

@@ -2,8 +2,8 @@ import Engine
 import Timelines
 import WidgetModel
 
-/// What hosts answered to reloads, from which answers to reloads that never were are estimated: the nearest earlier one of
-/// the widget, else of its kind.
+/// The hosts' answers to reloads. They give estimates for reloads that never were: the nearest earlier answer of the
+/// widget, else of its kind.
 struct AnswerBook {
     /// One answer as it came.
     struct Answer {

@@ -3,7 +3,7 @@ import IntentMatching
 package import Timelines
 package import WidgetModel
 
-/// What is to be different: another budget policy for some kinds of widget.
+/// The difference between the two runs: another budget policy for some kinds of widget.
 package struct PolicyRewrite: Hashable, Sendable {
     package let policy: BudgetPolicy
     /// Nil for every app.

@@ -10,11 +10,11 @@ extension TwinRun {
     ///   - partition: Which partition.
     ///   - history: The log.
     ///   - start: Where it begins; a state in the middle is one under the policies that were in force.
-    ///   - rewrite: What is different in the other run.
-    ///   - since: The beginning of what is measured.
+    ///   - rewrite: The difference of the other run.
+    ///   - since: The beginning of the measured time.
     ///   - starvedAfter: How long a widget waits until it is starved.
     ///   - step: Called after each entry.
-    /// - Throws: ``HistoryError`` if no state is as old as what is measured; what the log and the engine throw.
+    /// - Throws: ``HistoryError`` if no state is as old as the measured time; the errors of the log and the engine.
     package static func run(
         _ partition: PartitionID,
         of history: any LogHistory,

@@ -4,12 +4,12 @@ package import WidgetModel
 
 /// One partition's log run twice side by side: under the policies that were in force, and under another one.
 ///
-/// What people, hosts and senders did is the same in both. What hosts answered to reloads is not: a reload that went out in
-/// both at about the same moment has the answer that it had; one that is new has an answer estimated by an ``AnswerBook``;
-/// an answer to a reload that never was is left out. Time passes in the other run as a gateway would have let it: a tick
-/// whenever a timer is due.
+/// The acts of people, hosts and senders are the same in both. The hosts' answers to reloads are not: a reload that
+/// went out in both at about the same moment has the answer that it had; one that is new has an answer estimated by an
+/// ``AnswerBook``; an answer to a reload that never was is left out. Time passes in the other run as a gateway would
+/// have let it: a tick whenever a timer is due.
 package struct TwinRun: ~Copyable, Sendable {
-    /// What a run showed.
+    /// The result of a run.
     package struct Result: Sendable {
         package fileprivate(set) var actual: WhatIfMeasures
         package fileprivate(set) var other: WhatIfMeasures
@@ -31,10 +31,11 @@ package struct TwinRun: ~Copyable, Sendable {
     private var otherPosition: LogPosition
     private var book = AnswerBook()
     private var answers = EventQueue<ReloadEffect>()
-    /// Reloads that are out, by whom they wake: the first's not yet matched with one of the second, and the reverse.
+    /// Reloads that are out, by the instance or host that they wake: the first's not yet matched with one of the
+    /// second, and the reverse.
     private var unmatchedFirst: [String: [ReloadEffect]] = [:]
     private var unmatchedSecond: [String: [ReloadEffect]] = [:]
-    /// What the second's reload is called that goes with a reload of the first.
+    /// The id of the second's reload that goes with a reload of the first.
     private var partners: [ReloadID: ReloadID] = [:]
     private var matchedSecond: Set<ReloadID> = []
     private var outstanding: [ReloadID: ReloadEffect] = [:]
@@ -64,7 +65,7 @@ package struct TwinRun: ~Copyable, Sendable {
         try self.applySecond(.settings(rewritten), at: self.first.time, isNewEntry: true)
     }
 
-    /// Takes over what was out before both runs began: it is the same in both.
+    /// Takes over the reloads that were out before both runs began: they are the same in both.
     private mutating func adopt(_ reloads: [ReloadEffect]) {
         for reload in reloads {
             self.outstanding[reload.id] = reload
@@ -76,7 +77,7 @@ package struct TwinRun: ~Copyable, Sendable {
     /// Takes the next entry.
     package mutating func take(_ entry: LogEntry) throws(EngineError) {
         if entry.logTime >= self.since {
-            // What the other run does from then on is measured, also what it does before this entry.
+            // The other run is measured from then on, also before this entry.
             try self.passOther(to: self.since - .milliseconds(1))
             self.result.actual.begin(self.first)
             self.result.other.begin(self.second)
@@ -102,7 +103,7 @@ package struct TwinRun: ~Copyable, Sendable {
         self.result.until = max(self.result.until, entry.logTime)
     }
 
-    /// What the run showed, once the last entry was taken.
+    /// The result, once the last entry was taken.
     package consuming func finish() throws(EngineError) -> Result {
         try self.passOther(to: self.result.until)
         self.result.actual.end(self.first)
@@ -192,7 +193,7 @@ package struct TwinRun: ~Copyable, Sendable {
         try self.applySecond(record, at: now, isNewEntry: true)
     }
 
-    /// What of a record also happened in the other run; nil if it did not.
+    /// A record as it happened in the other run; nil if it did not happen there.
     private mutating func translated(_ record: Record) -> Record? {
         switch record {
         case .tick: return nil
@@ -251,7 +252,8 @@ package struct TwinRun: ~Copyable, Sendable {
 
     // MARK: - Which reload is which
 
-    /// What is answered together: a reload of one widget, or a push to a token; with whom it wakes.
+    /// The reloads that are answered together: of one widget, or of one push to a token. The key names the widget or
+    /// host that wakes.
     private static func units(of effects: [Effect]) -> [(reloads: [ReloadEffect], key: String)] {
         effects.compactMap { effect in
             switch effect {

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What one run of a log gave, from an instant on: as it was, or as it would have been.
+/// The measures of one run of a log, from an instant on: as it was, or as it would have been.
 package struct WhatIfMeasures: Sendable {
     /// The reloads of one kind of widget.
     package struct Reloads: Hashable, Sendable {
@@ -132,7 +132,7 @@ extension WhatIfMeasures {
         self.begin(engine)
         let after = engine.stats().outcomes
         for outcome in PushOutcome.allCases {
-            // What waits or is on its way is so at the end, whenever it came.
+            // Waiting matches and reloads on their way are counted as they are at the end, whenever they came.
             self.outcomes[outcome] = after[outcome] - (outcome.isFinal ? self.outcomesBefore[outcome] : 0)
         }
         self.senders = engine.senders().map { sender in
@@ -164,7 +164,7 @@ extension WhatIfMeasures {
 }
 
 extension SenderView {
-    /// What came since an earlier view of the same sender.
+    /// The counts since an earlier view of the same sender.
     fileprivate func less(_ before: SenderView?) -> SenderView {
         guard let before else { return self }
         var view = self

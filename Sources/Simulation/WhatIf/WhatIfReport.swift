@@ -4,7 +4,7 @@ package import ReportPages
 import Timelines
 package import WidgetModel
 
-/// What another policy would have changed: `freshet what-if`.
+/// The effect that another policy would have had: `freshet what-if`.
 package struct WhatIfReport: Sendable {
     package let rewrite: PolicyRewrite
     package let since: Instant
@@ -16,7 +16,7 @@ package struct WhatIfReport: Sendable {
     package let answersKept: Int
     package let answersEstimated: Int
 
-    /// - Parameter runs: What one showed for each partition; at least one.
+    /// - Parameter runs: One result for each partition; at least one.
     package init(_ rewrite: PolicyRewrite, since: Instant, starvedAfter: Interval, _ runs: [TwinRun.Result]) {
         self.rewrite = rewrite
         self.since = since

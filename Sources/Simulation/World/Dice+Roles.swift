@@ -1,7 +1,7 @@
 import Scenarios
 
 extension Dice {
-    /// What dice are made for.
+    /// The purpose of dice.
     enum Role: UInt64 {
         case host = 1
         case sender = 2

@@ -13,7 +13,7 @@ struct DataEvent: Hashable, Sendable {
     let isChange: Bool
 }
 
-/// Every change of data in a run, drawn beforehand: what happens in the world does not depend on what widgets do.
+/// Every change of data in a run, drawn beforehand: the events of the world do not depend on widgets.
 struct EventSchedule: Sendable {
     /// By time, then sender.
     let events: [DataEvent]
@@ -35,7 +35,7 @@ struct EventSchedule: Sendable {
                 }
             }
         }
-        // What comes at one second stays in the order in which it was drawn.
+        // Events of one second stay in the order in which they were drawn.
         self.events = events.enumerated().sorted { left, right in
             (left.element.at, left.offset) < (right.element.at, right.offset)
         }.map(\.element)

@@ -1,7 +1,8 @@
 import Timelines
 import WidgetModel
 
-/// What a step of the simulation asks of a population, as plain numbers: nothing is counted up and down to read them.
+/// The traits of a population that a step of the simulation asks for, as plain numbers: nothing is counted up and down
+/// to read them.
 struct Habits: Sendable {
     /// How likely a look is followed by a visit to the app, or goes with a tap.
     let visitChance: Double
@@ -21,7 +22,7 @@ struct Habits: Sendable {
     }
 }
 
-/// What a step of the simulation asks of a kind's timeline provider, as plain numbers.
+/// The traits of a kind's timeline provider that a step of the simulation asks for, as plain numbers.
 struct ProviderTraits: Sendable {
     let latency: ClosedRange<Int>
     let hasFaults: Bool

@@ -26,7 +26,7 @@ extension PartitionRun {
         }
     }
 
-    /// A phone reloads a widget that nobody told it to.
+    /// A phone reloads a widget by itself.
     mutating func reloadByItself(_ number: Int, isPolicy: Bool) {
         self.measures.ownReloads += 1
         self.ask(number, isPolicy: isPolicy, .phone, at: self.elapsed)
@@ -66,7 +66,7 @@ extension PartitionRun {
         self.measures.load.note(at: askedAt)
         if isPolicy {
             let wantedAt = Int(self.crowd.instances[number].wantedAt)
-            // What was held back for longer was not held back by smoothing.
+            // Smoothing does not hold a request back for longer.
             let slot = Int(self.world.scenario.kinds[kind].budget.smoothing.milliseconds / 1000)
             let isSmoothed = wantedAt >= 0 && (0...slot + 1).contains(askedAt - wantedAt)
             self.measures.load.note(smoothed: askedAt, unsmoothed: isSmoothed ? wantedAt : askedAt)
@@ -99,7 +99,7 @@ extension PartitionRun {
         self.answerTimers.arm(UInt32(slot), at: Instant(seconds: Int64(self.world.scenario.start + landing)))
     }
 
-    /// What was on its way is there: mostly the provider's answer, which the host shows and reports.
+    /// A flight lands: mostly the provider's answer, which the host shows and reports.
     mutating func land(_ slot: Int) {
         let flight = self.flights[slot]
         self.freeFlights.append(slot)
@@ -188,7 +188,7 @@ extension PartitionRun {
 
     // MARK: Staleness
 
-    /// What changed before an instance was there is not news to it.
+    /// A change from before an instance was there is not news to it.
     mutating func beginStaleness(of number: Int) {
         let instance = self.crowd.instances[number]
         let changes = self.world.changes(instance.kind, instance.value)
@@ -213,7 +213,7 @@ extension PartitionRun {
         self.crowd.instances[number].seen = seen
     }
 
-    /// Somebody looks at an instance: does it show what is?
+    /// A person looks at an instance: notes whether it shows the newest data.
     mutating func noteLook(at number: Int) {
         let (kind, value) = (self.crowd.instances[number].kind, self.crowd.instances[number].value)
         let seen = self.crowd.instances[number].seen

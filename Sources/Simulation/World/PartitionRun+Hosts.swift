@@ -11,7 +11,7 @@ extension PartitionRun {
     /// How often a host on its charger refreshes a widget by itself, in seconds.
     private static let refreshSeconds = 1200
 
-    /// What a host's user was doing is over; the next thing begins.
+    /// Ends the present phase of a host's user, and begins the next.
     mutating func live(_ place: Int) {
         switch self.crowd.hosts[place].phase {
         case .unregistered:

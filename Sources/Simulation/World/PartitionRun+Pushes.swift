@@ -5,7 +5,7 @@ extension PartitionRun {
     /// Data changes, and its sender says so.
     ///
     /// - Parameters:
-    ///   - event: What changes.
+    ///   - event: The change.
     ///   - number: The event's place in the schedule, which names its pushes.
     mutating func happen(_ event: DataEvent, number: Int) {
         let sender = self.world.scenario.senders[event.sender]

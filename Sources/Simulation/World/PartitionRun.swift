@@ -4,11 +4,11 @@ import Scenarios
 import Timelines
 package import WidgetModel
 
-/// One partition's part of a run: its engine, its hosts, and what was measured of them.
+/// One partition's part of a run: its engine, its hosts, and their measures.
 ///
-/// Hosts of different partitions never meet, so that partitions can be run side by side; what comes out is the same. A
-/// step is one second in which something happens. All that happens in it is one entry of the log, as in a gateway that
-/// gathers what comes together: pushes first, then answers, then signals.
+/// Hosts of different partitions never meet, so that partitions can be run side by side, with the same result. A step
+/// is one second in which something happens. All that happens in it is one entry of the log, as in a gateway that
+/// gathers the requests of one moment: pushes first, then answers, then signals.
 package struct PartitionRun: ~Copyable, Sendable {
     let world: SimulatedWorld
     package internal(set) var engine: Engine

@@ -4,7 +4,7 @@ import WidgetModel
 
 /// One host of a run: where it lives, and what its user does at the moment.
 struct SimulatedHost: Sendable {
-    /// What the user does; a timer of the host's ends it.
+    /// The user's present phase; a timer of the host's ends it.
     enum Phase: UInt8, Sendable {
         case unregistered
         case idle
@@ -30,7 +30,7 @@ struct SimulatedInstance: Sendable {
     let kind: Int
     /// The parameter's value, by number.
     let value: Int
-    /// How many changes of the data are shown; the next one, if it has happened, is what makes it stale.
+    /// How many changes of the data are shown; the next one, if it has happened, makes the instance stale.
     var seen = 0
     var isStarved = false
     /// When its timeline asked for the next one, in seconds after the start; below zero if it did not.
@@ -39,11 +39,11 @@ struct SimulatedInstance: Sendable {
 
 /// Something on its way: mostly a timeline that a host has asked its provider for.
 struct Flight: Sendable {
-    /// What happens when it lands.
+    /// The errand to do when it lands.
     enum Errand: Sendable {
         /// A host on a stream shows the timeline, and reports it for this reload.
         case reload(ReloadID)
-        /// A phone shows the timeline and reports it, for nobody knows which reload.
+        /// A phone shows the timeline and reports it. The report does not name a reload.
         case phone
         /// APNs has taken the push whose reload this is.
         case receipt(ReloadID)
@@ -56,7 +56,7 @@ struct Flight: Sendable {
     let isRefused: Bool
 }
 
-/// Everybody whose records go to one partition.
+/// All hosts and instances whose records go to one partition.
 struct Crowd: Sendable {
     var hosts: [SimulatedHost] = []
     var instances: [SimulatedInstance] = []

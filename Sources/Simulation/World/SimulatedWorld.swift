@@ -3,7 +3,8 @@ import IntentMatching
 import Timelines
 package import WidgetModel
 
-/// What all partitions of a run share: the scenario, all that happens in the world, and what follows from both.
+/// The parts of a run that all partitions share: the scenario, the events of the world, and the values that follow from
+/// both.
 package struct SimulatedWorld: Sendable {
     package let scenario: Scenario
     let schedule: EventSchedule
@@ -50,7 +51,7 @@ package struct SimulatedWorld: Sendable {
         let kinds = self.scenario.kinds.map { kind in
             KindSettings(schema: Self.schema(kind), budget: kind.budget)
         }
-        // What is kept for questions alone has no part in decisions; less of it stays in the processor's cache.
+        // Records that are kept for questions alone have no part in decisions; fewer of them fit the processor's cache.
         let limits = EngineLimits(pushesRetainedMax: 10_000, decisionsRetainedMax: 4_096, repeatEntriesMax: 100_000)
         return EngineSettings(
             apps: [AppSettings(app: self.scenario.app, team: self.scenario.team, kinds: kinds)],

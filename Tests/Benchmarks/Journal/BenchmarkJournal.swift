@@ -10,7 +10,7 @@ import WidgetModel
 ///     BenchmarkJournal DIRECTORY
 ///
 /// Then a line on standard input for each measurement, `append RECORDS CALLERS WAITING MILLISECONDS`: so many callers, each of
-/// which keeps so many submissions of so many records on their way. What was measured leaves as one JSON object a line.
+/// which keeps so many submissions of so many records on their way. Each measurement leaves as one JSON object on a line.
 @main enum BenchmarkJournal {
     /// Words of eight bytes in a record: 200 bytes, as a plain push has about.
     private static let recordWords: UInt64 = 25
@@ -30,7 +30,7 @@ import WidgetModel
         journal.close()
     }
 
-    /// What the callers have come to.
+    /// The callers' results.
     private struct Tally {
         var records = 0
         /// The entries that hold them: each commit makes one.
@@ -59,7 +59,7 @@ import WidgetModel
                         room.signal()
                     }
                 }
-                // What was accepted counts, and so does the time that it took.
+                // Accepted submissions count, and so does the time that they took.
                 for _ in 0..<waiting { room.wait() }
                 for _ in 0..<waiting { room.signal() }
             }

@@ -1,4 +1,4 @@
-// What the peers in C share: reading the instances that BenchmarkRows writes, and timing.
+// Shared code of the peers in C: reading the instances that BenchmarkRows writes, and timing.
 #pragma once
 #include <stdint.h>
 #include <stdio.h>

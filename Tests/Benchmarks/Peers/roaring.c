@@ -73,7 +73,8 @@ static struct answer read_and_free(roaring_bitmap_t *bitmap) {
     return answer;
 }
 
-// What is in both of the first and in any of the others: those that are few are cut down first.
+// The values that are in the first and in any of the others: each of the others is cut down by the first before the
+// union.
 static struct answer both(roaring_bitmap_t *first, roaring_bitmap_t **others, size_t count) {
     roaring_bitmap_t *parts[101];
     for (size_t i = 0; i < count; i++) parts[i] = roaring_bitmap_and(first, others[i]);

@@ -11,7 +11,7 @@ import IntentMatching
 ///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input
 ///     BenchmarkRows worst COUNT            the costliest patterns, asked of so many instances
 ///
-/// What is measured leaves as one JSON object a line. Nothing here decides whether a figure is good.
+/// Each measurement leaves as one JSON object on a line. Nothing here decides whether a figure is good.
 @main struct BenchmarkRows {
     static func main() throws {
         let arguments = CommandLine.arguments

@@ -10,7 +10,7 @@ import WidgetModel
 struct ConditionPopulation {
     private var dice = SplitMix64(seed: 42)
 
-    /// One condition; what is nil or empty is not asked for.
+    /// One condition; a part that is nil or empty is not asked for.
     struct Condition {
         var kind: Int
         var team: Int?
@@ -21,7 +21,7 @@ struct ConditionPopulation {
         var otherRegions: [Int]
     }
 
-    /// What one push brings.
+    /// The attributes of one push.
     struct Event {
         var kind: Int
         var team: Int
@@ -84,7 +84,8 @@ extension ConditionPopulation.Condition {
         return try MatchPattern.condition(from: .object(members))
     }
 
-    /// Kind, team, bound of health, alliances, tags, not premium, other regions, by tabs; `-` for what is not asked for.
+    /// Kind, team, bound of health, alliances, tags, not premium, other regions, by tabs; `-` for a part that is not
+    /// asked for.
     var line: String {
         func list(_ numbers: [Int]) -> String {
             numbers.isEmpty ? "-" : numbers.map(String.init).joined(separator: ",")

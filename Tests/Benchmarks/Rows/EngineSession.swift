@@ -184,7 +184,7 @@ struct EngineSession: ~Copyable {
         return (all, first, longest)
     }
 
-    /// What a push costs that is refused by the number of its matches, and what a dry run of it costs.
+    /// The cost of a push that is refused by the number of its matches, and of its dry run.
     private mutating func tryOut(_ topics: [String]?) throws {
         let push = self.makePush(.app(Population.app), try topics.map(Self.pattern))
         var matched = 0
@@ -200,7 +200,7 @@ struct EngineSession: ~Copyable {
         )
     }
 
-    /// What `GET /v1/instances/…` costs the partition, two days after the widget was last looked at.
+    /// The cost of `GET /v1/instances/…` for the partition, two days after the widget was last looked at.
     private mutating func ask(_ count: Int) throws {
         self.now = self.now + .days(2)
         try self.apply(Record.tick.bytes)

@@ -11,7 +11,7 @@ struct Population {
         .systemSmall, .systemMedium, .systemLarge, .accessoryCircular, .accessoryInline, .accessoryRectangular,
     ]
 
-    /// What one instance is configured with.
+    /// The configuration of one instance.
     struct Row {
         /// One topic has a tenth of the instances, nine have 3 % each, 990 share the rest.
         var topic: Int
@@ -41,7 +41,7 @@ struct Population {
     /// A hundred instances have one of them, wherever they are among all instances.
     var accounts: Int { max(1, self.count / 100) }
 
-    /// What an instance is configured with; in another version it has another team.
+    /// The configuration of an instance; in another version it has another team.
     func row(_ instance: Int, version: Int = 0) -> Row {
         let number = self.classes.map { instance % $0 } ?? instance
         var dice = SplitMix64(seed: UInt64(number) &* 0xD1B5_4A32_D192_ED03)

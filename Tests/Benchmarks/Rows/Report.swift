@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is measured, one JSON object a line on standard output.
+/// The measurements, one JSON object a line on standard output.
 enum Report {
     static func line(_ row: String, _ values: KeyValuePairs<String, Double>) {
         let members = values.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ")

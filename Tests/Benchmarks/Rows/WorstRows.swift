@@ -2,7 +2,7 @@ import Foundation
 import IntentMatching
 import WidgetModel
 
-/// What the costliest patterns that are accepted cost: those that `docs/limits.md` gives figures for.
+/// The costs of the costliest accepted patterns: those that `docs/limits.md` gives figures for.
 ///
 /// Each instance has a text of its own, so that nothing is judged once for many.
 struct WorstRows: ~Copyable {
@@ -142,7 +142,7 @@ struct WorstRows: ~Copyable {
         self.ask(row, .field(field, atoms))
     }
 
-    /// What a question takes in all, and the longest of its steps, which is what others wait for.
+    /// The time of a question in all, and of its longest step, for which others wait.
     private func ask(_ row: String, _ pattern: MatchPattern) {
         let start = clock()
         var cursor = self.index.cursor(

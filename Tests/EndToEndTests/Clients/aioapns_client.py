@@ -19,7 +19,7 @@ class WidgetsPushType:
 
 async def main() -> None:
     told = arguments.parse(__doc__)
-    # What a back end changes: the host name, the port and the CA.
+    # A back end changes these: the host name, the port and the CA.
     APNsProductionClientProtocol.APNS_SERVER = "localhost"
     APNsProductionClientProtocol.APNS_PORT = told.port
     trust = ssl.create_default_context(cafile=told.ca)

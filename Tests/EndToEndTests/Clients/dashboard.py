@@ -20,7 +20,7 @@ from browser import Browser
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 
-# What the keyboard should come to, in this order.
+# The elements that the keyboard should come to, in this order.
 TABBABLE = """[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
   .filter((one) => !one.disabled && one.checkVisibility({visibilityProperty: true}) && one.tabIndex >= 0)"""
 
@@ -32,7 +32,7 @@ FOCUSED = f"""(() => {{
     isSeen: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2 }};
 }})()"""
 
-# Where the page is scrolled to, what has the focus, and what lies over the brand.
+# The place to which the page is scrolled, the element with the focus, and the elements over the brand.
 PAGE = """(() => { const brand = document.querySelector('.brand span').getBoundingClientRect();
   return { scrolled: [scrollX, scrollY], focused: document.activeElement.outerHTML.slice(0, 80),
     over: document.elementsFromPoint(brand.x + 3, brand.y + 3).map((one) => one.outerHTML.slice(0, 80)) }; })()"""
@@ -327,7 +327,7 @@ def follow(page: Dashboard, options: argparse.Namespace) -> None:
     page.view("now")
     page.wait("document.getElementById('status').innerText.trim() === 'Live'")
     page.ask("void (document.querySelector('.chart details').open = true, document.querySelector('.chart details').dispatchEvent(new Event('toggle')))")
-    # What was shown before is asked for; from here on the page is only told.
+    # The page asks for the earlier seconds; from here on it is only told.
     page.ask("""void (window.asked = [], window.fetch = ((before) => (where, ...more) => { window.asked.push(String(where)); return before(where, ...more); })(window.fetch))""")
     say(step="ready")
     page.wait("[...document.querySelectorAll('.chart tbody tr')].some((row) => Number(row.children[1].textContent) > 0)")

@@ -38,7 +38,7 @@ def by_http1(name: str) -> None:
     lines = ["POST /v1/orders HTTP/1.1", f"host: localhost:{options.port}", f"x-request-id: {name}"]
     lines += [f"{field}: {value}" for field, value in fields]
     connection.sendall(("\r\n".join(lines) + "\r\n\r\n" + options.body).encode())
-    # What waits to be read is thrown away, and the peer gets a reset.
+    # The bytes that wait to be read are thrown away, and the peer gets a reset.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 

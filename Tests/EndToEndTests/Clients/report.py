@@ -48,7 +48,7 @@ def main() -> None:
                         figures=page.ask("[...document.querySelectorAll('.health .tile .value')].map((one) => one.innerText)"),
                         text=page.ask("document.body.innerText"),
                         asked=page.ask("performance.getEntriesByType('resource').map((one) => one.name)"))
-            # What was read from canvases here is the browser's complaint about us.
+            # The reads from canvases here make the browser complain about this test.
             say(complaints=[one for one in page.complaints() if "willReadFrequently" not in one])
         finally:
             page.close()

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Drives every operation that senders and hosts have, with FreshetClient over `URLSession`.
 ///
-/// It is a program of its own, since URLSession trusts what the system trusts, and a test can let a process see another system.
-/// It ends with a line of JSON: the requests that it made, and what was not as it should be.
+/// It is a program of its own, since URLSession trusts the system's authorities, and a test can let a process see another system. It ends
+/// with a line of JSON: the requests that it made, and the faults that it found.
 @main struct ClientDriver {
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -22,14 +22,14 @@ import Synchronization
     }
 }
 
-/// What the driver ends with.
+/// The driver's final report.
 struct DriveReport: Encodable {
     /// `GET /v1/hosts/ff/state` and the like.
     var requests: [String] = []
     var wrong: [String] = []
 }
 
-/// URLSession, and what goes through it.
+/// URLSession, with a record of the requests through it.
 final class RecordingTransport: FreshetTransport {
     private let made = Mutex<[String]>([])
 

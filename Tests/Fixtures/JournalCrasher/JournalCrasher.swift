@@ -2,7 +2,7 @@
 //
 //   JournalCrasher append <directory>   appends without end and prints a line for each submission that is durable
 //   JournalCrasher hold <directory>     prints that it is open, then waits for the end of its input
-//   JournalCrasher open <directory>     gives up root's rights, opens, and prints what came of it
+//   JournalCrasher open <directory>     gives up root's rights, opens, and prints the result
 
 import Dispatch
 import Glibc

@@ -34,7 +34,7 @@ enum OwnerCrasher {
     private static let pushesInFlightMax = 32
     /// A file of the log holds some dozens of pushes, so that it begins new ones and lets old ones go all the time.
     private static let fileBytesMax = 24_000
-    /// What a push to all comes to is some pieces, so that it dies between two of them as well.
+    /// The effects of a push to all are some pieces, so that it dies between two of them as well.
     private static let outputBytesPerCommit = 600
 
     static func main() async throws {
@@ -136,7 +136,7 @@ enum OwnerCrasher {
         )
     }
 
-    /// Sends what is to be reloaded, and acknowledges it: both may be the last that the process does.
+    /// Sends reloads, and acknowledges them: either may be the last act of the process.
     private static func send(_ effects: [Effect], _ journal: SQLiteJournal) {
         var batches: [PartitionID: PackedRecords] = [:]
         for case .reload(let reload) in effects {

@@ -6,7 +6,7 @@ let package = Package(
     name: "async-http-client-sender",
     platforms: [.macOS(.v15)],
     dependencies: [
-        // APNSwift's transport. What is told of it in docs/testing.md is about this version.
+        // APNSwift's transport. docs/testing.md is about this version.
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0")
     ],
     targets: [

@@ -1,5 +1,5 @@
-// Sends widget pushes with Go's own HTTP/2 client over one connection: so many at once, then so many a second. Prints what became
-// of them as one JSON object.
+// Sends widget pushes with Go's own HTTP/2 client over one connection: so many at once, then so many a second. Prints their outcome as one
+// JSON object.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What became of pushes: how many were sent, and the faults of those that were not answered 200.
+// The outcome of pushes: how many were sent, and the faults of those that were not answered 200.
 type tally struct {
 	Sent  int            `json:"sent"`
 	Lost  map[string]int `json:"lost"`

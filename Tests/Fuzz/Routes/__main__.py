@@ -120,7 +120,7 @@ def main() -> int:
     found = sum(len(result["findings"]) for result in results)
     total = sum(result["requests"] for result in results)
     if never := never_answered(results):
-        # What is always refused is not fuzzed behind its first check.
+        # A request that is always refused is not fuzzed behind its first check.
         print(f"never answered with 2xx: {', '.join(never)}")
         found += total >= ENOUGH
     print(f"{total:,} requests of {len(results)} seeds: {found or 'no'} findings")

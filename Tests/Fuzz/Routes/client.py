@@ -49,7 +49,7 @@ class Client:
         raw = socket.create_connection(("127.0.0.1", self.port), timeout=self.patience)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.tls = self.context.wrap_socket(raw, server_hostname="localhost")
-        # What is sent is not to be mended on its way.
+        # The library must not mend requests on their way.
         config = h2.config.H2Configuration(
             client_side=True, validate_outbound_headers=False, normalize_outbound_headers=False, validate_inbound_headers=False
         )
@@ -131,7 +131,7 @@ class Client:
                     unsent.pop(stream, None)
                 elif isinstance(event, h2.events.StreamEnded):
                     waiting.discard(stream)
-                    # What is answered early needs no more of its body.
+                    # A request that is answered early needs no more of its body.
                     if stream in unsent:
                         unsent.pop(stream)
                         self.http.reset_stream(stream, 8)

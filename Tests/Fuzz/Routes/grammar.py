@@ -25,20 +25,20 @@ SIGNALS = {
     "widgetHidden": ["instance"], "appIntent": ["instance"], "localeChanged": [], "dynamicTypeChanged": [], "standBy": ["state"],
     "significantLocationChange": [], "animation": ["instance"], "lowPower": ["state"],
 }
-# How often what matters most is asked for, beside once for each other route.
+# How often the most important routes are asked for; each other route once.
 WEIGHTS = {
     "pushToApp": 8, "pushBulkToApp": 2, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 6, "importHosts": 2, "reload": 3,
     "moveClock": 2, "order": 3, "instances": 2, "hosts": 2, "hostEvents": 2, "acknowledge": 2, "callBack": 2, "why": 2, "dryRun": 2,
 }
 # Of as many parts as there are in some list's.
 CURSORS = ["0", "0.0", "1.1", "0.0.0"]
-# What takes so much away that little would be left if it were asked for as often as the rest.
+# Operations that take much away: asked for as often as the rest, they would leave little.
 SELDOM = {"eraseHosts", "eraseHost", "unregister"}
-# What changes a team or an app, or shows one: of their own, or the others' would soon be gone.
+# Routes that change a team or an app, or show one. They have their own, or the others' would soon be gone.
 ENTRIES = {"/v1/teams/{team}", "/v1/teams/{team}/keys/{key}", "/v1/apps/{app}", "/v1/apps/{app}/kinds/{kind}",
            "/v1/config/amendments/teams/{team}", "/v1/config/amendments/apps/{app}"}
 ENTRY_TEAM, ENTRY_APP = "FUZZFUZZ01", "com.example.fuzz"
-# Letters of a text that is long, within what a parameter may have.
+# Letters of a long text, within the limit of a parameter.
 LONG = 900
 
 
@@ -74,11 +74,11 @@ class Grammar:
     def __init__(self, luck: random.Random, target: world.Target) -> None:
         self.luck, self.target = luck, target
         self.operations = operations()
-        # What answers have named: cursors, ids of pushes and reloads, ids of channels.
+        # Names from answers: cursors, ids of pushes and reloads, ids of channels.
         self.seen: dict[str, list[str]] = {}
         self.tokens = [f"{number:064x}" for number in range(1, 40)]
 
-    # MARK: What answers teach
+    # MARK: Lessons from answers
 
     def learn(self, request: Request, answer) -> None:
         for name in ("apns-id", "freshet-next", "apns-channel-id"):
@@ -124,7 +124,7 @@ class Grammar:
         if operation["id"] in SELDOM and luck.random() < 0.7:
             operation = luck.choice(self.operations)
         listener = luck.choice(operation["listeners"])
-        # Operators may do everything to everybody, so that what they order is about one team alone.
+        # Operators may do everything to all teams, so their orders name one team alone.
         self.may_be_foreign = listener != "ops"
         # Half of all requests have nothing wrong with them, or there would be little to be wrong about.
         self.is_good = luck.random() < 0.5

@@ -17,7 +17,7 @@ from run import Run
 from target import BLUE, BLUE_TOKEN, Target
 
 PAUSE = 0.03
-# What the neighbour may wait, of what it waits at the twin, and beside that.
+# The neighbour's longest wait: a factor of its wait at the twin, and a time beside that.
 LATENCY_FACTOR, LATENCY_MILLISECONDS = 3.0, 10.0
 HEADERS = [("apns-topic", "com.example.blue.push-type.widgets"), ("apns-push-type", "widgets"), ("apns-expiration", "0")]
 BODY = b'{"aps":{"content-changed":true}}'

@@ -192,7 +192,7 @@ class Run:
                 self.report(f"one request costs {cost:.1f} CPU-seconds: {request} {request.body[:300]!r}", [request])
 
     def look(self) -> None:
-        # What was sent may have taken them away.
+        # The requests may have taken them away.
         self.put_up_walls(self.target)
         status, stats = self.target.ask("/v1/stats")
         if status != 200:

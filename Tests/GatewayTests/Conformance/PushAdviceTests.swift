@@ -1,7 +1,7 @@
 import APNSWire
 import Testing
 
-/// What a refusal says beside APNs' reason: what to change.
+/// The advice in a refusal, beside APNs' reason: the change to make.
 @Suite struct PushAdviceTests {
     private static let targeted = ":path: /v1/apps/com.example.scores/pushes"
 

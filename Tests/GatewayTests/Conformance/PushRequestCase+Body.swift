@@ -1,5 +1,5 @@
-// The rows of one part of Apple's contract. Each: what is odd about the request, how its header list differs from the
-// usual one, and what is answered.
+// The rows of one part of Apple's contract. Each has the oddity of the request, the differences of its header list from
+// the usual one, and the answer.
 
 extension PushRequestCase {
     static let bodies: [PushRequestCase] = [
@@ -247,7 +247,7 @@ extension PushRequestCase {
         ),
     ]
 
-    /// Whose client certificate speaks: provider tokens are not looked at.
+    /// Requests whose client certificate counts: provider tokens are not looked at.
     static let certificates: [PushRequestCase] = [
         PushRequestCase("no authorization", ["authorization"], certificate: .scores, Self.ok),
         PushRequestCase("an empty authorization", ["authorization: "], certificate: .scores, Self.ok),

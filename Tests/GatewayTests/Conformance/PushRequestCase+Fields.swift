@@ -1,5 +1,5 @@
-// The rows of one part of Apple's contract. Each: what is odd about the request, how its header list differs from the
-// usual one, and what is answered.
+// The rows of one part of Apple's contract. Each has the oddity of the request, the differences of its header list from
+// the usual one, and the answer.
 
 extension PushRequestCase {
     static let ids: [PushRequestCase] = [

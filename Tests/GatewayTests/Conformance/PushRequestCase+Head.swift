@@ -1,8 +1,8 @@
-// The rows of one part of Apple's contract. Each: what is odd about the request, how its header list differs from the
-// usual one, and what is answered.
+// The rows of one part of Apple's contract. Each has the oddity of the request, the differences of its header list from
+// the usual one, and the answer.
 
 extension PushRequestCase {
-    /// Method, path, and headers that come twice: refused before anybody looks at the credentials.
+    /// Method, path, and headers that come twice: refused before the credentials are looked at.
     static let heads: [PushRequestCase] = [
         PushRequestCase("GET", [":method: GET"], "405 MethodNotAllowed").early,
         PushRequestCase("PUT", [":method: PUT"], "405 MethodNotAllowed").early,
@@ -53,7 +53,7 @@ extension PushRequestCase {
         PushRequestCase("empty headers twice", Self.twice("apns-collapse-id: "), "400 DuplicateHeaders").early,
     ]
 
-    /// What must make no difference.
+    /// Requests whose peculiarity must make no difference.
     static let tolerated: [PushRequestCase] = [
         PushRequestCase("nothing out of the ordinary", [], Self.ok),
         PushRequestCase("no :authority but host", [":authority", "host: localhost"], Self.ok),

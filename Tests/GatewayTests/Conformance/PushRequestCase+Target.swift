@@ -1,8 +1,8 @@
-// The rows of one part of Apple's contract. Each: what is odd about the request, how its header list differs from the
-// usual one, and what is answered.
+// The rows of one part of Apple's contract. Each has the oddity of the request, the differences of its header list from
+// the usual one, and the answer.
 
 extension PushRequestCase {
-    /// The device token: its form, and what is known of it.
+    /// The device token: its form, and its standing.
     static let tokens: [PushRequestCase] = [
         PushRequestCase("a token in lower case", [Self.to(PushWorld.phone.lowercased())], Self.ok),
         PushRequestCase("a token in upper case", [Self.to(PushWorld.phone.uppercased())], Self.ok),

@@ -15,7 +15,7 @@ struct PushRequestCase: Sendable, CustomTestStringConvertible {
     /// `+name: value` added at the end.
     let changes: [String]
     var body = Self.plain
-    /// Whether the listener has thrown away what is beyond its own limit.
+    /// Whether the listener has thrown away the bytes beyond its own limit.
     var isTooLarge = false
     /// The provider key whose token it brings.
     var key = "TEAMKEY001"
@@ -23,12 +23,12 @@ struct PushRequestCase: Sendable, CustomTestStringConvertible {
     var certificate: Certificate?
     /// Whether pushes to the app may be of any type.
     var takesEveryType = false
-    /// Status and reason of the answer, and what else it carries; of a 200 the push as it was understood.
+    /// Status and reason of the answer, and its other members; for a 200, the push as it was understood.
     let answer: String
     /// Whether the request got as far as its credentials: one signature is checked, and the connection is bound.
     var reachesCredentials = true
 
-    /// What a client certificate may push to.
+    /// A client certificate, by its topics.
     enum Certificate: Sendable {
         case scores
         /// The same, for pushes of any type.
@@ -57,7 +57,7 @@ struct PushRequestCase: Sendable, CustomTestStringConvertible {
         self.answer = answer
     }
 
-    /// The same, refused before anybody looks at the credentials.
+    /// The same, refused before the credentials are looked at.
     var early: PushRequestCase {
         var copy = self
         copy.reachesCredentials = false
@@ -124,7 +124,7 @@ struct PushRequestBytes {
     func text(_ range: ByteRange) -> String { String(decoding: self.bytes[range.bounds], as: UTF8.self) }
 }
 
-/// What came of a request.
+/// The result of a request.
 struct PushVerdict: Hashable, CustomStringConvertible {
     /// As in ``PushRequestCase/answer``.
     let answer: String
@@ -208,7 +208,7 @@ extension PushRequestCase {
         }
     }
 
-    /// What comes of the request in a world, on a connection of its own.
+    /// The verdict on the request in a world, on a connection of its own.
     func verdict(in world: PushWorld) -> PushVerdict {
         var judge = (self.takesEveryType ? world.takingEveryType() : world).judge()
         let certified = self.certificate == .scoresOfEveryType ? Self.certifiedOfEveryType : Self.certified
@@ -229,7 +229,7 @@ extension PushRequestCase {
         )
     }
 
-    /// What should come of it. Details are for people, and not compared here.
+    /// The expected verdict. Details are for people, and not compared here.
     func expected(_ detail: String?) -> PushVerdict {
         let isTold = self.reachesCredentials && self.certificate == nil
         return PushVerdict(

@@ -282,7 +282,7 @@ extension PushRuleCase {
         ),
     ]
 
-    /// What is known of the device token.
+    /// The standing of the device token.
     static let devices: [PushRuleCase] = [
         PushRuleCase(
             .deviceTokenKnown,

@@ -30,7 +30,7 @@ struct PushRuleCase: Sendable, CustomTestStringConvertible {
             return .token(token)
         }
 
-        /// Status, reason and what else the answer carries, and what it tells people.
+        /// Status, reason and other members of the answer, and its detail for people.
         func outcome() throws -> (answer: String, detail: String?) {
             switch self {
             case .request(let row):
@@ -49,7 +49,7 @@ struct PushRuleCase: Sendable, CustomTestStringConvertible {
 
     let rule: PushRule
     let reason: Rejection
-    /// What the answer tells people, nil where the reason alone shows which rule it was.
+    /// The answer's detail for people, nil where the reason alone shows which rule it was.
     let detail: String?
     let broken: Push
     let kept: Push

@@ -22,7 +22,7 @@ struct PushToken: Sendable {
 
     var header = Self.header("TEAMKEY001")
     var claims = Self.claims()
-    /// Who signs.
+    /// The key that signs.
     var signer = "TEAMKEY001"
     var signature = Signature.raw
     var scheme = "bearer "

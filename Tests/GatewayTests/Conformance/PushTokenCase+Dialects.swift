@@ -1,7 +1,7 @@
-// The spellings of senders, and what is refused before a key is looked for.
+// The spellings of senders, and the forms that are refused before a key is looked for.
 
 extension PushTokenCase {
-    /// What real senders write, and what means the same.
+    /// Spellings of real senders, and others with the same meaning.
     static let dialects: [PushTokenCase] = [
         .good("as Apple documents it") { _ in },
         .good("typ, as most libraries add it") { $0.header = #"{"alg":"ES256","kid":"TEAMKEY001","typ":"JWT"}"# },
@@ -56,7 +56,7 @@ extension PushTokenCase {
         .good("a token of 4,096 bytes") { $0.fill(to: 4096) },
     ]
 
-    /// What is refused for its form.
+    /// Values that are refused for their form.
     static let forms: [PushTokenCase] = [
         .value("no authorization", nil, Self.missing, "the header authorization is missing or empty"),
         .value("an empty authorization", "", Self.missing, "the header authorization is missing or empty"),

@@ -1,7 +1,7 @@
 // Tokens in good form, held against the keys that the gateway knows, and against its clock.
 
 extension PushTokenCase {
-    /// Forged, of somebody else, or of another time.
+    /// Forged tokens, another team's tokens, and tokens of another time.
     static let keys: [PushTokenCase] = [
         .bad("a key that nobody knows", Self.unsigned, .forged) {
             $0.header = PushToken.header("STRANGER00")

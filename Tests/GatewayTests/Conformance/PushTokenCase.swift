@@ -4,9 +4,9 @@ import Serving
 import Testing
 import WidgetModel
 
-/// One provider token and what comes of a push with it: a row of the tables in this folder.
+/// One provider token and the verdict on a push with it: a row of the tables in this folder.
 struct PushTokenCase: Sendable, CustomTestStringConvertible {
-    /// What the token leaves behind.
+    /// The trace that the token leaves.
     enum Trace: Sendable {
         /// Nothing: it was not even looked up.
         case none
@@ -23,7 +23,7 @@ struct PushTokenCase: Sendable, CustomTestStringConvertible {
     let authorization: String?
     /// Status and reason; `200` if the push is taken.
     let answer: String
-    /// What the answer tells people.
+    /// The answer's detail for people.
     let detail: String?
     let trace: Trace
 
@@ -65,7 +65,7 @@ struct PushTokenCase: Sendable, CustomTestStringConvertible {
         PushTokenCase(name: name, authorization: authorization, answer: answer, detail: detail, trace: trace)
     }
 
-    /// What comes of the usual push with this token, on a connection of its own.
+    /// The verdict on the usual push with this token, on a connection of its own.
     func verdict(in world: PushWorld) -> PushVerdict {
         var judge = world.judge()
         let connection = PushConnection()

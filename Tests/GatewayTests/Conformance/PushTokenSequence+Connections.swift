@@ -1,4 +1,4 @@
-// What a connection remembers of its tokens.
+// A connection's memory of its tokens.
 
 import Settings
 import WidgetModel
@@ -9,7 +9,7 @@ extension PushTokenSequence {
     private static let expired = "403 ExpiredProviderToken"
     private static let tooOften = "429 TooManyProviderTokenUpdates"
 
-    /// Whose a connection is.
+    /// The team and key of a connection.
     static let bindings: [PushTokenSequence] = [
         Self("one token for many pushes", [.init("TEAMKEY001", "200"), .init("TEAMKEY001", at: 9, "200")], 1),
         Self("another team", [.init("TEAMKEY001", "200"), .init("OTHERKEY01", Self.refused)]),

@@ -116,10 +116,10 @@ struct PushWorld {
         return directory
     }()
 
-    /// What a whole run shares: keys and topics as the configuration gives them.
+    /// The senders that a whole run shares: keys and topics as the configuration gives them.
     let senders: SenderDirectory
 
-    /// - Parameter change: What the configuration has besides.
+    /// - Parameter change: Changes the configuration.
     init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
         var configuration = Self.configuration
         change(&configuration)

@@ -129,7 +129,7 @@ import WidgetModel
         #expect(filer.progress(Self.partition)?.fault == nil)
         #expect(try await Self.decisions(scene).count == Self.made(scene))
         #expect(try await Self.isWhole(scene))
-        // What is there is not made twice.
+        // Stored decisions are not made twice.
         let count = filer.store.counts.decisions
         filer.replay(Self.partition)
         while filer.progress(Self.partition)?.isRunning == true { await Task.yield() }

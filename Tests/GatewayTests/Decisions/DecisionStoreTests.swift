@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Decisions on the disk: what is kept of them, and how far back an instance's go.
+/// Decisions on the disk: which are kept, and how far back an instance's go.
 @Suite struct DecisionStoreTests {
     private static let partition = PartitionID(0)
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -6,7 +6,7 @@ import TLS
 import Testing
 import WidgetModel
 
-/// What deliveries are over HTTP.
+/// Deliveries as HTTP requests.
 @Suite struct DeliveryHTTPTests {
     @Test(
         arguments: [

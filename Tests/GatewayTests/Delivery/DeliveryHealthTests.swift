@@ -12,11 +12,11 @@ import Testing
 import TransportSupport
 import WidgetModel
 
-/// What a deliverer knows and tells of an upstream and a webhook.
+/// A deliverer's knowledge of the health of an upstream and a webhook.
 @Suite struct DeliveryHealthTests {
     private static func reason(_ text: String) -> String { #"{"reason":"\#(text)"}"# }
 
-    /// Lines of the log about what is in trouble, without where it is.
+    /// Lines of the log about targets in trouble, without their origins and times.
     private static func told(_ scene: UpstreamScene) -> [String] {
         scene.log.lines.filter { $0.contains(" in trouble") || $0.contains(" well again") }.map { line in
             line.split(separator: " ").filter { !$0.hasPrefix("origin=") && !$0.hasPrefix("inTroubleFor") }
@@ -245,7 +245,7 @@ import WidgetModel
             let target = DeliveryTarget(kind: .webhook, app: Sports.app)
             try await scene.until("it has failed") { await scene.deliverer.targets()[target]?.health.isFailing == true }
             scene.scene.time.pass(.seconds(31))
-            // What wakes it up in service is a timer.
+            // In service a timer wakes it up.
             await scene.deliverer.use(scene.configuration.deliveries)
             let health = try #require(await scene.deliverer.targets()[target]?.health)
             #expect(health.isInTrouble && health.lastAnswer?.status == nil)

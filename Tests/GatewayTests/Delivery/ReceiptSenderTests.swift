@@ -82,7 +82,7 @@ import WidgetModel
             #expect(receipts.map { $0["outcomes"]?["reloaded"] } == [.int(1)])
             await Self.end(followers, running)
 
-            // A push that completes while nobody tells anything is told by who comes next, and nothing else is.
+            // The next sender of receipts tells a push that completes while there is none, and tells no other.
             scene.scene.time.pass(.hours(1))
             try await scene.push(to: "phone")
             try await scene.until(acknowledged: 2)

@@ -149,7 +149,7 @@ final class UpstreamScene: Sendable {
         )
     }
 
-    /// What tells senders what became of their pushes; it is not running yet.
+    /// The sender of receipts, which tells senders the outcome of their pushes; it is not running yet.
     func makeReceipts(_ archive: MemoryArchive) -> ReceiptSender {
         ReceiptSender(
             plans: self.plans,
@@ -209,7 +209,7 @@ final class UpstreamScene: Sendable {
         get async throws { try await self.scene.owners[0].ask(TotalsQuestion()) }
     }
 
-    /// What was counted, once nothing waits or is in work any more.
+    /// The counters, once nothing waits or is in work any more.
     func idleCounters() async throws -> [HostDelivery: DeliveryCounters] {
         try await self.until("nothing is left to do") {
             let stats = await self.deliverer.stats()

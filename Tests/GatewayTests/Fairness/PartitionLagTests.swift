@@ -36,7 +36,7 @@ import WidgetModel
         #expect(Self.lag(work, at: 300) == [1, 50])
         work.advance(to: LogPosition(5), PartitionWork.Turn())
         #expect(Self.lag(work, at: 90_000) == [0, 0])
-        // What is told late of is applied already.
+        // An entry whose arrival is told late is applied already.
         work.noteArrival(LogPosition(5), at: Self.at(90_000))
         work.advance(to: LogPosition(9), PartitionWork.Turn())
         work.noteArrival(LogPosition(8), at: Self.at(90_000))

@@ -16,7 +16,7 @@ import WidgetModel
 final class PushScene: Sendable {
     let scene: OwnerScene
     let counters = PushCounters()
-    /// What waits for the log.
+    /// The pushes that wait for the log.
     var backlog: PushBacklog { self.senderLimits.backlog }
     private let senderLimits = SenderLimits()
     private let key: TestKey
@@ -104,7 +104,7 @@ final class PushScene: Sendable {
         try result.get()
     }
 
-    /// What a sender asks for.
+    /// A sender's request.
     struct Request: Sendable, CustomStringConvertible {
         let description: String
         let path: String
@@ -176,7 +176,7 @@ final class PushScene: Sendable {
         while self.work.work(of: team).undecided > 0 { await Task.yield() }
     }
 
-    /// What a request is charged with in each partition while its record waits for the commit.
+    /// The charge of a request in each partition while its record waits for the commit.
     func charge(of request: Request) async throws -> [Int] {
         await self.decide()
         let team = self.work.work(of: Sports.team)

@@ -8,7 +8,7 @@ import Serving
 import Testing
 import WidgetModel
 
-/// What senders are told when their team has its share of undecided work, and what their pushes are charged with.
+/// Answers to senders whose team has its share of undecided work, and the charges of their pushes.
 @Suite(.timeLimit(.minutes(60))) struct PushShareTests {
     private static let narrow = #""match":{"team":["rams"]}"#
 
@@ -140,7 +140,7 @@ import WidgetModel
             let team = scene.work.work(of: Sports.team)
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<200 { group.addTask { try await scene.send(.device(Sports.token("phone"))).status } }
-                // What is reserved beyond is given back when the turn ends.
+                // Units that are reserved beyond that are given back when the turn ends.
                 while team.undecided != 200 * WorkUnits.record || scene.scene.journal.waiting == 0 {
                     await Task.yield()
                 }

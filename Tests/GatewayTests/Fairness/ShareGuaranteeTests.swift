@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// However much others send, and however many they are, what is taken waits two seconds at most, and for the largest request.
+/// However much others send, and however many they are, an accepted request waits two seconds at most, and for the largest request.
 ///
 /// Partitions that do a unit after the other at the assumed pace, over a simulated time.
 @Suite struct ShareGuaranteeTests {
-    /// What lies in one partition's log.
+    /// The undecided entries of one partition's log.
     private struct Log {
         var entries: [(position: UInt64, units: Int)] = []
         var next: UInt64 = 1
@@ -55,7 +55,7 @@ import WidgetModel
         var random = SplitMix64(seed: UInt64(seed))
         let work = WorkAdmission(partitions: partitions)
         let teams = (0..<attackers).map { work.work(of: TeamID("ATTACKER\($0)")) }
-        // Those who send nothing but what is more than a share, whenever one is let in.
+        // Teams that send only requests of more than a share, whenever one is let in.
         let giants = (0..<2).map { work.work(of: TeamID("GIANT\($0)")) }
         let victim = work.work(of: TeamID("VICTIM0000"))
         var logs = Array(repeating: Log(), count: partitions)

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// What hosts and back ends are told when their team has its share in the log, and that only its own requests are refused.
+/// Answers to hosts and back ends whose team has its share in the log. Only that team's own requests are refused.
 @Suite struct ShareRouteTests {
     private static func scene(pushMax: Interval? = nil) async throws -> RouteScene {
         let scene = try await OwnerScene.started(partitions: 2)
@@ -83,7 +83,7 @@ import WidgetModel
         for number in 0..<8 { try await scene.register("phone-\(number)") }
         _ = try await scene.send("POST", Self.appPath("reload"), try scene.key.providerToken())
         try await scene.scene.settle()
-        // What is told of a turn comes right behind its answers.
+        // The work of a turn is told right behind its answers.
         let work = scene.scene.work
         for owner in scene.scene.owners { _ = try await owner.progress() }
         #expect(work.work(of: Sports.team).undecided == 0)
@@ -105,7 +105,7 @@ import WidgetModel
         let filled = [Self.fill(work, of: Sports.team), Self.fill(work, of: Sports.otherTeam)]
         let before = teams.map(\.undecided)
         let log = scene.log.charged(to: work, apps, refuses: false)
-        // What waits for its commit is charged already.
+        // A record that waits for its commit is charged already.
         scene.journal.hold()
         async let answers = log.appendToAll(.order(OperatorOrder(.pause(until: nil), scope)))
         while scene.journal.waiting == 0 { await Task.yield() }

@@ -2,7 +2,7 @@ import Testing
 import WidgetModel
 @testable import Partitions
 
-/// What is reserved for one turn of an event loop.
+/// The units that are reserved for one turn of an event loop.
 @Suite struct TurnSharesTests {
     private static let partitions = [PartitionID(0), PartitionID(1)]
     private let team = TeamWork(Sports.team, partitions: 2)

@@ -5,13 +5,13 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What a team may have undecided, at the edges.
+/// A team's share of undecided work, at the edges.
 @Suite struct WorkAdmissionTests {
     private static let home = PartitionID(0)
     private static let pace = WorkPace.assumed
     private static let bystander = TeamID("BYSTANDER0")
 
-    /// What a team is told of so many units: how long it is to wait, 0 if it has not to.
+    /// The answer to a team's request for so many units: how long it is to wait, 0 if not at all.
     private static func wait(_ units: [Int], _ team: TeamWork, _ work: WorkAdmission) -> Int? {
         problem { () throws(Problem) in try work.admit(units, of: team) }.map { $0.retryAfter ?? -1 }
     }

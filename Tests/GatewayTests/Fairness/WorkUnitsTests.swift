@@ -5,7 +5,7 @@ import Partitions
 import Testing
 import WidgetModel
 
-/// What is counted when records are applied.
+/// The units that are counted when records are applied.
 @Suite struct WorkUnitsTests {
     private static func units(_ scene: OwnerScene) async throws -> Int {
         try await scene.owners[0].progress().unitsDone
@@ -20,7 +20,7 @@ import WidgetModel
         push.target = .app(Sports.app)
         try await scene.register("a", instances: 3)
         try await scene.register("b", instances: 2)
-        // One is changed, two are gone: what stays as it is costs nothing.
+        // One is changed, two are gone: unchanged instances cost nothing.
         try await scene.register("a", revision: 2, instances: 1)
         var matched = 0
         // A repeat decides nothing.

@@ -13,7 +13,7 @@ final class FakeMemory: Sendable {
     private let state = Mutex<(resident: Int, isFailing: Bool)>((0, false))
     private let lines = Mutex<[(level: Logger.Level, teams: String)]>([])
 
-    /// The levels of what was logged, and the teams that were named.
+    /// The levels of the logged messages, and the teams that they named.
     var levels: [Logger.Level] { self.lines.withLock { $0.map(\.level) } }
     var teams: [String] { self.lines.withLock { $0.map(\.teams) } }
 
@@ -22,7 +22,7 @@ final class FakeMemory: Sendable {
 
     func failMeasuring(_ isFailing: Bool) { self.state.withLock { $0.isFailing = isFailing } }
 
-    /// What apps and teams may have: those of the sports apps, as a configuration says it.
+    /// The limits of apps and teams: those of the sports apps, by a configuration.
     static func limits(_ body: (inout GatewayConfiguration) -> Void = { _ in }) -> RegistryLimits {
         var configuration = GatewayConfiguration()
         configuration.teams = [.init(id: Sports.team), .init(id: Sports.otherTeam)]

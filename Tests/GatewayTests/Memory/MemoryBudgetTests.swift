@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// What there is of memory, as the kernel's files say it.
+/// The amount of memory, as the kernel's files tell it.
 @Suite struct MemoryReadingTests {
     private static func sizes(_ files: [String: String], machine bytes: Int? = 1_024_000) throws -> MemorySizes {
         let root = FileManager.default.temporaryDirectory.appending(path: "freshet-memory-\(UUID().uuidString)").path

@@ -5,7 +5,7 @@ import Settings
 import Testing
 import WidgetModel
 
-/// What is counted, what is reserved, and what is told of the memory.
+/// The counted and the reserved usage, and the messages about the memory.
 @Suite struct RegistryWatchTests {
     private static let mebibyte = FakeMemory.mebibyte
 

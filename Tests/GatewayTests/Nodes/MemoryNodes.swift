@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import WidgetModel
 
-/// What stands between nodes: who has which partition, and who hears whom. Messages are calls.
+/// The network between nodes: which node has which partition, and which nodes hear each other. Messages are calls.
 final class MemoryNodes: Sendable {
     private struct State {
         var owners: [PartitionID: ClusterNode] = [:]
@@ -152,7 +152,7 @@ final class MemoryNode: Sendable {
         return try await self.owners[Int(partition.rawValue)].start { _, _ in }
     }
 
-    /// Tells its standby of a partition what was committed, perhaps once more.
+    /// Tells its standby of a partition the committed outputs, perhaps once more.
     func hear(_ partition: PartitionID) throws {
         for output in try self.journal.readOutputs(partition, from: .first, outputsMax: 1000) {
             self.owners[Int(partition.rawValue)].noteOutput(output)

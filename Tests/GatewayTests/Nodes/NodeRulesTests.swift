@@ -105,7 +105,7 @@ import WidgetModel
             }
         }
 
-        /// What an engine comes to that has the whole log.
+        /// The digest of an engine with the whole log.
         func digest() throws -> UInt64 {
             var engine = Engine(partition: NodeRulesTests.partition, partitions: 1)
             for entry in try self.journal.read(NodeRulesTests.partition, from: LogPosition(1), entriesMax: 999) {

@@ -17,8 +17,8 @@ struct NodeScene {
 
     /// - Parameters:
     ///   - question: How long an owner is looked for; by default so long that no busy machine uses it up.
-    ///   - answer: The same for what came of records, and for searches.
-    ///   - snapshots: What owners begin with; nil for the log alone.
+    ///   - answer: The same for the answers to records, and for searches.
+    ///   - snapshots: The snapshots that owners begin with; nil for the log alone.
     init(
         question: Interval = .minutes(5),
         answer: Interval = .minutes(5),

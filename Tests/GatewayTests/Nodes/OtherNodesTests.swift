@@ -8,7 +8,7 @@ import WidgetModel
 
 @testable import Partitions
 
-/// What a node does with partitions that are another one's.
+/// A node's work with partitions of other nodes.
 @Suite struct OtherNodesTests {
     private static let (own, other) = (NodeScene.own, NodeScene.other)
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import WidgetModel
 
-/// What is kept of providers' answers, for how long, and who shares a request.
+/// Which answers of providers are kept, for how long, and which callers share a request.
 @Suite struct GalleryTests {
     private static let relevance = GalleryQuestion(key: ProviderScene.key, question: .relevance)
 

@@ -8,7 +8,7 @@ import TimelineProviding
 import TransportSupport
 import WidgetModel
 
-/// What a fetcher knows and tells of its timeline provider.
+/// A fetcher's knowledge of its timeline provider's health.
 @Suite struct ProviderHealthTests {
     private struct Unreachable: Error {}
 

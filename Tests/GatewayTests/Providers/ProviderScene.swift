@@ -27,7 +27,7 @@ final class ProviderScene: Sendable {
     let providers: TimelineProviders
     private let world: World
 
-    /// What the provider was asked, what it answers, and what was shown of it.
+    /// The provider's requests and answers, and the entries that were shown.
     private final class World: Sendable {
         let asked = Mutex<[JSONValue]>([])
         let findings = Mutex<[String?]>([])
@@ -97,12 +97,12 @@ final class ProviderScene: Sendable {
         )
     }
 
-    /// What the provider answers from now on.
+    /// Sets the provider's answers from now on.
     func reply(_ body: @escaping @Sendable (JSONValue) throws -> HTTPClientResponse) {
         self.world.reply.withLock { $0 = body }
     }
 
-    /// What the provider answers from now on where it is asked for a placeholder; by default it knows none.
+    /// Sets the provider's answers to questions for placeholders from now on; by default it knows none.
     func replyWithPlaceholder(_ body: @escaping @Sendable () async throws -> HTTPClientResponse) {
         self.world.placeholder.withLock { $0 = body }
     }

@@ -50,7 +50,7 @@ import WidgetModel
         try #require(shown.count == 10, "\(world.shown)")
         #expect(shown[0] == Sports.start)
         for (entry, next) in zip(shown, shown.dropFirst()) {
-            // What it asks for each hour is a few minutes late, by smoothing.
+            // Its hourly requests are a few minutes late, by smoothing.
             #expect((.minutes(20)...(.minutes(30))).contains(next - entry), "\(world.shown)")
         }
         #expect(zip(shown, shown.dropFirst()).count { $1 - $0 == .minutes(20) } == 6)

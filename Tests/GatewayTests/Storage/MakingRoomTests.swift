@@ -91,7 +91,7 @@ import WidgetModel
             #expect(kept.allSatisfy { $0.position > before[index] })
             #expect(self.store.trims.last?.through[index] == kept[1].position)
         }
-        // What did not help is not tried again at once, but after a minute or when more has been logged.
+        // A trim that did not help is not tried again at once, but after a minute or when more has been logged.
         let trims = self.store.trims.count
         await self.snapshotter.look()
         #expect(self.store.trims.count == trims)

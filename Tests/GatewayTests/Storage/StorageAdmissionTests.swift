@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// A disk that is full takes what ends something, and nothing new.
+/// A full disk takes records that end something, and nothing new.
 @Suite struct StorageAdmissionTests {
     private static let phone = Sports.token("phone")
     private static let full = ["507", "storage-full"]
@@ -54,7 +54,7 @@ import WidgetModel
             #expect(answer.body.contains("send it again later"))
         }
         #expect(storage.refused.requests == refused.count)
-        // Of a request that is refused nothing is logged, not what would have been taken alone either.
+        // Nothing of a refused request is logged, not even parts that would have been taken alone.
         #expect(try await scene.scene.digests() == before)
         // Once there is room everything is taken.
         disk.use(mebibytes: 0)

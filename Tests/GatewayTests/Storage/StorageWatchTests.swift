@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import WidgetModel
 
-/// What is counted between two looks at the disk, and what is told.
+/// The bytes that are counted between two looks at the disk, and the messages.
 @Suite struct StorageWatchTests {
     private static let mebibyte = FakeDisk.mebibyte
 
@@ -134,7 +134,7 @@ import WidgetModel
     }
 }
 
-/// Collects the levels of what is logged.
+/// Collects the levels of the logged messages.
 private final class StorageLog: Sendable {
     private let lines = Mutex<[Logger.Level]>([])
 

@@ -57,7 +57,7 @@ import WidgetModel
         scene.time.pass(.hours(1))
     }
 
-    /// What a span is below, and how its numbers read.
+    /// An attribute of a span, as text; empty if it has no such one.
     private static func text(_ span: RecordedSpan, _ name: String) -> String {
         guard let value = span.attributes.get(name) else { return "" }
         switch value {

@@ -2,7 +2,7 @@ import Engine
 import Ownership
 import WidgetModel
 
-/// A delivery machine, and what it was asked to do and was not told of yet: each test says what comes of it.
+/// A delivery machine, and its actions whose results it was not told yet: each test tells the results.
 struct DeliveryDesk: ~Copyable {
     static let app = BundleID("com.example.scores")
     static let upstream = DeliveryTarget(kind: .upstream, app: Self.app)
@@ -50,7 +50,7 @@ struct DeliveryDesk: ~Copyable {
         )
     }
 
-    /// What an engine says of a reload that is out.
+    /// The push that an engine gives for a reload that is out.
     func push(to token: String = "token", mayWait: Bool = true) -> OutgoingPush {
         OutgoingPush(
             token: DeviceToken(bytes: Array(token.utf8)),

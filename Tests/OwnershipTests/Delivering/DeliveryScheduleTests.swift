@@ -129,7 +129,7 @@ import WidgetModel
         #expect(schedule.heldUntil(Self.here, now: Self.start) == nil)
         #expect(schedule.steps(now: Self.start + .seconds(1)) == [.start(1), .start(2)])
         #expect(schedule.inWork == 3)
-        // What is in work is not begun twice, and is outdated until it is begun again.
+        // A delivery in work is not begun twice, and is outdated until it is begun again.
         #expect(!schedule.isOutdated(1))
         schedule.tryNow(Self.here, now: Self.start + .seconds(2))
         #expect(schedule.steps(now: Self.start + .seconds(2)) == [])

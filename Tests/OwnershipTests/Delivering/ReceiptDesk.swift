@@ -4,7 +4,7 @@ import WidgetModel
 
 @testable import Engine
 
-/// A receipt machine, and what stands for the engines: a list of what has completed for each partition.
+/// A receipt machine, and a stand-in for the engines: a list of completed pushes for each partition.
 struct ReceiptDesk {
     static let app = BundleID("com.example.scores")
 
@@ -17,9 +17,9 @@ struct ReceiptDesk {
     var machine: ReceiptMachine
     private var partitions: [Partition]
     var now = Instant(seconds: 1_793_638_800)
-    /// What was stored last.
+    /// The places that were stored last.
     private(set) var stored: [BundleID: [CompletionPlace?]] = [:]
-    /// What people were told of receivers' health.
+    /// The changes of receivers' health that people were told.
     private(set) var told: [TargetHealth.Change] = []
     private let settings: ReceiptMachine.Settings
 

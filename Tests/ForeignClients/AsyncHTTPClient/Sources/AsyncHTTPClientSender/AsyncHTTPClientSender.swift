@@ -3,7 +3,7 @@ import NIOCore
 import NIOSSL
 
 /// Sends widget pushes with async-http-client over one HTTP/2 connection, as APNSwift does: so many at once, then so many a
-/// second. Prints what became of them as one JSON object.
+/// second. Prints their outcome as one JSON object.
 @main
 struct AsyncHTTPClientSender {
     let options: [String: String]
@@ -29,7 +29,7 @@ struct AsyncHTTPClientSender {
         try await client.shutdown()
     }
 
-    /// What became of pushes: how many were sent, and the faults of those that were not answered 200.
+    /// The outcome of pushes: how many were sent, and the faults of those that were not answered 200.
     struct Tally {
         var sent = 0
         var lost: [String: Int] = [:]
