@@ -9,7 +9,8 @@ struct DueTimer {
     ///
     /// - Parameter wake: Is to call ``fired()`` first.
     mutating func set(_ next: Instant?, now: Instant, _ wake: @escaping @Sendable () async -> Void) {
-        guard let next, next < self.due else { return }
+        // A clock that is set forward passes what is due, and the task sleeps on.
+        guard let next, next < self.due || self.due <= now else { return }
         self.task?.cancel()
         self.due = next
         let wait = max(0, min((next - now).milliseconds, Interval.day.milliseconds))
