@@ -13,7 +13,7 @@ package struct StorageSizes: Hashable, Sendable {
     package var snapshots = 0
     /// The largest of them.
     package var largestSnapshot = 0
-    /// Timelines and the audit log.
+    /// The databases beside the log: timelines, the audit log, samples, receipts, decisions.
     package var archives = 0
     /// Everything else.
     package var other = 0
