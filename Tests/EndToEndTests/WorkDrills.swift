@@ -71,7 +71,7 @@ enum WorkDrills {
         try #require(try await Drilling.use("fairness: {undecided: 1h, pushMax: 1h}", gateway).status == 0)
         var lagging = try await Drill("A partition lags", gateway, prometheus)
         // Twice as many each time that all of them are decided before the next look, and no more than the drill needs.
-        var pushes = 100
+        var pushes = 1000
         try await lagging.isSeen(
             by: gateway,
             again: {
