@@ -10,18 +10,12 @@ extension CommandLog {
     }
 
     /// Asks a partition.
+    ///
+    /// - Parameter start: From when on the time counts for which the partition's owner is looked for; nil for now.
     package func ask<Question: EngineQuestion>(
         _ partition: PartitionID,
-        _ question: Question
-    ) async throws(Problem) -> Question.Answer {
-        try await self.ask(partition, question, since: .now)
-    }
-
-    /// - Parameter start: From when on the time counts for which the partition's owner is looked for.
-    private func ask<Question: EngineQuestion>(
-        _ partition: PartitionID,
         _ question: Question,
-        since start: ContinuousClock.Instant
+        since start: ContinuousClock.Instant? = nil
     ) async throws(Problem) -> Question.Answer {
         try await self.ask(partition, .engine(question.bytes), since: start) { owner, _ in
             try await owner.ask(question)
