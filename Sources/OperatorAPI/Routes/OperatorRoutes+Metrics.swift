@@ -141,7 +141,8 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let stats = PartitionStats(of: try await self.log.askPresent(TotalsQuestion()))
+        let totals = try await self.log.askPresent(TotalsQuestion())
+        let stats = PartitionStats(of: totals)
         text.add(stats)
         text.add("freshet_outcomes_total", .counter, "Matched instances by final outcome.", by: "outcome", stats) {
             let outcomes = $0.outcomes
@@ -207,7 +208,7 @@ extension OperatorRoutes {
                 )
             }
         )
-        try await self.addRepeats(&text)
+        self.addRepeats(&text, totals)
         self.addShares(&text)
         text.add(
             "freshet_log_applied_position",
@@ -226,15 +227,17 @@ extension OperatorRoutes {
     }
 
     /// How far back repeats are recognised: with more pushes than `limits.maxRepeatEntries` that grows shorter.
-    private func addRepeats(_ text: inout PrometheusText) async throws(Problem) {
+    private func addRepeats(
+        _ text: inout PrometheusText,
+        _ totals: [(partition: PartitionID, answer: EngineStats)]
+    ) {
         let now = self.clock.now()
-        let windows = try await self.log.askPresent(TotalsQuestion())
         text.add(
             "freshet_repeat_window_seconds",
             .gauge,
             "Age of the oldest push whose repeat is recognised.",
             by: "partition",
-            windows.map {
+            totals.map {
                 ("\($0.partition)", Int(($0.answer.rememberedSince.map { now - $0 } ?? .zero).milliseconds / 1000))
             }
         )
@@ -243,7 +246,7 @@ extension OperatorRoutes {
             .gauge,
             "Pushes whose repeats are recognised.",
             by: "partition",
-            windows.map { ("\($0.partition)", $0.answer.pushesRemembered) }
+            totals.map { ("\($0.partition)", $0.answer.pushesRemembered) }
         )
     }
 
