@@ -49,14 +49,7 @@ struct PrometheusText {
     mutating func histograms(_ name: String, _ help: String, _ all: [Histogram]) {
         guard !all.isEmpty else { return }
         self.begin(name, .histogram, help)
-        for one in all {
-            for (bound, count) in one.buckets {
-                self.line("\(name)_bucket", one.labels + [("le", "\(bound)")], Double(count))
-            }
-            self.line("\(name)_bucket", one.labels + [("le", "+Inf")], Double(one.count))
-            self.line("\(name)_sum", one.labels, one.sum)
-            self.line("\(name)_count", one.labels, Double(one.count))
-        }
+        for one in all { self.lines(name, one) }
     }
 
     /// A metric that was reported through swift-metrics; nothing if its name is in the text already.
@@ -71,20 +64,26 @@ struct PrometheusText {
                 self.line(family.name, labels, series.value)
                 continue
             }
-            for (bound, count) in zip(MetricFamily.bounds, series.buckets) {
-                self.line("\(family.name)_bucket", labels + [("le", "\(bound)")], Double(count))
-            }
-            if family.kind == .histogram {
-                self.line("\(family.name)_bucket", labels + [("le", "+Inf")], Double(series.count))
-            }
-            self.line("\(family.name)_sum", labels, series.sum)
-            self.line("\(family.name)_count", labels, Double(series.count))
+            let buckets = Array(zip(MetricFamily.bounds, series.buckets))
+            self.lines(family.name, Histogram(labels: labels, buckets: buckets, count: series.count, sum: series.sum))
         }
     }
 
     private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         self.names.insert(name)
         self.text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    /// A summary is a histogram without buckets.
+    private mutating func lines(_ name: String, _ one: Histogram) {
+        for (bound, count) in one.buckets {
+            self.line("\(name)_bucket", one.labels + [("le", "\(bound)")], Double(count))
+        }
+        if !one.buckets.isEmpty {
+            self.line("\(name)_bucket", one.labels + [("le", "+Inf")], Double(one.count))
+        }
+        self.line("\(name)_sum", one.labels, one.sum)
+        self.line("\(name)_count", one.labels, Double(one.count))
     }
 
     private mutating func line(_ name: String, _ labels: [(String, String)], _ value: Double) {
