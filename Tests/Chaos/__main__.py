@@ -4,12 +4,13 @@
 
 Three brokers and three gateways on loopback; the gateways' clocks are minutes apart. In each round one or two of them, chosen by the seed,
 are killed with -9, stopped for a while, or ended in order, under pushes, registrations and event streams of clients that are not ours
-(httpx). At the end the gateways are ended, their logs are read from the brokers by `freshet log export` and `freshet log outputs`, and
-compared with every answer and with what the streams told (checker.py). Then faults are planted in what was read, which the checker has
+(httpx), and deliver to an upstream and a webhook. At the end the gateways are ended, their logs are read from the brokers by `freshet log export` and `freshet log outputs`, and
+compared with every answer, with what the streams told, and with what was delivered (checker.py). Then faults are planted in what was read, which the checker has
 to find.
 
 It fails if something accepted is not in the log, if a known host's push or stream is refused, if a cause has two reloads or two charges, if
-a reader of a stream was not told of a reload, or again of one that it had acknowledged, if the partitions are not shared out again within
+a reload was not told to a reader of a stream or not delivered, or delivered and not committed, if a reader was told again of one that it had
+acknowledged, if the partitions are not shared out again within
 minutes, or if the checker misses a planted fault. Times are printed, and fail nothing.
 """
 
@@ -32,6 +33,7 @@ import checker  # noqa: E402
 from machines import APP, Cluster, Gateway, Machine  # noqa: E402
 from streams import HOSTS, Streams, is_followed  # noqa: E402
 from traffic import Traffic  # noqa: E402
+from upstream import Upstream, delivery  # noqa: E402
 
 PARTITIONS = 8
 #: What happens in a round, and how often of 18.
@@ -192,9 +194,10 @@ def dump(cluster: Cluster, name: str) -> None:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
 
 
-async def play(told: argparse.Namespace, cluster: Cluster) -> Chaos:
+async def play(told: argparse.Namespace, cluster: Cluster, upstream: Upstream) -> Chaos:
     traffic = Traffic(cluster, APP, cluster.folder / "answers.ndjson", told.seed)
-    traffic.is_followed, traffic.favourites = is_followed, list(HOSTS)
+    traffic.is_followed, traffic.favourites, traffic.delivery = is_followed, list(HOSTS), delivery
+    serving = asyncio.create_task(upstream.run())
     streams = Streams(traffic, cluster.folder / "streams.ndjson", told.seed)
     chaos = Chaos(cluster, traffic, streams, told)
     running, reading = asyncio.create_task(traffic.run()), asyncio.create_task(streams.run())
@@ -209,6 +212,7 @@ async def play(told: argparse.Namespace, cluster: Cluster) -> Chaos:
         await running
         await asyncio.to_thread(cluster.wait_settled)
         await streams.finish(reading)
+        await upstream.finish(traffic)
     finally:
         for machine in cluster.machines:
             if machine.is_paused:
@@ -218,6 +222,9 @@ async def play(told: argparse.Namespace, cluster: Cluster) -> Chaos:
         await asyncio.gather(running, reading, return_exceptions=True)
         streams.close()
         await traffic.close()
+        upstream.is_over.set()
+        await serving
+        upstream.close()
     return chaos
 
 
@@ -234,13 +241,16 @@ def main() -> int:
     told = parser.parse_args()
     folder = told.folder or pathlib.Path(tempfile.mkdtemp(prefix="freshet-chaos-"))
     say(f"seed {told.seed}, {told.rounds} rounds, in {folder}")
-    cluster = Cluster(folder, str(told.program.resolve()), str(told.nats), PARTITIONS, "    budget: unlimited\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    upstream = Upstream(folder, told.seed)
+    cluster = Cluster(
+        folder, str(told.program.resolve()), str(told.nats), PARTITIONS, "    budget: unlimited\n" + upstream.app_settings)
     set_clocks(cluster, told.clocks)
     begun = time.monotonic()
     try:
         cluster.start()
         say(f"three gateways share {PARTITIONS} partitions on three brokers; their clocks are {told.clocks} s ahead, right, and {told.clocks} s behind")
-        chaos = asyncio.run(play(told, cluster))
+        chaos = asyncio.run(play(told, cluster, upstream))
         cluster.wait_settled()
         statuses = [gateway.end(120) for gateway in cluster.gateways]
         for name in ("export", "outputs"):
@@ -262,6 +272,8 @@ def main() -> int:
     say(f"sent again: {counts['again']} times; never answered: {counts['unanswered']}; 409 to a registration sent again: {counts['stale']}")
     say(f"event streams: {len(chaos.streams.readers)} readers, {told_of['session']} sessions, {told_of['told']} reloads told, "
         f"{told_of['acknowledged']} acknowledged, {told_of['gap']} gaps")
+    say(f"deliveries: {len(evidence.deliveries)}, {sum(one['status'] != 200 for one in evidence.deliveries)} of them refused; "
+        f"{evidence.delivered_again} came again under an id that had been answered")
     say(f"in the log: {len(evidence.entries)} records, {len(found)} reloads, {sum(one['charged'] for one in found)} of them charged")
     say(f"takeovers: {quantiles(chaos.takeovers)}")
     for kind, gaps in sorted(chaos.gaps.items()):

@@ -1,11 +1,11 @@
 """Compares what clients were answered and told with what the log holds. It knows nothing of the gateway but its JSON.
 
-    checker.py FOLDER --partitions 8        the folder of a run: answers, streams, export and outputs, each .ndjson
+    checker.py FOLDER --partitions 8        the folder of a run: answers, streams, deliveries, export and outputs, each .ndjson
     checker.py --self-test
 
 Answers are what a client has at last been told, a line each: `{"what": "push" | "targeted" | "registration", "id": …, "host": …,
-"revision": …, "status": …}`. Streams are what readers of event streams have met, in order. Export is of `freshet log export`, outputs of
-`freshet log outputs`.
+"revision": …, "status": …}`. Streams are what readers of event streams have met, in order; deliveries are what an upstream and a webhook
+were sent. Export is of `freshet log export`, outputs of `freshet log outputs`.
 """
 
 import argparse
@@ -24,6 +24,7 @@ Wrong = dict[str, list[str]]
 class Evidence:
     answers: list[dict]
     streams: list[dict]
+    deliveries: list[dict]
     entries: list[dict]
     outputs: list[dict]
     partitions: int
@@ -33,7 +34,7 @@ class Evidence:
         def lines(name: str) -> list[dict]:
             return [json.loads(line) for line in (folder / f"{name}.ndjson").read_text().splitlines() if line]
 
-        return cls(lines("answers"), lines("streams"), lines("export"), lines("outputs"), partitions)
+        return cls(lines("answers"), lines("streams"), lines("deliveries"), lines("export"), lines("outputs"), partitions)
 
     @property
     def reloads(self) -> list[dict]:
@@ -44,12 +45,19 @@ class Evidence:
                 found.append({**one, "place": f"partition {line['partition']} output {line['output']}"})
         return found
 
+    @property
+    def delivered_again(self) -> int:
+        """How often something came once more under an id that had been answered 200."""
+        ids = collections.Counter(one["id"] for one in self.deliveries if one["status"] == 200)
+        return ids.total() - len(ids)
+
 
 def check(evidence: Evidence) -> Wrong:
-    wrong: Wrong = {kind: [] for kind in ("lost", "refused", "issued twice", "charged twice", "not told", "told again")}
+    wrong: Wrong = {kind: [] for kind in ("lost", "refused", "issued twice", "charged twice", "not issued", "not told", "told again")}
     check_answers(evidence, wrong)
     check_reloads(evidence, wrong)
     check_streams(evidence, wrong)
+    check_deliveries(evidence, wrong)
     return wrong
 
 
@@ -127,6 +135,22 @@ def check_streams(evidence: Evidence, wrong: Wrong) -> None:
                 wrong["not told"].append(f"{reader} was not told of {one['reload']} of {one['host']}, {one['place']}")
 
 
+def check_deliveries(evidence: Evidence, wrong: Wrong) -> None:
+    """A webhook gets each reload of its hosts, and none that is not committed; an upstream gets a push for a host with reloads."""
+    issued = {one["reload"] for one in evidence.reloads}
+    got, tokens = set(), set()
+    for one in evidence.deliveries:
+        wrong["not issued"] += [f"a webhook got {reload}, which is in no output" for reload in one.get("reloads", []) if reload not in issued]
+        if one["status"] == 200:
+            got.update(one.get("reloads", []))
+            tokens.add(one.get("token"))
+    ways = {entry["host"]: (entry.get("delivery"), entry["token"]) for entry in evidence.entries if entry["record"] == "register"}
+    for one in evidence.reloads:
+        way, token = ways.get(one["host"], (None, None))
+        if (way == "webhook" and one["reload"] not in got) or (way == "apns" and token not in tokens):
+            wrong["not told"].append(f"{one['reload']} of {one['host']}, {one['place']}, was not delivered")
+
+
 def is_good(wrong: Wrong) -> bool:
     return not any(wrong.values())
 
@@ -139,6 +163,7 @@ def faults(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
     yield from faults_of_entries(good)
     yield from faults_of_reloads(good)
     yield from faults_of_streams(good)
+    yield from faults_of_deliveries(good)
 
 
 def faults_of_entries(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
@@ -200,6 +225,21 @@ def faults_of_streams(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]
         yield "a stream was refused", {"refused"}, dataclasses.replace(good, streams=[*good.streams, refused])
 
 
+def faults_of_deliveries(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]]:
+    def but(deliveries: list[dict]) -> Evidence:
+        return dataclasses.replace(good, deliveries=deliveries)
+
+    posts = [one for one in good.deliveries if one["what"] == "webhook" and one["status"] == 200]
+    if posts:
+        reload = posts[0]["reloads"][0]
+        yield "a webhook did not get a reload", {"not told"}, but([one for one in good.deliveries if reload not in one.get("reloads", [])])
+        yield "a webhook got a reload early", {"not issued"}, but([*good.deliveries, {**posts[0], "reloads": ["none"]}])
+    pushes = [one for one in good.deliveries if one["what"] == "apns" and one["status"] == 200]
+    if pushes:
+        token = pushes[0]["token"]
+        yield "an upstream did not get a push", {"not told"}, but([one for one in good.deliveries if one.get("token") != token])
+
+
 def check_the_checker(good: Evidence) -> list[str]:
     """Plants faults in evidence that is good, one at a time; what was not found, or found as another."""
     missed = []
@@ -225,8 +265,14 @@ def self_test() -> list[str]:
             # Events that were on their way meanwhile.
             {**own, "what": "told", "reload": "r3", "host": "host-2"}, {**own, "what": "caught up"},
         ],
+        deliveries=[
+            {"what": "webhook", "id": "d", "reloads": ["r4"], "status": 503}, {"what": "webhook", "id": "d", "reloads": ["r4"], "status": 200},
+            {"what": "apns", "id": "e", "token": "05", "status": 200},
+        ],
         entries=[
-            {"partition": 0, "record": "register", "host": "host-1", "revision": 1},
+            {"partition": 0, "record": "register", "host": "host-1", "revision": 1, "token": "01"},
+            {"partition": 0, "record": "register", "host": "host-4", "revision": 1, "token": "04", "delivery": "webhook"},
+            {"partition": 0, "record": "register", "host": "host-5", "revision": 1, "token": "05", "delivery": "apns"},
             {"partition": 0, "record": "push", "id": "A", "host": "host-1"},
             {"partition": 0, "record": "push", "id": "B"}, {"partition": 1, "record": "push", "id": "B"},
         ],
@@ -234,6 +280,8 @@ def self_test() -> list[str]:
             {**reload, "output": 1, "reload": "r1", "causes": ["added"], "charged": False},
             {**reload, "output": 2, "reload": "r2", "causes": ["push"], "charged": True, "push": "a"},
             {**reload, "output": 3, "host": "host-2", "reload": "r3", "causes": ["added"], "charged": False},
+            {**reload, "output": 4, "host": "host-4", "reload": "r4", "causes": ["added"], "charged": False},
+            {**reload, "output": 5, "host": "host-5", "reload": "r5", "causes": ["added"], "charged": False},
         ],
         partitions=2,
     )
@@ -241,8 +289,8 @@ def self_test() -> list[str]:
     missed = check_the_checker(good)
     if not is_good(said):
         missed.append(f"good evidence is found bad: {said}")
-    if (count := len(list(faults(good)))) != 13:
-        missed.append(f"{count} faults were planted, not 13")
+    if (count := len(list(faults(good)))) != 16:
+        missed.append(f"{count} faults were planted, not 16")
     return missed
 
 

@@ -14,14 +14,15 @@ import time
 import httpx
 
 from traffic import Traffic
+from upstream import delivery
 
 #: Hosts with a stream of their own, by number. The app's reader acknowledges for those that end with 7.
 HOSTS = (3, 13, 23, 33, 43, 53)
 
 
 def is_followed(number: int) -> bool:
-    """Whether a reader acknowledges for a host, and no other client does."""
-    return number in HOSTS or number % 10 == 7
+    """Whether a reader, an upstream or a webhook acknowledges for a host, and no other client does."""
+    return number in HOSTS or number % 10 == 7 or delivery(number) != "stream"
 
 
 class Streams:

@@ -36,6 +36,7 @@ partitions: {partitions}
 tls: {{certificate: {folder}/certs/server.pem, key: {folder}/certs/server.key}}
 listeners: {{push: {{port: {push}}}, host: {{port: {host}}}, ops: {{port: {ops}}}}}
 log: {{level: info, format: json}}
+deliveries: {{allowedNetworks: [127.0.0.0/8]}}
 journal:
   jetstream:
     servers: {servers}

@@ -37,6 +37,8 @@ class Traffic:
         #: Whether a host of this number is acknowledged for by others, who read event streams; those in the list get a fourth of the pushes.
         self.is_followed: Callable[[int], bool] = lambda number: False
         self.favourites: list[int] = []
+        #: How the reloads of a host of this number reach it.
+        self.delivery: Callable[[int], str] = lambda number: "stream"
         self.is_over = False
         self.counts = dict.fromkeys(
             ("push", "targeted", "registration", "repeat", "acknowledgement", "unanswered", "again", "stale"), 0)
@@ -156,7 +158,7 @@ class Traffic:
         # Widgets are added and none is taken away, so that each is added once.
         widgets = [{"id": f"w{i}", "kind": "scores", "family": "systemSmall", "configuration": {"team": TEAMS[(number + i) % len(TEAMS)]}}
                    for i in range(min(1 + revision // 4, 3))]
-        body = {"app": self.app, "host": f"host-{number}", "revision": revision, "instances": widgets}
+        body = {"app": self.app, "host": f"host-{number}", "revision": revision, "delivery": self.delivery(number), "instances": widgets}
         answer, times = await self.send("host", "PUT", f"/v1/hosts/{number:064x}/widgets", body, {"content-type": "application/json"})
         if answer is None:
             return
