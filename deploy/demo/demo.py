@@ -79,6 +79,8 @@ class Demo:
         self.reloads: collections.Counter = collections.Counter()
         self.to_acknowledge: asyncio.Queue = asyncio.Queue()
         self.reload_seen = asyncio.Event()
+        #: Of the event stream, and of what it brings.
+        self.readers: list[asyncio.Task] = []
 
     def client(self, port: int, limits: httpx.Limits) -> httpx.AsyncClient:
         return httpx.AsyncClient(
@@ -87,11 +89,11 @@ class Demo:
 
     # Hosts
 
-    async def register(self, first: int = 0) -> None:
-        say(f"registering {self.options.hosts - first:,} hosts with {3 * (self.options.hosts - first):,} widget instances")
+    async def register(self) -> None:
+        say(f"registering {self.options.hosts:,} hosts with {3 * self.options.hosts:,} widget instances")
         started = time.monotonic()
         refused = 0
-        for start in range(first, self.options.hosts, 500):
+        for start in range(0, self.options.hosts, 500):
             end = min(start + 500, self.options.hosts)
             lines = "\n".join(json.dumps(registration(number)) for number in range(start, end))
             while True:
@@ -241,15 +243,18 @@ class Demo:
 
     async def run(self) -> bool:
         await self.register()
-        tasks = [asyncio.create_task(self.follow()), asyncio.create_task(self.acknowledge())]
+        self.readers = [asyncio.create_task(self.follow()), asyncio.create_task(self.acknowledge())]
         try:
             return await self.play()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await self.end_readers()
             for client in (self.host, self.push, self.ops):
                 await client.aclose()
+
+    async def end_readers(self) -> None:
+        for reader in self.readers:
+            reader.cancel()
+        await asyncio.gather(*self.readers, return_exceptions=True)
 
     async def play(self) -> bool:
         say("following the reloads of all hosts on one event stream; each is acknowledged as it arrives")

@@ -68,15 +68,26 @@ class Night(demo.Demo):
         return adds_up
 
     async def register_many(self) -> None:
-        """Hosts until there are so many widgets, and what they show first is acknowledged."""
-        self.options.hosts, first = max(self.options.hosts, self.options.widgets // 3), self.options.hosts
+        """Hosts until there are so many widgets. The program plays them, since these clients would take an hour for a million."""
         # The page shows nothing any more, since its provider is away.
         page = (await self.ops.get("/v1/stats")).json()["reloads"]["outstanding"]
-        await super().register(first)
-        # All others are acknowledged, and counted, which the gateway does now and then.
+        await self.end_readers()
+        told = self.options
+        hosts = max(0, told.widgets // 3 - told.hosts)
+        scenario = self.options.folder / "many.yaml"
+        scenario.write_text(f"for: 1s\nsettle: 30m\nhosts: {{count: {hosts}, widgets: 3, app: true}}\nloads: [{{send: signals, rate: 10}}]\n")
+        demo.say(f"registering {hosts:,} hosts more, which acknowledge what they show first")
+        started = time.monotonic()
+        generator = await asyncio.create_subprocess_exec(
+            told.program, "bench", str(scenario), "--push-port", str(told.push_port), "--host-port", str(told.host_port), "--ca", told.ca,
+            "--key", told.key, "--kid", told.kid, "--team", told.team, stdout=asyncio.subprocess.DEVNULL)
+        if await generator.wait() != 0:
+            raise RuntimeError(f"freshet bench {scenario} ended with {generator.returncode}")
+        demo.say(f"  {told.widgets:,} widgets after {time.monotonic() - started:.0f} s")
+        # All are acknowledged, and counted, which the gateway does now and then.
         while True:
             stats, budget = [(await self.ops.get(path)).json() for path in ("/v1/stats", "/v1/budget")]
-            if stats["reloads"]["outstanding"] <= page and budget.get("instances", 0) >= 3 * self.options.hosts:
+            if stats["reloads"]["outstanding"] <= page and budget.get("instances", 0) >= 3 * (told.hosts + hosts):
                 return
             await asyncio.sleep(1)
 
@@ -178,6 +189,7 @@ def main() -> int:
     parser.add_argument("--state", required=True, type=pathlib.Path, help="what the page's timeline provider tells")
     parser.add_argument("--provider-pid", required=True, type=int, help="the timeline provider, which is ended for the picture of an incident")
     parser.add_argument("--folder", required=True, type=pathlib.Path, help="where the pictures go")
+    parser.add_argument("--program", required=True, help="the program freshet")
     parser.add_argument("--widgets", type=int, default=0, help="how many there are in the last picture; 0 for no such picture")
     told = parser.parse_args()
 

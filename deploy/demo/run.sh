@@ -124,7 +124,7 @@ if [ -n "${PICTURES:-}" ]; then
     start_page
     trap 'kill "$provider_pid" "$page_pid" 2>/dev/null || true; stop' EXIT
     .venv/bin/python deploy/demo/pictures.py "${told[@]}" --page "$page_url" --state "$demo/state.json" \
-        --provider-pid "$provider_pid" --folder "$PICTURES" --widgets "${WIDGETS:-0}"
+        --provider-pid "$provider_pid" --program "$program" --folder "$PICTURES" --widgets "${WIDGETS:-0}"
     exit
 fi
 
