@@ -138,16 +138,16 @@ def check_streams(evidence: Evidence, wrong: Wrong) -> None:
 def check_deliveries(evidence: Evidence, wrong: Wrong) -> None:
     """A webhook gets each reload of its hosts, and none that is not committed; an upstream gets a push for a host with reloads."""
     issued = {one["reload"] for one in evidence.reloads}
-    got, tokens = set(), set()
+    got, reached = set(), set()
     for one in evidence.deliveries:
         wrong["not issued"] += [f"a webhook got {reload}, which is in no output" for reload in one.get("reloads", []) if reload not in issued]
         if one["status"] == 200:
             got.update(one.get("reloads", []))
-            tokens.add(one.get("token"))
-    ways = {entry["host"]: (entry.get("delivery"), entry["token"]) for entry in evidence.entries if entry["record"] == "register"}
+            reached.add(one.get("host"))
+    ways = {entry["host"]: entry.get("delivery") for entry in evidence.entries if entry["record"] == "register"}
     for one in evidence.reloads:
-        way, token = ways.get(one["host"], (None, None))
-        if (way == "webhook" and one["reload"] not in got) or (way == "apns" and token not in tokens):
+        way = ways.get(one["host"])
+        if (way == "webhook" and one["reload"] not in got) or (way == "apns" and one["host"] not in reached):
             wrong["not told"].append(f"{one['reload']} of {one['host']}, {one['place']}, was not delivered")
 
 
@@ -236,8 +236,8 @@ def faults_of_deliveries(good: Evidence) -> Iterator[tuple[str, set[str], Eviden
         yield "a webhook got a reload early", {"not issued"}, but([*good.deliveries, {**posts[0], "reloads": ["none"]}])
     pushes = [one for one in good.deliveries if one["what"] == "apns" and one["status"] == 200]
     if pushes:
-        token = pushes[0]["token"]
-        yield "an upstream did not get a push", {"not told"}, but([one for one in good.deliveries if one.get("token") != token])
+        host = pushes[0]["host"]
+        yield "an upstream did not get a push", {"not told"}, but([one for one in good.deliveries if one.get("host") != host])
 
 
 def check_the_checker(good: Evidence) -> list[str]:
@@ -267,12 +267,12 @@ def self_test() -> list[str]:
         ],
         deliveries=[
             {"what": "webhook", "id": "d", "reloads": ["r4"], "status": 503}, {"what": "webhook", "id": "d", "reloads": ["r4"], "status": 200},
-            {"what": "apns", "id": "e", "token": "05", "status": 200},
+            {"what": "apns", "id": "e", "host": "host-5", "status": 200},
         ],
         entries=[
-            {"partition": 0, "record": "register", "host": "host-1", "revision": 1, "token": "01"},
-            {"partition": 0, "record": "register", "host": "host-4", "revision": 1, "token": "04", "delivery": "webhook"},
-            {"partition": 0, "record": "register", "host": "host-5", "revision": 1, "token": "05", "delivery": "apns"},
+            {"partition": 0, "record": "register", "host": "host-1", "revision": 1},
+            {"partition": 0, "record": "register", "host": "host-4", "revision": 1, "delivery": "webhook"},
+            {"partition": 0, "record": "register", "host": "host-5", "revision": 1, "delivery": "apns"},
             {"partition": 0, "record": "push", "id": "A", "host": "host-1"},
             {"partition": 0, "record": "push", "id": "B"}, {"partition": 1, "record": "push", "id": "B"},
         ],

@@ -69,7 +69,7 @@ class Upstream:
         if scope["path"] == "/reloads":
             what = {"what": WEBHOOK, "id": headers[b"freshet-id"].decode(), "reloads": [one["id"] for one in json.loads(text)["reloads"]]}
         else:
-            what = {"what": APNS, "id": headers[b"apns-id"].decode(), "token": scope["path"].rpartition("/")[2]}
+            what = {"what": APNS, "id": headers[b"apns-id"].decode(), "host": f"host-{int(scope['path'].rpartition('/')[2], 16)}"}
         # Before the answer: what is not answered may have been done.
         self.file.write(json.dumps({**what, "status": status}) + "\n")
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"application/json")]})
