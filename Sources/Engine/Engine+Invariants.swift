@@ -31,6 +31,7 @@ extension Engine {
             let indexed = self.registry.pushEnabledCount(app: self.catalogue.apps[app].id)
             if indexed != count { faults.append("app \(app): \(count) push-enabled instances, \(indexed) indexed") }
         }
+        faults += self.catalogue.checkInvariants()
         faults += self.ledger.checkInvariants(isRecordDone: self.isRecordDone)
         faults += self.channels.checkInvariants()
         faults += self.registry.checkInvariants()

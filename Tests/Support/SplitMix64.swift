@@ -16,6 +16,9 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// A number from 0 to less than `bound`, which is at least 1.
+    package mutating func below(_ bound: Int) -> Int { Int(self.next() % UInt64(bound)) }
+
     /// True `numerator` times in `denominator`.
     package mutating func chance(_ numerator: UInt64, in denominator: UInt64) -> Bool {
         self.next() % denominator < numerator

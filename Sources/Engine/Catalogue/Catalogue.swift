@@ -295,6 +295,31 @@ extension Catalogue {
     }
 }
 
+// MARK: - Invariants
+
+extension Catalogue {
+    /// The violated invariants; empty unless there is a bug. O(kinds).
+    func checkInvariants() -> [String] {
+        var faults: [String] = []
+        for app in self.apps.indices.map({ AppNumber($0) }) {
+            let names = self[app].kinds.map { self[$0].name }
+            if !zip(names, names.dropFirst()).allSatisfy({ $0 < $1 }) {
+                faults.append("app \(app): its kinds are not sorted")
+            }
+            if !self[app].kinds.allSatisfy({ self[$0].app == app }) {
+                faults.append("app \(app): lists another's kind")
+            }
+        }
+        if self.apps.reduce(0, { $0 + $1.kinds.count }) != self.kinds.count {
+            faults.append("a kind is in no app's list")
+        }
+        for kind in self.kinds where kind.pausedUntil != max(kind.ownPausedUntil, self[kind.app].pausedUntil) {
+            faults.append("kind \(kind.name): paused until another instant than it and its app")
+        }
+        return faults
+    }
+}
+
 extension BudgetPolicy {
     /// The same numbers without the texts, which would be counted references whenever the policy is passed on.
     var withoutTexts: BudgetPolicy {

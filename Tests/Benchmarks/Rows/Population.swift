@@ -108,8 +108,6 @@ struct Population {
 }
 
 extension SplitMix64 {
-    mutating func below(_ bound: Int) -> Int { Int(self.next() % UInt64(bound)) }
-
     /// From 0 to less than 1.
     mutating func unit() -> Double { Double(self.next() >> 11) * 0x1p-53 }
 }

@@ -1,0 +1,99 @@
+import Storage
+import TestSupport
+import Testing
+import WidgetModel
+
+@testable import Engine
+
+/// The part alone: causes in the lists of instances and of reloads, against arrays.
+@Suite struct ReloadsTests {
+    /// The same as plain values: by list the pushes in it, and by push the instances that it waits for.
+    private struct Model {
+        var lists: [[(cause: CauseNumber, push: PushNumber)]]
+        var waiting: Set<CauseNumber> = []
+    }
+
+    private static func cause(_ push: PushNumber, for instance: Int) -> Reloads.Cause {
+        Reloads.Cause(
+            push: push,
+            instance: InstanceNumber(instance),
+            collapseTag: 0,
+            expiresAt: .distantFuture,
+            priority: .high,
+            isScheduled: false
+        )
+    }
+
+    private static func causes(_ reloads: borrowing Reloads, in list: CauseList) -> [CauseNumber] {
+        var found: [CauseNumber] = []
+        var cause = list.head
+        while !cause.isNone {
+            found.append(cause)
+            #expect(reloads[cause].previous == found.dropLast().last ?? .none)
+            cause = reloads[cause].next
+        }
+        #expect(found.last ?? .none == list.tail && found.count == Int(list.count))
+        return found
+    }
+
+    private static func waiting(_ reloads: borrowing Reloads, of push: PushNumber) -> Set<CauseNumber> {
+        var found: Set<CauseNumber> = []
+        var cause = reloads.firstWaiting(of: push)
+        while !cause.isNone {
+            #expect(found.insert(cause).inserted)
+            cause = reloads[cause].nextOfPush
+        }
+        return found
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, 4]) func `lists and pushes find what arrays do`(seed: UInt64) {
+        var dice = SplitMix64(seed: seed)
+        var reloads = Reloads()
+        let (instances, pushes) = (5, 7)
+        var lists = (0..<instances * 2).map { _ in CauseList() }
+        var model = Model(lists: lists.map { _ in [] })
+        for _ in 0..<2_000 {
+            let instance = dice.below(instances)
+            let push = PushNumber(dice.below(pushes))
+            let place = model.lists[instance].isEmpty ? nil : dice.below(model.lists[instance].count)
+            switch (dice.below(9), place) {
+            case (0...3, _), (_, nil):
+                reloads.append(Self.cause(push, for: instance), to: &lists[instance])
+                model.lists[instance].append((lists[instance].tail, push))
+                model.waiting.insert(lists[instance].tail)
+            case (4, let place?):
+                let gone = model.lists[instance].remove(at: place).cause
+                reloads.remove(gone, from: &lists[instance])
+                model.waiting.remove(gone)
+            case (5...6, let place?):
+                // A reload serves it: it goes into the reload's list, and waits no more.
+                let moved = model.lists[instance].remove(at: place)
+                var served = lists[instances + instance]
+                reloads.move(moved.cause, from: &lists[instance], to: &served)
+                lists[instances + instance] = served
+                reloads.endWaiting(moved.cause)
+                model.lists[instances + instance].append(moved)
+                model.waiting.remove(moved.cause)
+            case (7, let place?):
+                reloads.replace(model.lists[instance][place].cause, with: Self.cause(push, for: instance))
+                model.lists[instance][place].push = push
+            default:
+                reloads.release(lists[instances + instance])
+                (lists[instances + instance], model.lists[instances + instance]) = (CauseList(), [])
+            }
+        }
+        let copy = reloads.duplicate()
+        let count = reloads.causeCount
+        #expect(count == model.lists.reduce(0) { $0 + $1.count } && count > 20)
+        for (list, expected) in zip(lists, model.lists) {
+            #expect(Self.causes(reloads, in: list) == expected.map(\.cause))
+            #expect(Self.causes(copy, in: list) == expected.map(\.cause))
+            #expect(expected.allSatisfy { reloads[$0.cause].push == $0.push })
+        }
+        for push in (0..<pushes).map({ PushNumber($0) }) {
+            let expected = model.lists.joined().filter { $0.push == push && model.waiting.contains($0.cause) }
+            #expect(Self.waiting(reloads, of: push) == Set(expected.map(\.cause)))
+            #expect(Self.waiting(copy, of: push) == Set(expected.map(\.cause)))
+        }
+    }
+}
