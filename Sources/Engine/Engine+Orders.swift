@@ -72,11 +72,7 @@ extension Engine {
             let node = self.reloads[slot]
             if self.isMeant(node, by: scope) {
                 cancelled += 1
-                self.reloads.remove(slot, from: &self.schedule[active: instance].pending)
-                self.schedule[active: instance].count(node.priority, -1)
-                let id = self.ledger[node.push].id
-                self.ledger.moveOutcome(of: node.push, from: .deferred, to: .cancelled, at: self.time)
-                self.note(instance, .cancelled, .cancelled, push: id)
+                self.endPending(slot, of: instance, .cancelled, .cancelled)
             }
             slot = node.next
         }

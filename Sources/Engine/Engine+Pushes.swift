@@ -210,26 +210,20 @@ extension Engine {
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
             // The pushes that waited already are decided first, and this one with them: nothing else changes.
-            return self.note(
-                instance,
-                .deferred,
-                push.priority == .low ? .waitsForAnother : self.schedule[active: instance].reason,
-                push: push.id,
-                until: self.schedule[active: instance].decidesAt
-            )
+            return self.noteWaiting(push, instance)
         }
         let reloads = self.schedule[active: instance].outstanding.last
         self.decide(instance, isOnce: push.isOnce)
         if push.notBefore > self.time {
             self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
         } else if self.schedule[active: instance].outstanding.last == reloads {
-            self.note(
-                instance,
-                .deferred,
-                push.priority == .low ? .waitsForAnother : self.schedule[active: instance].reason,
-                push: push.id,
-                until: self.schedule[active: instance].decidesAt
-            )
+            self.noteWaiting(push, instance)
         }
+    }
+
+    /// Notes that a push waits for what its instance waits for.
+    private mutating func noteWaiting(_ push: IncomingPush, _ instance: InstanceNumber) {
+        let reason = push.priority == .low ? .waitsForAnother : self.schedule[active: instance].reason
+        self.note(instance, .deferred, reason, push: push.id, until: self.schedule[active: instance].decidesAt)
     }
 }

@@ -149,7 +149,6 @@ extension Engine {
             Registry.Instance(host: host, kind: plan.kind)
         )
         self.schedule.insert(instance)
-        self.registry[usage: self.registry[host].app].textBytes += self.registry.textBytes(of: instance)
         self.adoptWindow(of: instance)
         let terms = self.terms(of: instance)
         self.schedule[cold: instance].firstWindow = terms.window.start
@@ -163,15 +162,12 @@ extension Engine {
         let registration = plan.registration
         self.moveBudget(of: instance, to: plan.kind)
         // The row of one that was never shown is live from its start; one that returns was remembered.
-        let app = self.app(of: instance)
         if !self.registry[instance].isLive {
             self.counters.tombstones -= 1
-            self.registry[usage: app].tombstones -= 1
+            self.count(instance, -1)
         }
         self.counters.instances += 1
         self.schedule.countLive(plan.kind, 1)
-        self.registry[usage: app].instances += 1
-        self.registry[usage: app].textBytes -= self.registry.textBytes(of: instance)
         if registration.pushEnabled { self.counters.pushEnabledInstances += 1 }
         self.registry[instance].isLive = true
         self.registry[instance].isOrphaned = false
@@ -185,7 +181,7 @@ extension Engine {
         self.setTags(of: instance, registration.tags)
         self.setCondition(of: instance, registration.when)
         self.setControlToken(of: instance, registration.controlToken)
-        self.registry[usage: app].textBytes += self.registry.textBytes(of: instance)
+        self.count(instance, 1)
         self.insertIntoIndex(instance, registration.configuration)
     }
 
@@ -247,7 +243,7 @@ extension Engine {
             return self.show(instance, plan)
         }
         if old.pushEnabled != new.pushEnabled { self.counters.pushEnabledInstances += new.pushEnabled ? 1 : -1 }
-        let textBytes = self.registry.textBytes(of: instance)
+        self.count(instance, -1)
         self.registry[instance].pushEnabled = new.pushEnabled
         self.setTags(of: instance, new.tags)
         self.setCondition(of: instance, new.when)
@@ -261,7 +257,7 @@ extension Engine {
             self.registry[instance].configuredAt = self.position
             self.schedule[active: instance].waiting.insert(ReloadCauses(.configured))
         }
-        self.registry[usage: self.app(of: instance)].textBytes += self.registry.textBytes(of: instance) - textBytes
+        self.count(instance, 1)
         self.insertIntoIndex(instance, new.configuration)
     }
 

@@ -75,10 +75,7 @@ extension Engine {
         self.registry[self.registry[instance].host].liveInstances -= 1
         self.counters.instances -= 1
         self.counters.tombstones += 1
-        let app = self.app(of: instance)
-        self.registry[usage: app].instances -= 1
-        self.registry[usage: app].tombstones += 1
-        self.registry[usage: app].textBytes -= self.registry.textBytes(of: instance)
+        self.count(instance, -1)
         if self.registry[instance].pushEnabled { self.counters.pushEnabledInstances -= 1 }
         if self.registry[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.registry[instance].isLive = false
@@ -86,7 +83,7 @@ extension Engine {
         self.schedule.remove(instance, of: self.registry[instance].kind, at: self.time)
         self.schedule.countLive(self.registry[instance].kind, -1)
         self.registry.clearDetails(of: instance)
-        self.registry[usage: app].textBytes += self.registry.textBytes(of: instance)
+        self.count(instance, 1)
         self.schedule.arm(instance, at: self.tombstoneEnd(of: instance))
     }
 
@@ -124,8 +121,7 @@ extension Engine {
             if end > self.time { return self.schedule.arm(instance, at: end) }
         }
         self.registry.unlink(instance)
-        self.registry[usage: self.app(of: instance)].tombstones -= 1
-        self.registry[usage: self.app(of: instance)].textBytes -= self.registry.textBytes(of: instance)
+        self.count(instance, -1)
         self.schedule.release(instance)
         self.registry.releaseInstance(instance)
         self.counters.tombstones -= 1

@@ -47,6 +47,17 @@ extension Engine {
         self.registry[usage: self.registry[host].app].textBytes += sign * bytes
     }
 
+    /// Counts an instance into its app's part, or out of it with -1: out before a change of its state or texts, and in afterwards.
+    mutating func count(_ instance: InstanceNumber, _ sign: Int) {
+        let app = self.app(of: instance)
+        if self.registry[instance].isLive {
+            self.registry[usage: app].instances += sign
+        } else {
+            self.registry[usage: app].tombstones += sign
+        }
+        self.registry[usage: app].textBytes += sign * self.registry.textBytes(of: instance)
+    }
+
     /// The app whose an instance is.
     func app(of instance: InstanceNumber) -> AppNumber { self.catalogue[self.registry[instance].kind].app }
 

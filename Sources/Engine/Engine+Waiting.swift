@@ -190,6 +190,21 @@ extension Engine {
         self.schedule[active: instance].minExpiry = earliest
     }
 
+    /// Ends a push that waits for an instance. O(1).
+    mutating func endPending(
+        _ cause: CauseNumber,
+        of instance: InstanceNumber,
+        _ end: PushOutcome,
+        _ reason: DecisionReason
+    ) {
+        let (push, priority) = (self.reloads[cause].push, self.reloads[cause].priority)
+        self.reloads.remove(cause, from: &self.schedule[active: instance].pending)
+        self.schedule[active: instance].count(priority, -1)
+        let id = self.ledger[push].id
+        self.ledger.moveOutcome(of: push, from: .deferred, to: end, at: self.time)
+        self.note(instance, end, reason, push: id)
+    }
+
     /// Ends the waiting pushes whose time is over. O(waiting).
     mutating func expirePending(of instance: InstanceNumber) {
         var earliest = Instant.distantFuture
@@ -197,11 +212,7 @@ extension Engine {
         while !slot.isNone {
             let node = self.reloads[slot]
             if node.expiresAt <= self.time {
-                self.reloads.remove(slot, from: &self.schedule[active: instance].pending)
-                self.schedule[active: instance].count(node.priority, -1)
-                let id = self.ledger[node.push].id
-                self.ledger.moveOutcome(of: node.push, from: .deferred, to: .expired, at: self.time)
-                self.note(instance, .expired, .expiration, push: id)
+                self.endPending(slot, of: instance, .expired, .expiration)
             } else {
                 earliest = min(earliest, node.expiresAt)
             }

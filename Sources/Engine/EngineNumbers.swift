@@ -11,7 +11,7 @@ extension NumberTag {
     enum HostContext {}
 }
 
-/// The number of a ``PendingCauses/Node``.
+/// The number of a ``Reloads/Cause``.
 typealias CauseNumber = Number<NumberTag.Cause>
 /// The number of a text in a ``TextStore``.
 typealias TextNumber = Number<NumberTag.Text>

@@ -7,69 +7,34 @@ import WidgetModel
 /// serves. The holder of a list knows its instance.
 struct Reloads: ~Copyable, Sendable {
     typealias Reload = ReloadTable.Row
-    typealias Cause = PendingCauses.Node
 
     private(set) var table: ReloadTable
-    private(set) var causes: PendingCauses
+    /// Written by the verbs of Reloads+Causes alone.
+    var causes: Table<NumberTag.Cause, Cause>
+    /// By the number of a push: the first of its causes that wait. As ``causes``.
+    var waiting = Column<CauseNumber>()
 
     /// None.
     init() {
         self.table = ReloadTable()
-        self.causes = PendingCauses()
+        self.causes = Table()
     }
 
-    /// Some that were read back.
-    init(table: consuming ReloadTable, causes: consuming PendingCauses) {
+    /// Some that were read back. O(causes).
+    init(table: consuming ReloadTable, causes: consuming Table<NumberTag.Cause, Cause>) {
         self.table = table
         self.causes = causes
+        self.joinAll()
     }
 
     /// The same under the same numbers. O(reloads and causes).
     func duplicate() -> Reloads { Reloads(table: self.table.duplicate(), causes: self.causes.duplicate()) }
 }
 
-// MARK: - Causes
-
 extension Reloads {
     /// How many pushes wait or are served, one for each instance that they matched.
     var causeCount: Int { self.causes.count }
 
-    @inline(__always)
-    subscript(cause: CauseNumber) -> Cause {
-        _read { yield self.causes[cause] }
-    }
-
-    /// Fetches a cause that is about to be read.
-    @inline(__always)
-    func prefetch(_ cause: CauseNumber) { self.causes.nodes.prefetch(cause) }
-
-    /// The first of the causes of a push that wait; ``Cause/nextOfPush`` leads to the others. O(1).
-    func firstWaiting(of push: PushNumber) -> CauseNumber { self.causes.firstWaiting(of: push) }
-
-    /// Notes that a reload serves a cause from now on. O(1).
-    mutating func endWaiting(_ cause: CauseNumber) { self.causes.endWaiting(cause) }
-
-    /// Adds a cause that waits at the end of a list. O(1).
-    mutating func append(_ cause: Cause, to list: inout CauseList) { self.causes.append(cause, to: &list) }
-
-    /// Takes a cause out of its list and forgets it. O(1).
-    mutating func remove(_ cause: CauseNumber, from list: inout CauseList) { self.causes.remove(cause, from: &list) }
-
-    /// Moves a cause from its list to the end of another. O(1).
-    mutating func move(_ cause: CauseNumber, from list: inout CauseList, to other: inout CauseList) {
-        self.causes.move(cause, from: &list, to: &other)
-    }
-
-    /// Puts another push in a cause's place in its list. O(1).
-    mutating func replace(_ cause: CauseNumber, with other: Cause) { self.causes.replace(cause, with: other) }
-
-    /// Forgets the causes of a list that nothing refers to any more. O(causes).
-    mutating func release(_ list: CauseList) { self.causes.release(list) }
-}
-
-// MARK: - Reloads
-
-extension Reloads {
     /// How many reloads are outstanding.
     var count: Int { self.table.count }
 

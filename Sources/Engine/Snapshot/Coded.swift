@@ -16,8 +16,8 @@ extension CauseList: Coded {
     }
 }
 
-extension PendingCauses.Node: Coded {
-    static let blank = PendingCauses.Node(
+extension Reloads.Cause: Coded {
+    static let blank = Reloads.Cause(
         push: .none,
         instance: .none,
         collapseTag: 0,
@@ -26,8 +26,8 @@ extension PendingCauses.Node: Coded {
         isScheduled: false
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> PendingCauses.Node {
-        PendingCauses.Node(
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Reloads.Cause {
+        Reloads.Cause(
             push: try coder.slot(self.push),
             instance: try coder.slot(self.instance),
             next: try coder.slot(self.next),

@@ -29,7 +29,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var instances = InstanceRows(free: [])
     private var configurations = ConfigurationCache()
     private var days = Table<RollingDay, RollingDay>()
-    private var causes = Table<NumberTag.Cause, PendingCauses.Node>()
+    private var causes = Table<NumberTag.Cause, Reloads.Cause>()
     private var reloads = ReloadTable(free: [], expecting: 0)
     private var pushes = Table<NumberTag.Push, PushTable.Row>()
     private var collapseIDs: [PushNumber: [UInt8]] = [:]
@@ -160,7 +160,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             self.days.restore(slot, try RollingDay().coded(by: &coder), blank: RollingDay())
         case .causes:
             let slot: CauseNumber = try self.slot(3, from: self.causes.end, &coder)
-            self.causes.restore(slot, try PendingCauses.Node.blank.coded(by: &coder), blank: .blank)
+            self.causes.restore(slot, try Reloads.Cause.blank.coded(by: &coder), blank: .blank)
         case .reloads:
             let slot: ReloadNumber = try self.slot(4, from: self.reloads.end, &coder)
             let row = try ReloadTable.Row.blank.coded(by: &coder)
@@ -340,7 +340,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.schedule.days = self.days
         engine.schedule.instanceTimers = Timers(startingAt: self.head.time)
         engine.schedule.hostTimers = self.hostTimers
-        engine.reloads = Reloads(table: self.reloads, causes: PendingCauses(nodes: self.causes))
+        engine.reloads = Reloads(table: self.reloads, causes: self.causes)
         engine.ledger = Ledger(
             pushes: PushTable(
                 seed: self.seed,

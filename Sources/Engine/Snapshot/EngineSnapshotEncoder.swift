@@ -79,7 +79,7 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try row.coded(by: &coder)
             }
         case .causes:
-            return try self.write(engine.reloads.causes.nodes, &coder) { (_, row, coder) throws(ByteFault) in
+            return try self.write(engine.reloads.causes, &coder) { (_, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
             }
         case .reloads:
@@ -168,7 +168,7 @@ package struct EngineSnapshotEncoder: Sendable {
             !(self.writeRun(of: engine.registry.hosts.rows.free, 0, &skipped, &coder)
             || self.writeRun(of: engine.registry.instances.rows.free, 1, &skipped, &coder)
             || self.writeRun(of: engine.schedule.days.free, 2, &skipped, &coder)
-            || self.writeRun(of: engine.reloads.causes.nodes.free, 3, &skipped, &coder)
+            || self.writeRun(of: engine.reloads.causes.free, 3, &skipped, &coder)
             || self.writeRun(of: engine.reloads.table.free, 4, &skipped, &coder)
             || self.writeRun(of: engine.ledger.pushes.rows.free, 5, &skipped, &coder))
     }

@@ -53,7 +53,7 @@ struct SnapshotHead: Sendable {
         self.ends[0] = UInt32(engine.registry.hosts.rows.end)
         self.ends[1] = UInt32(engine.registry.instances.rows.end)
         self.ends[2] = UInt32(engine.schedule.days.end)
-        self.ends[3] = UInt32(engine.reloads.causes.nodes.end)
+        self.ends[3] = UInt32(engine.reloads.causes.end)
         self.ends[4] = UInt32(engine.reloads.table.end)
         self.ends[5] = UInt32(engine.ledger.pushes.rows.end)
         self.amendments = engine.amendments
