@@ -153,6 +153,7 @@ import WidgetModel
                 among: 1,
                 in: store,
                 notBeyond: newest.record.through,
+                seed: 1,
                 read: { id in
                     var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: 1)
                     try store.read(id) { try decoder.take($0) }

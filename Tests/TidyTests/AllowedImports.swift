@@ -151,7 +151,7 @@ enum AllowedImports {
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
         "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire",
-        "JournalStreams", "Journaling", "History", "ReportPages", "Scenarios", "Simulation",
+        "JournalStreams", "Journaling", "History", "Ownership", "ReportPages", "Scenarios", "Simulation",
     ]
 
     /// Words that no pure target has a use for.

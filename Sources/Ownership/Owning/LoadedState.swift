@@ -38,7 +38,7 @@ package struct LoadedState: ~Copyable, Sendable {
         in store: any SnapshotStore,
         notBeyond last: LogPosition,
         rules: Int = Engine.version,
-        seed: UInt64 = .random(in: .min ... .max),
+        seed: UInt64,
         read: (SnapshotID) throws -> Engine,
         refused: (String) -> Void
     ) throws -> LoadedState {

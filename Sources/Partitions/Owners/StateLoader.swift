@@ -39,6 +39,7 @@ struct StateLoader: Sendable {
             in: self.store,
             notBeyond: last,
             rules: self.rules,
+            seed: .random(in: .min ... .max),
             read: { try self.read($0) },
             refused: { self.logger.error("\($0)") }
         )
