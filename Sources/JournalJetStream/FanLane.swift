@@ -5,7 +5,7 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// Takes submissions to all partitions. One is durable when the stream for them has it, and ``FanRelay`` copies it to each partition.
+/// Takes submissions to all partitions: whatever waits when the message before is stored goes into the next one. One is durable when the stream for them has it, and ``FanRelay`` copies it to each partition.
 ///
 /// The appender is told when the first partition has its copy, so that an owner that is asked next knows of it. Slow partitions delay that
 /// for no longer than the wait for brokers.
@@ -16,9 +16,9 @@ final class FanLane: Sendable {
         let whenPlaced: @Sendable (AppendReceipt) -> Void
     }
 
-    /// A submission that is stored, and of which this process does not know a copy in every partition yet.
+    /// A message that is sent, and of which this process does not know a copy in every partition yet.
     private struct Placing {
-        let work: Work
+        let works: ArraySlice<Work>
         /// Until when a first copy is waited for; nil once it is told.
         var toldBy: DispatchTime?
         var left: Int
@@ -38,42 +38,61 @@ final class FanLane: Sendable {
     /// The thread's body.
     func run() {
         while let group = self.box.next() {
-            for work in group { self.send(work) }
+            let limit = self.core.configuration.limits.entryBytesMax
+            for works in group.runs(upTo: limit, Self.byteCount) { self.send(works) }
         }
     }
 
-    private func send(_ work: Work) {
+    /// Records that are others for each partition go alone: they have no common place.
+    private static func byteCount(_ work: Work) -> Int { work.submission.isSame ? work.submission.byteCount : .max }
+
+    private static func join(_ works: ArraySlice<Work>) -> SubmissionToAll {
+        if works.count == 1, let work = works.first { return work.submission }
+        var records = PackedRecords()
+        for work in works { for part in work.submission.distinctRecords { records.append(contentsOf: part) } }
+        return SubmissionToAll(records)
+    }
+
+    /// Sends some in one message.
+    private func send(_ works: ArraySlice<Work>) {
+        let submission = Self.join(works)
         let now = self.core.clock()
         let toldBy = DispatchTime.now() + .milliseconds(self.core.configuration.patienceMilliseconds)
         var sent: MessageID?
         self.publisher.send { id in
             sent = id
             // Before a copy can be seen.
-            let placing = Placing(work: work, toldBy: toldBy, left: self.core.format.partitions)
+            let placing = Placing(works: works, toldBy: toldBy, left: self.core.format.partitions)
             self.placing.withLock { $0[id] = placing }
-            return FanMessage(id: id, writtenAt: now, submission: work.submission)
+            return FanMessage(id: id, writtenAt: now, submission: submission)
                 .bytes(self.core.journalID, in: self.core.names.fan)
         } settled: { result in
             guard case .failure(let error) = result else { return }
             if let sent { self.placing.withLock { _ = $0.removeValue(forKey: sent) } }
-            self.core.finish(appendBytes: work.submission.byteCount)
-            work.whenDurable(.failure(error))
+            for work in works {
+                self.core.finish(appendBytes: work.submission.byteCount)
+                work.whenDurable(.failure(error))
+            }
         }
     }
 
-    /// A copy is in a partition's log: tells the appender, if that was in this process.
+    /// A copy is in a partition's log: tells the appenders, if they were in this process.
     func placed(_ id: MessageID, _ partition: PartitionID, at position: LogPosition) {
         guard self.placing.withLock({ $0[id] != nil }) else { return }
         self.publisher.waitUntilSettled(id)
-        let work = self.placing.withLock { placing -> Work? in
-            guard var known = placing[id] else { return nil }
+        let works = self.placing.withLock { placing -> ArraySlice<Work> in
+            guard var known = placing[id] else { return [] }
             known.left -= 1
             // Before another copy can be told of.
             self.tell(&known)
             placing[id] = known.left > 0 ? known : nil
-            return known.work
+            return known.works
         }
-        work?.whenPlaced(AppendReceipt(partition: partition, position: position, firstRecordIndex: 0))
+        var first = 0
+        for work in works {
+            work.whenPlaced(AppendReceipt(partition: partition, position: position, firstRecordIndex: first))
+            first += work.submission.records(for: partition).count
+        }
     }
 
     /// Tells the appenders of stored submissions that have waited too long for a slow partition.
@@ -96,8 +115,10 @@ final class FanLane: Sendable {
     private func tell(_ known: inout Placing) {
         guard known.toldBy != nil else { return }
         known.toldBy = nil
-        self.core.finish(appendBytes: known.work.submission.byteCount)
-        known.work.whenDurable(.success(()))
+        for work in known.works {
+            self.core.finish(appendBytes: work.submission.byteCount)
+            work.whenDurable(.success(()))
+        }
     }
 }
 #endif

@@ -25,22 +25,15 @@ final class InputLane: Sendable {
     /// The thread's body.
     func run() {
         while let group = self.box.next() {
-            var rest = group[...]
-            while let first = rest.popFirst() {
-                var taken = [first]
-                var records = first.records
-                while let next = rest.first,
-                    records.bytes.count + next.records.bytes.count <= self.core.configuration.limits.entryBytesMax
-                {
-                    records.append(contentsOf: next.records)
-                    taken.append(rest.removeFirst())
-                }
-                self.send(records, taken)
-            }
+            let limit = self.core.configuration.limits.entryBytesMax
+            for works in group.runs(upTo: limit, { $0.records.bytes.count }) { self.send(works) }
         }
     }
 
-    private func send(_ records: PackedRecords, _ works: [Work]) {
+    /// Sends some in one message.
+    private func send(_ works: ArraySlice<Work>) {
+        var records = PackedRecords()
+        for work in works { records.append(contentsOf: work.records) }
         let stream = self.core.names.input(self.partition)
         let now = self.core.clock()
         self.publisher.send { id in

@@ -92,6 +92,31 @@ extension JournalContract {
             }
             #expect(inbox.all.count == 4)
         },
+        JournalContract("of many for all partitions at once each is told its own place") { make in
+            let bench = try make(2, JournalLimits())
+            let (durable, placed) = (Inbox<Int>(), Inbox<(Int, AppendReceipt)>())
+            let count = 200
+            for number in 0..<count {
+                // Every seventh has other records for each partition.
+                let same = SubmissionToAll(records("n\(number) m\(number)"))
+                let each = SubmissionToAll(each: [records("n\(number)"), records("n\(number) m\(number)")])
+                bench.journal.appendToAll(
+                    number % 7 == 0 ? each : same,
+                    whenDurable: { if $0.code == nil { durable.add(number) } },
+                    whenPlaced: { placed.add((number, $0)) }
+                )
+            }
+            #expect(durable.wait(for: count).sorted() == Array(0..<count))
+            let receipts = placed.wait(for: 2 * count)
+            let texts = try [bench.journal.texts(first), bench.journal.texts(second)]
+            for (number, receipt) in receipts {
+                let entry = texts[Int(receipt.partition.rawValue)][Int(receipt.position.rawValue) - 1]
+                #expect(entry[receipt.firstRecordIndex] == "n\(number)")
+            }
+            for partition in texts {
+                #expect(partition.joined().filter { $0.hasPrefix("n") } == (0..<count).map { "n\($0)" })
+            }
+        },
         JournalContract("each partition may get records of its own") { make in
             let bench = try make(2, JournalLimits())
             let each = SubmissionToAll(each: [records("a"), records("b c")])
