@@ -44,12 +44,26 @@ def engine_rows(options: argparse.Namespace) -> list[Row]:
             pushes = [session.ask("pushes", min(20_000, count // 6))["microseconds"] for _ in range(options.rounds)]
             found.append(Row("P8b", f"a push to one host in the engine, {size}", "us", pushes,
                              target={1_000_000: 1.2, 10_000_000: 1.6}.get(count), at_least=False))
+            if count == options.instances:
+                found += question_rows(session, options.rounds, size)
             rates = [session.ask("reregister", min(count, 150_000))["perSecond"] for _ in range(options.rounds)]
             found.append(Row("P7", f"instances re-registered a second in the engine, {size}", "/s", rates,
                              target=0.45e6 if count == 10_000_000 else None))
         finally:
             session.stop()
     return found
+
+
+def question_rows(session: Session, rounds: int, size: str) -> list[Row]:
+    """Questions of operators and senders, which the partition answers between two entries."""
+    tries = [session.ask("try", "*") for _ in range(rounds)]
+    asked = [session.ask("ask", 1000)["microseconds"] / 1000 for _ in range(rounds)]
+    target = {"target": 5, "at_least": False}
+    return [
+        Row("questions", f"maxMatched: the matches of a push to all, counted, {size}", "ms", [one["counting"] / 1000 for one in tries], **target),
+        Row("questions", f"a dry run of a push to all, {size}", "ms", [one["deciding"] / 1000 for one in tries], **target),
+        Row("questions", f"GET /v1/instances/…, {size}", "ms", asked, **target),
+    ]
 
 
 def timer_rows(options: argparse.Namespace) -> list[Row]:

@@ -70,7 +70,7 @@ struct EngineSession: ~Copyable {
         let app = AppSettings(app: Population.app, team: Self.team, kinds: [KindSettings(schema: schema)])
         try self.apply(Record.settings(EngineSettings(apps: [app])).bytes)
         let before = Report.residentBytes()
-        let seconds = try self.register(0..<self.hosts)
+        let seconds = try self.register(self.hosts)
         self.output = EngineOutput()
         let count = Double(self.population.count)
         Report.line(
@@ -79,11 +79,18 @@ struct EngineSession: ~Copyable {
         )
     }
 
-    /// Seconds that the engine takes; the records are made in chunks that are not timed.
-    private mutating func register(_ range: Range<Int>) throws -> Double {
+    /// So many hosts in a random order, another one with each revision: memory that lies in the order of use would flatter the engine.
+    private func randomHosts(_ count: Int) -> ArraySlice<Int> {
+        var dice = SplitMix64(seed: self.revision)
+        return (0..<self.hosts).shuffled(using: &dice).prefix(count)
+    }
+
+    /// Seconds that the engine takes for so many hosts; the records are made in chunks that are not timed.
+    private mutating func register(_ count: Int) throws -> Double {
         var seconds = 0.0
-        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.chunk) {
-            let records = (start..<min(start + Self.chunk, range.upperBound)).map { self.registration($0).bytes }
+        let hosts = self.randomHosts(count)
+        for start in stride(from: 0, to: hosts.count, by: Self.chunk) {
+            let records = hosts.dropFirst(start).prefix(Self.chunk).map { self.registration($0).bytes }
             seconds += try Stopwatch.seconds { for record in records { try self.apply(record) } }
             self.output.removeAll()
         }
@@ -117,7 +124,7 @@ struct EngineSession: ~Copyable {
     private mutating func reregister(_ count: Int) throws {
         self.revision += 1
         let hosts = min(self.hosts, count / 3)
-        let seconds = try self.register(0..<hosts)
+        let seconds = try self.register(hosts)
         Report.line("reregister", ["perSecond": Double(hosts * 3) / seconds])
     }
 
@@ -205,9 +212,9 @@ struct EngineSession: ~Copyable {
         self.now = self.now + .days(2)
         try self.apply(Record.tick.bytes)
         self.output.removeAll()
-        let addresses = (0..<count).map { number in
+        let addresses = self.randomHosts(count).map { host in
             InstanceAddress(
-                host: Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)),
+                host: Population.key(ofHost: UInt32(host)),
                 instance: InstanceID("w1")
             )
         }

@@ -1,6 +1,7 @@
 import CReading
 import IntentMatching
 import Storage
+import TestSupport
 import WidgetModel
 
 /// An index of the population that answers commands on standard input, so that peers take turns with it:
@@ -11,6 +12,8 @@ import WidgetModel
 ///     remove COUNT                 so many instances go, each timed by itself
 struct IndexSession: ~Copyable {
     private let population: Population
+    /// All numbers in a random order, since hosts register in none.
+    private let order: [Int]
     private var index = IntentIndex()
     private var version = 0
 
@@ -22,6 +25,8 @@ struct IndexSession: ~Copyable {
 
     init(_ count: Int, classes: Int? = nil) {
         self.population = Population(count: count, classes: classes)
+        var dice = SplitMix64(seed: UInt64(count))
+        self.order = (0..<count).shuffled(using: &dice)
     }
 
     mutating func run() throws {
@@ -129,7 +134,7 @@ struct IndexSession: ~Copyable {
         var seconds = 0.0
         let all = min(count, self.population.count)
         for start in stride(from: 0, to: all, by: Self.chunk) {
-            let places = (start..<min(start + Self.chunk, all)).map { self.place($0) }
+            let places = (start..<min(start + Self.chunk, all)).map { self.order[$0] }
             let configurations = places.map { self.other($0) }
             let instances = places.map { InstanceNumber($0) }
             seconds += Stopwatch.seconds {
@@ -150,7 +155,7 @@ struct IndexSession: ~Copyable {
         self.version += 1
         var watch = Stopwatch()
         for number in 0..<min(count, self.population.count) {
-            let place = self.place(number)
+            let place = self.order[number]
             let configuration = self.other(place)
             watch.add { self.insert(place, configuration) }
         }
@@ -160,7 +165,7 @@ struct IndexSession: ~Copyable {
     private mutating func remove(_ count: Int) {
         var watch = Stopwatch()
         for number in 0..<min(count, self.population.count) {
-            let place = self.place(number)
+            let place = self.order[number]
             watch.add { self.index.remove(InstanceNumber(place)) }
         }
         self.report("remove", watch)
@@ -175,9 +180,6 @@ struct IndexSession: ~Copyable {
             ]
         )
     }
-
-    /// A walk over all numbers that does not follow memory: hosts register in no order.
-    private func place(_ number: Int) -> Int { number &* 7_368_787 % self.population.count }
 
     private func other(_ number: Int) -> Configuration {
         Population.configuration(self.population.row(number, version: self.version))
