@@ -1,4 +1,4 @@
-package import IntentMatching
+import IntentMatching
 import Storage
 import Timelines
 package import WidgetModel
@@ -69,13 +69,11 @@ package struct Engine: ~Copyable, Sendable {
     ///   - partitions: The number of partitions of the log.
     ///   - seed: Hides the places of rows in tables from untrusted peers; no result depends on it. By default the
     ///     process's own.
-    ///   - interning: When the index keeps equal configurations once; no result depends on it.
     ///   - rules: See ``rules``.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
-        interning: Interning = .observed(atLeast: 4096),
         rules: Int = Engine.version
     ) {
         let seed = seed ?? SeededHash.processSeed
@@ -83,7 +81,7 @@ package struct Engine: ~Copyable, Sendable {
         self.partitions = partitions
         self.rules = rules
         self.catalogue = Catalogue(seed: seed)
-        self.registry = Registry(seed: seed, interning: interning)
+        self.registry = Registry(seed: seed)
         self.ledger = Ledger(seed: seed)
     }
 

@@ -138,13 +138,8 @@ import WidgetModel
         schedule.scene.checks = false
         schedule.run(steps: 600)
         let scene = schedule.scene
-        // Nor does it matter how the index keeps its rows, and whether it was loaded at once.
-        var replayed = Engine(
-            partition: PartitionID(0),
-            partitions: 1,
-            seed: seed &+ 1,
-            interning: seed.isMultiple(of: 2) ? .always : .never
-        )
+        // Nor does it matter whether the index was loaded at once.
+        var replayed = Engine(partition: PartitionID(0), partitions: 1, seed: seed &+ 1)
         if seed.isMultiple(of: 3) { replayed.finishLoading() }
         var output = EngineOutput()
         var misread: [LogPosition] = []

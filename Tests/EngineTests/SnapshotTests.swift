@@ -18,33 +18,20 @@ import WidgetModel
     static func engine(
         of frames: [[UInt8]],
         partition: UInt16 = 0,
-        partitions: Int = 1,
-        interning: Interning = .observed(atLeast: 4096)
+        partitions: Int = 1
     ) throws(SnapshotError) -> Engine {
-        var decoder = EngineSnapshotDecoder(
-            partition: PartitionID(partition),
-            partitions: partitions,
-            interning: interning
-        )
+        var decoder = EngineSnapshotDecoder(partition: PartitionID(partition), partitions: partitions)
         for frame in frames { try decoder.take(frame) }
         return try decoder.finish()
     }
 
     /// The same as several threads come to it.
-    private static func engineOfSeveral(
-        of frames: [[UInt8]],
-        interning: Interning = .observed(atLeast: 4096)
-    ) throws(SnapshotError) -> Engine {
-        var tables = EngineSnapshotDecoder(
-            partition: PartitionID(0),
-            partitions: 1,
-            interning: interning,
-            leavesInstances: true
-        )
+    private static func engineOfSeveral(of frames: [[UInt8]]) throws(SnapshotError) -> Engine {
+        var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, leavesInstances: true)
         for frame in frames { try tables.take(frame) }
         var engine = try tables.finishWithoutInstances()
         try engine.adopt(Self.instances(of: frames))
-        try engine.adopt(Self.index(of: frames, interning: interning))
+        try engine.adopt(Self.index(of: frames))
         return engine
     }
 
@@ -54,11 +41,8 @@ import WidgetModel
         return try decoder.finish()
     }
 
-    private static func index(
-        of frames: [[UInt8]],
-        interning: Interning = .observed(atLeast: 4096)
-    ) throws(SnapshotError) -> EngineIndex {
-        var decoder = EngineIndexDecoder(interning: interning)
+    private static func index(of frames: [[UInt8]]) throws(SnapshotError) -> EngineIndex {
+        var decoder = EngineIndexDecoder()
         for frame in frames where EngineIndexDecoder.needs(frame[0]) {
             if try !decoder.take(frame) { break }
         }
@@ -93,10 +77,9 @@ import WidgetModel
         schedule.run(steps: 20 + Int(seed % 400))
         var written = schedule.scene.engine.duplicate()
         let frames = Self.frames(of: written)
-        let interning: Interning = isSmall ? .always : .never
         var read =
             try seed.isMultiple(of: 3)
-            ? Self.engineOfSeveral(of: frames, interning: interning) : Self.engine(of: frames, interning: interning)
+            ? Self.engineOfSeveral(of: frames) : Self.engine(of: frames)
         #expect(read.stateDigest() == written.stateDigest(), "seed \(seed)")
         #expect(read.runningHash == written.runningHash, "seed \(seed)")
         #expect(read.stats() == written.stats(), "seed \(seed)")

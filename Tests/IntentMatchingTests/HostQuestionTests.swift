@@ -40,10 +40,10 @@ import WidgetModel
     ]
 
     /// Some of the hosts have instances; below 4,096 hosts all ids are looked at ahead of the rows, above that they are not.
-    @Test(arguments: [50, 4500], [Interning.never, .always])
-    func `every operator is answered as its meaning says`(count: Int, interning: Interning) throws {
+    @Test(arguments: [50, 4500])
+    func `every operator is answered as its meaning says`(count: Int) throws {
         let ids = (0..<count).map { $0 % 10 == 3 ? "H-\($0)" : "h-\($0)" }
-        var index = IntentIndex(interning: interning)
+        var index = IntentIndex()
         index.startLoading()
         var hosts: [UInt32: UInt32] = [:]
         for number in 0..<UInt32(count) where number < 30 || number % 8 == 1 {
@@ -88,9 +88,8 @@ import WidgetModel
         #expect(index.checkInvariants() == [])
     }
 
-    @Test(arguments: [Interning.never, .always])
-    func `a number stands for whom the question says`(interning: Interning) throws {
-        var index = IntentIndex(interning: interning)
+    @Test func `a number stands for whom the question says`() throws {
+        var index = IntentIndex()
         var hosts = HostList()
         func ask(_ leaf: JSONValue) throws -> [UInt32] {
             index.ask(Self.app, Self.kind, try MatchPattern.parse(["$host": leaf]), 4, hosts: hosts)
@@ -118,7 +117,7 @@ import WidgetModel
     }
 
     @Test func `the list of a host is walked, and a host without instances is known to have none`() throws {
-        var index = IntentIndex(interning: .never)
+        var index = IntentIndex()
         for instance in UInt32(0)..<3000 { Self.insert(instance, host: instance / 3, into: &index) }
         let hosts = HostList((0..<2000).map { "h-\($0)" })
         func plan(_ leaf: JSONValue) throws -> String {

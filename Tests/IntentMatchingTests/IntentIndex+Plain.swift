@@ -27,10 +27,6 @@ extension IntentIndex {
         )
     }
 
-    mutating func insert(_ instance: UInt32, like other: UInt32, host: UInt32) -> Bool {
-        self.insert(InstanceNumber(raw: instance), like: InstanceNumber(raw: other), host: HostNumber(raw: host))
-    }
-
     mutating func remove(_ instance: UInt32) { self.remove(InstanceNumber(raw: instance)) }
 
     /// Calls `body` with each batch, and says how they were found.

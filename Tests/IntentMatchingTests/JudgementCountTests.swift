@@ -15,12 +15,7 @@ import WidgetModel
     /// leaves few rows, and beside one that leaves most.
     @Test(arguments: [1, 10, 4_000, 20_000], [nil, 400, 2] as [Int?])
     func `each value is judged once at most`(distinct: Int, groups: Int?) throws {
-        var segment = KindSegment(
-            app: BundleID("com.example"),
-            kind: WidgetKind("k"),
-            isConditional: false,
-            interning: .never
-        )
+        var segment = KindSegment(app: BundleID("com.example"), kind: WidgetKind("k"), isConditional: false)
         for row in 0..<Self.rows {
             let value = "value-\(row % distinct)-\(row % distinct % 2 == 0 ? "even" : "odd")"
             let configuration = Configuration(["a": .string(value), "b": .int(Int64(row % (groups ?? 1)))])
@@ -36,12 +31,11 @@ import WidgetModel
             groups == nil ? ["a": ["wildcard": "*even"]] : ["a": ["wildcard": "*even"], "b": 0]
         )
         let hosts = HostList()
-        let question = MatchPlanning(pattern: pattern, fulfilled: nil, isNamed: true, order: .ascending, rows: [])
-        var planning = segment.beginPlan(question, isShared: false, work: .max, hosts)
-        var scan = RowScan()
-        let plan = try #require(segment.plan(&planning, &scan, hosts))
+        let question = MatchPlanning(pattern: pattern, fulfilled: nil, isNamed: true, order: .ascending, segments: [])
+        var planning = segment.beginPlan(question, work: .max, hosts)
+        let plan = try #require(segment.plan(&planning, hosts))
         var judged = planning.values.takeJudged()
-        scan = RowScan(plan)
+        var scan = RowScan(plan)
         var instances = Column<UInt32>(undefined: 4096 + RowScan.slack)
         var found = 0
         while !scan.isDone {

@@ -31,7 +31,7 @@ import WidgetModel
     func `instances that come many at once are found as a look at each finds them`(seed: UInt64) throws {
         var dice = Dice(random: SplitMix64(seed: seed))
         let schema = try dice.schema(Self.kind)
-        var index = IntentIndex(interning: dice.pick([.never, .never, .always, .observed(atLeast: 1000)]))
+        var index = IntentIndex()
         index.declare(schema, app: Self.app)
         var model = IntentIndexModel()
         var hosts = HostList()

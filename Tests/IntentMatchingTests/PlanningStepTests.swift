@@ -11,8 +11,8 @@ import WidgetModel
     private static let count = 20_000
 
     /// A text, a number and an array of their own for each instance, and a text of its own for each `texts`.
-    private static func index(_ interning: Interning, texts: Int = count, bytes: Int = 0) -> IntentIndex {
-        var index = IntentIndex(interning: interning)
+    private static func index(texts: Int = count, bytes: Int = 0) -> IntentIndex {
+        var index = IntentIndex()
         index.startLoading()
         let filling = String(repeating: "-", count: bytes)
         for number in 0..<UInt32(self.count) {
@@ -93,9 +93,9 @@ import WidgetModel
         (widest(.host) { .suffix(UTF8Text("v\($0)")) }, [7]),
     ]
 
-    @Test(arguments: widestPatterns, [Interning.never, .always])
-    func `no step judges more values than its work allows`(question: (MatchPattern, [UInt32]), interning: Interning) {
-        let answer = Self.ask(Self.index(interning), question.0, Self.hosts)
+    @Test(arguments: widestPatterns)
+    func `no step judges more values than its work allows`(question: (MatchPattern, [UInt32])) {
+        let answer = Self.ask(Self.index(), question.0, Self.hosts)
         #expect(answer.found == question.1)
         #expect(answer.judged >= Self.count)
         #expect(answer.mostJudged <= MatchCursor.workMax / 400, "\(answer.mostJudged)")
@@ -104,8 +104,8 @@ import WidgetModel
 
     @Test func `long texts are fewer a step`() {
         let pattern = MatchPattern.field(Self.text, [.suffix("v7"), .suffix("-8")])
-        let short = Self.ask(Self.index(.never), pattern, Self.hosts)
-        let long = Self.ask(Self.index(.never, bytes: 2000), pattern, Self.hosts)
+        let short = Self.ask(Self.index(), pattern, Self.hosts)
+        let long = Self.ask(Self.index(bytes: 2000), pattern, Self.hosts)
         #expect(short.found == [7] && long.found == [7])
         #expect(short.judged == long.judged)
         #expect(long.mostJudged * 20 < short.mostJudged)
@@ -114,22 +114,20 @@ import WidgetModel
     /// Of each condition all values are judged, one condition after the other.
     @Test func `many conditions that are judged are many steps`() {
         let parts = (0..<25).map { MatchPattern.field(Self.text, [.suffix(UTF8Text("v\($0)")), .suffix("v")]) }
-        for interning in [Interning.never, .always] {
-            let index = Self.index(interning)
-            let any = Self.ask(index, .any(parts), Self.hosts)
-            let ends = (0..<25).map { "v\($0)" }
-            let wanted = (0..<UInt32(Self.count)).filter { number in ends.contains { "v\(number)".hasSuffix($0) } }
-            #expect(any.found == wanted)
-            #expect(any.judged >= 25 * Self.count)
-            #expect(any.mostJudged <= MatchCursor.workMax / 8)
-            let all = Self.ask(index, .all(Array(parts.prefix(3))), Self.hosts)
-            #expect(all.found.isEmpty)
-        }
+        let index = Self.index()
+        let any = Self.ask(index, .any(parts), Self.hosts)
+        let ends = (0..<25).map { "v\($0)" }
+        let wanted = (0..<UInt32(Self.count)).filter { number in ends.contains { "v\(number)".hasSuffix($0) } }
+        #expect(any.found == wanted)
+        #expect(any.judged >= 25 * Self.count)
+        #expect(any.mostJudged <= MatchCursor.workMax / 8)
+        let all = Self.ask(index, .all(Array(parts.prefix(3))), Self.hosts)
+        #expect(all.found.isEmpty)
     }
 
     /// Where few rows are asked, their values are judged by themselves.
     @Test func `a list that leaves few rows spares judging all values`() {
-        let index = Self.index(.never)
+        let index = Self.index()
         let pattern = MatchPattern.all([
             .field(.parameter("number"), [.equals(.number(.int(7)))]), .field(Self.text, [.suffix("7")]),
         ])
@@ -138,21 +136,19 @@ import WidgetModel
     }
 
     @Test func `literals are looked up, also where anything else passes`() {
-        for interning in [Interning.never, .always] {
-            let index = Self.index(interning)
-            let all = Array(0..<UInt32(Self.count))
-            let neither = MatchAtom.anythingBut([.string("v1"), .string("v2")])
-            let questions: [([MatchAtom], [UInt32])] = [
-                ([neither, .anythingBut([.string("v2")])], all.filter { $0 != 2 }),
-                ([neither, .equals(.string("v1"))], all.filter { $0 != 2 }),
-                ([.anythingBut([.string("v1")]), .anythingBut([.string("v2")])], all),
-                ([.anythingBut([.string("v1")]), .exists(false)], all.filter { $0 != 1 }),
-                ([.exists(true), .exists(false)], all),
-            ]
-            for (atoms, wanted) in questions {
-                let answer = Self.ask(index, .field(Self.text, atoms), Self.hosts)
-                #expect(answer.found == wanted && answer.judged == 0, "\(atoms)")
-            }
+        let index = Self.index()
+        let all = Array(0..<UInt32(Self.count))
+        let neither = MatchAtom.anythingBut([.string("v1"), .string("v2")])
+        let questions: [([MatchAtom], [UInt32])] = [
+            ([neither, .anythingBut([.string("v2")])], all.filter { $0 != 2 }),
+            ([neither, .equals(.string("v1"))], all.filter { $0 != 2 }),
+            ([.anythingBut([.string("v1")]), .anythingBut([.string("v2")])], all),
+            ([.anythingBut([.string("v1")]), .exists(false)], all.filter { $0 != 1 }),
+            ([.exists(true), .exists(false)], all),
+        ]
+        for (atoms, wanted) in questions {
+            let answer = Self.ask(index, .field(Self.text, atoms), Self.hosts)
+            #expect(answer.found == wanted && answer.judged == 0, "\(atoms)")
         }
     }
 

@@ -11,7 +11,9 @@ import Testing
     private static func table() -> RowTable {
         var table = RowTable()
         for _ in 0..<2 { table.addColumn() }
-        for row in 0..<Self.rows { table.append(row % 50_000 == 7 ? 2 : 1, row % 3 == 0 ? 1 : 2) }
+        for row in 0..<Self.rows {
+            table.append([FieldCodes(single: row % 50_000 == 7 ? 2 : 1), FieldCodes(single: row % 3 == 0 ? 1 : 2)])
+        }
         return table
     }
 

@@ -28,13 +28,11 @@ struct Registry: ~Copyable, Sendable {
 
     /// No hosts.
     ///
-    /// - Parameters:
-    ///   - seed: Hides the places of rows from untrusted peers; no result depends on it.
-    ///   - interning: When the index keeps equal configurations once.
-    init(seed: UInt64, interning: Interning) {
+    /// - Parameter seed: Hides the places of rows from untrusted peers; no result depends on it.
+    init(seed: UInt64) {
         self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)
-        self.index = IntentIndex(interning: interning)
+        self.index = IntentIndex()
         self.index.startLoading()
     }
 

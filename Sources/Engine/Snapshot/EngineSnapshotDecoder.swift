@@ -1,4 +1,4 @@
-package import IntentMatching
+import IntentMatching
 import Storage
 import Timelines
 package import WidgetModel
@@ -10,7 +10,6 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private let partition: PartitionID
     private let partitions: Int
     private let seed: UInt64
-    private let interning: Interning
     /// The one host that is kept, nil for all of them; and its number and those of its instances, once they were read.
     private let host: HostKey?
     private var hostSlot = HostNumber.none
@@ -57,7 +56,6 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
-        interning: Interning = .observed(atLeast: 4096),
         only host: HostKey? = nil,
         leavesInstances: Bool = false,
         rules: Int = Engine.version,
@@ -73,7 +71,6 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.seed = seed ?? SeededHash.processSeed
         self.hosts = HostTable(seed: self.seed)
         self.tokens = TokenTable(seed: self.seed)
-        self.interning = interning
     }
 
     /// Whether a decoder that leaves the rows of instances to another one is to be given a frame with this first byte.
@@ -315,13 +312,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.causes.finishRestoring(end: Int(self.head.ends[3]), blank: .blank)
         self.reloads.finishRestoring(end: Int(self.head.ends[4]))
         self.pushes.finishRestoring(end: Int(self.head.ends[5]), blank: .blank)
-        var engine = Engine(
-            partition: self.partition,
-            partitions: self.partitions,
-            seed: self.seed,
-            interning: self.interning,
-            rules: self.rules
-        )
+        var engine = Engine(partition: self.partition, partitions: self.partitions, seed: self.seed, rules: self.rules)
         engine.position = self.head.position
         engine.time = self.head.time
         engine.runningHash = self.head.runningHash

@@ -64,7 +64,7 @@ struct InstanceRows: ~Copyable, Sendable {
         _ coder: inout StateReader
     ) throws(ByteFault) {
         let head = try InstanceRecord.Head.blank.coded(by: &coder)
-        let shape = try shapes.entry(head.shape, &coder).shape
+        let shape = try shapes.shape(head.shape, &coder)
         let id = InstanceID(try coder.text(""))
         let groups = try InstanceGroups([]).coded(by: &coder)
         let details = InstanceDetails.Row(id: id, family: shape.family)

@@ -64,14 +64,8 @@ struct ShapeWriter {
 /// The shapes of the rows of one frame. A shape is read when a row asks for it: a reader that wants one host of a million steps over nearly
 /// all frames.
 struct ShapeReader {
-    struct Entry {
-        let shape: InstanceShape
-        /// Where its configuration is kept.
-        let place: ConfigurationCache.Place?
-    }
-
     private let range: Range<Int>
-    private var entries: [Entry] = []
+    private var shapes: [InstanceShape] = []
 
     /// Steps over the shapes that begin here.
     init(_ coder: inout StateReader) throws(ByteFault) {
@@ -82,20 +76,17 @@ struct ShapeReader {
 
     /// A shape by its number.
     @inline(__always)
-    mutating func entry(_ number: UInt32, _ coder: inout StateReader) throws(ByteFault) -> Entry {
-        if self.entries.isEmpty { try self.read(&coder) }
-        guard number < self.entries.count else { throw coder.fault() }
-        return self.entries[Int(number)]
+    mutating func shape(_ number: UInt32, _ coder: inout StateReader) throws(ByteFault) -> InstanceShape {
+        if self.shapes.isEmpty { try self.read(&coder) }
+        guard number < self.shapes.count else { throw coder.fault() }
+        return self.shapes[Int(number)]
     }
 
     private mutating func read(_ coder: inout StateReader) throws(ByteFault) {
         let goesOn = coder.offset
         coder.move(to: self.range.lowerBound)
         let count: Int = try coder.number(0)
-        for _ in 0..<count {
-            let shape = try InstanceShape.blank.coded(by: &coder)
-            self.entries.append(Entry(shape: shape, place: coder.configurations.latest))
-        }
+        for _ in 0..<count { self.shapes.append(try InstanceShape.blank.coded(by: &coder)) }
         guard coder.offset == self.range.upperBound else { throw coder.fault() }
         coder.move(to: goesOn)
     }

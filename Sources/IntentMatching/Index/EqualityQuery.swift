@@ -1,7 +1,7 @@
 import BasicContainers
 import Storage
 
-/// A question that is answered without a plan: equalities of which all must hold, on rows that have columns of their own.
+/// A question that is answered without a plan: equalities of which all must hold.
 ///
 /// Most pushes ask just that. The row of a plan costs more than a list of a hundred rows does, so this one allocates
 /// nothing, and goes to the list of the most selective value at once.
@@ -112,8 +112,7 @@ extension KindSegment {
         }
     }
 
-    /// The answer to an equality query; nil if it takes a plan after all. Precondition: no rows are of classes, and the segment is not
-    /// being loaded.
+    /// The answer to an equality query; nil if it takes a plan after all. Precondition: the segment is not being loaded.
     func answer(_ query: EqualityQuery) -> EqualityAnswer? {
         if query.isEmpty { return .instances(Column(), count: 0) }
         let driver = query.conditions[0]

@@ -14,7 +14,8 @@ extension IntentIndex {
         guard instance.index < self.places.count, self.places[instance.index] != 0 else { return nil }
         let row = self.rows[instance.index]
         guard row != Self.silent else { return nil }
-        return HostNumber(raw: self.segments[Int(self.places[instance.index]) - 1].code(KindSegment.hostField, row) - 1)
+        let segment = Int(self.places[instance.index]) - 1
+        return HostNumber(raw: self.segments[segment].table.singleCode(KindSegment.hostField, Int(row)) - 1)
     }
 
     /// Begins to find every matching instance, each once; ``next(_:_:)`` continues.
@@ -48,8 +49,7 @@ extension IntentIndex {
             case .instances(let instances, let count):
                 return MatchCursor(instances, count: count, batchLimit: batchLimit)
             case .list(let plan):
-                let rows = MatchCursor.Rows(segment: segment, isShared: false)
-                return MatchCursor(MatchCursor.Step(rows: rows, plan: plan), batchLimit: batchLimit)
+                return MatchCursor(MatchCursor.Step(segment: segment, plan: plan), batchLimit: batchLimit)
             }
         }
         return self.plannedCursor(app, kind, pattern, attributes, order, batchLimit: batchLimit)
@@ -108,17 +108,17 @@ extension IntentIndex {
     /// How a finished question was answered: a plan for each of its kinds, and the rows that this run touched.
     package func plans(of cursor: borrowing MatchCursor) -> [QueryPlan] {
         zip(cursor.steps, cursor.counts).map { step, counts in
-            self.segments[step.rows.segment].describe(step.plan, isShared: step.rows.isShared, counts)
+            self.segments[step.segment].describe(step.plan, counts)
         }
     }
 
     // MARK: Plans
 
-    /// The segment of a kind's instances without a `when`, if there are no others, and none is one of a class.
+    /// The segment of a kind's instances without a `when`, if there are no others.
     private func segmentOfPlainRows(_ app: BundleID, _ kind: WidgetKind) -> Int? {
         guard let plain = self.segment(app, kind, isConditional: false) else { return nil }
         if let other = self.segment(app, kind, isConditional: true), self.segments[other].count > 0 { return nil }
-        return self.segments[plain].classes.rowCount == 0 && !self.segments[plain].isLoading ? plain : nil
+        return self.segments[plain].isLoading ? nil : plain
     }
 
     /// A question that is answered by plans.
@@ -131,21 +131,12 @@ extension IntentIndex {
         batchLimit: Int
     ) -> MatchCursor {
         let segments = self.segments(app, kind)
-        var rows: [MatchCursor.Rows] = []
-        for segment in segments {
-            // Of a segment without rows one plan says so.
-            let isEmpty = self.segments[segment].count == 0
-            for isShared in [false, true]
-            where self.segments[segment].rowCount(isShared: isShared) > 0 || isEmpty && !isShared {
-                rows.append(MatchCursor.Rows(segment: segment, isShared: isShared))
-            }
-        }
         let planning = MatchPlanning(
             pattern: pattern,
             fulfilled: self.fulfilled(segments, attributes),
             isNamed: kind != nil,
             order: order,
-            rows: rows
+            segments: segments
         )
         return MatchCursor(planning, batchLimit: batchLimit)
     }
@@ -159,19 +150,19 @@ extension IntentIndex {
     ) -> Bool {
         guard var planning = cursor.planning.take() else { return true }
         var work = work
-        while work > 0, let rows = planning.next {
+        while work > 0, let segment = planning.next {
             var current: SegmentPlanning
             if let begun = planning.current.take() {
                 current = begun
                 current.values.work = work
             } else {
-                current = self.segments[rows.segment].beginPlan(planning, isShared: rows.isShared, work: work, hosts)
+                current = self.segments[segment].beginPlan(planning, work: work, hosts)
             }
-            let plan = self.segments[rows.segment].plan(&current, &cursor.scan, hosts)
+            let plan = self.segments[segment].plan(&current, hosts)
             cursor.judged += current.values.takeJudged()
             work = current.values.work - MatchCursor.planWork
             if let plan {
-                planning.steps.append(MatchCursor.Step(rows: rows, plan: plan))
+                planning.steps.append(MatchCursor.Step(segment: segment, plan: plan))
             } else {
                 planning.current = current
             }
@@ -188,7 +179,7 @@ extension IntentIndex {
         // Rows of one table that are in the order of their instances need no sorting.
         let walks = steps.count { $0.plan.findsRows }
         let isAscending = steps.allSatisfy {
-            !$0.plan.findsRows || self.segments[$0.rows.segment].isAscending(isShared: $0.rows.isShared)
+            !$0.plan.findsRows || self.segments[$0.segment].instances.isAscending
         }
         guard order == .ascending, walks > 1 || !isAscending else { return cursor.begin(steps, sorted: nil) }
         cursor.begin(steps, sorted: AscendingUnion(bound: self.places.count))
@@ -229,11 +220,10 @@ extension IntentIndex {
     /// Walks on until there is a batch, or so many rows were looked at.
     private func walk(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) {
         while !cursor.isWalked, cursor.filled < cursor.batchLimit {
-            let rows = cursor.steps[cursor.step].rows
+            let segment = cursor.steps[cursor.step].segment
             let limit = cursor.batchLimit
-            cursor.filled = self.segments[rows.segment].fill(
+            cursor.filled = self.segments[segment].fill(
                 &cursor.scan,
-                isShared: rows.isShared,
                 &cursor.found,
                 from: cursor.filled,
                 limit: limit,

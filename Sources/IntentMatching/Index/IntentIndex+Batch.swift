@@ -48,7 +48,6 @@ extension IntentIndex {
             self.places[instances[index].instance.index] = UInt32(segment + 1)
             self.rows[instances[index].instance.index] = row + UInt32(index)
         }
-        self.settle(segment)
         return count
     }
 

@@ -42,16 +42,12 @@ package struct IntentIndex: ~Copyable, Sendable {
     /// By instance: its row in the segment.
     var rows = Column<UInt32>()
 
-    private let interning: Interning
-
-    /// - Parameter interning: When instances share their configurations; changes no answer.
-    package init(interning: Interning = .observed(atLeast: 4096)) {
-        self.interning = interning
-    }
+    /// No instances.
+    package init() {}
 
     /// Another index of the same instances. O(instances).
     package func duplicate() -> IntentIndex {
-        var copy = IntentIndex(interning: self.interning)
+        var copy = IntentIndex()
         for index in self.segments.indices { copy.segments.append(self.segments[index].duplicate()) }
         for index in self.conditions.indices { copy.conditions.append(self.conditions[index].duplicate()) }
         (copy.segmentByKey, copy.segmentsByApp) = (self.segmentByKey, self.segmentsByApp)
@@ -114,31 +110,12 @@ package struct IntentIndex: ~Copyable, Sendable {
             self.segments[segment].update(row, attributes, waits: self.isChanging)
             if self.isChanging, self.changed.last != segment { self.changed.append(segment) }
             if let old { self.conditions[conditions].release(old) }
-            return self.settle(segment)
+            return
         }
         if self.places[instance.index] != 0 { self.remove(instance) }
         self.places[instance.index] = UInt32(segment + 1)
         self.rows[instance.index] =
             pushEnabled ? self.segments[segment].append(instance.raw, attributes) : Self.silent
-        self.settle(segment)
-    }
-
-    /// Adds an instance that equals another one in everything except its number and its host, if that is less work: it
-    /// needs no look-up. Preconditions: the instance is not known, the other one is, and pushes reach it.
-    ///
-    /// - Returns: False if it is not less work, or instances have conditions; then nothing has changed.
-    package mutating func insert(_ instance: InstanceNumber, like other: InstanceNumber, host: HostNumber) -> Bool {
-        self.makeRoom(for: instance)
-        let segment = Int(self.places[other.index]) - 1
-        let row = self.rows[other.index]
-        precondition(segment >= 0 && row != Self.silent && self.places[instance.index] == 0, "not like that one")
-        guard self.segments[segment].conditionField == nil,
-            let row = self.segments[segment].append(instance.raw, like: row, host: host)
-        else { return false }
-        self.places[instance.index] = UInt32(segment + 1)
-        self.rows[instance.index] = row
-        self.settle(segment)
-        return true
     }
 
     mutating func makeRoom(for instance: InstanceNumber) {
@@ -146,10 +123,6 @@ package struct IntentIndex: ~Copyable, Sendable {
         guard instance.index >= self.places.count else { return }
         self.places.append(repeating: 0, count: instance.index + 1 - self.places.count)
         self.rows.extend(to: instance.index, repeating: 0)
-    }
-
-    mutating func settle(_ segment: Int) {
-        for moved in self.segments[segment].settle() { self.rows[Int(moved.instance)] = moved.row }
     }
 
     /// Delays the lists of rows by value until ``finishChanges()``, which gets the memory for all changes at once. For
@@ -200,7 +173,6 @@ package struct IntentIndex: ~Copyable, Sendable {
             self.conditions[conditions].release(condition)
         }
         if let moved = self.segments[segment].remove(row) { self.rows[Int(moved)] = row }
-        self.settle(segment)
     }
 
     /// Omits the lists of rows by value from now on, and builds them all at once in ``finishLoading()``: half the work
@@ -217,12 +189,7 @@ package struct IntentIndex: ~Copyable, Sendable {
     package mutating func finishLoading() {
         guard self.isLoading else { return }
         self.isLoading = false
-        for index in self.segments.indices where self.segments[index].finishLoading() {
-            for row in 0..<self.segments[index].classes.rowCount {
-                let instance = Int(self.segments[index].classes.instances[row])
-                self.rows[instance] = UInt32(row) | KindSegment.sharedFlag
-            }
-        }
+        for index in self.segments.indices { self.segments[index].finishLoading() }
     }
 
     /// The segment of a kind, new if there is none yet.
@@ -238,12 +205,7 @@ package struct IntentIndex: ~Copyable, Sendable {
 
     private mutating func addSegment(_ key: SegmentKey) -> Int {
         let index = self.segments.count
-        var segment = KindSegment(
-            app: key.app,
-            kind: key.kind,
-            isConditional: key.isConditional,
-            interning: self.interning
-        )
+        var segment = KindSegment(app: key.app, kind: key.kind, isConditional: key.isConditional)
         let plain = SegmentKey(app: key.app, kind: key.kind, isConditional: false)
         if key.isConditional, let plain = self.segmentByKey[plain] {
             segment.schema = self.segments[plain].schema

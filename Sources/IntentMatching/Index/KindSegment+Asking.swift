@@ -9,31 +9,28 @@ extension KindSegment {
     ///
     /// - Parameters:
     ///   - pattern: The pattern.
-    ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
     ///   - values: Takes in the conditions that values have to be judged for.
     ///   - hosts: The hosts behind the numbers.
     func check(
         _ pattern: MatchPattern,
-        isShared: Bool,
         isNamed: Bool,
         _ values: inout ValueTables,
         _ hosts: borrowing some HostNaming & ~Copyable
     ) -> RowCheck {
         switch pattern {
         case .all(let parts):
-            .joining(parts.map { self.check($0, isShared: isShared, isNamed: isNamed, &values, hosts) })
+            .joining(parts.map { self.check($0, isNamed: isNamed, &values, hosts) })
         case .any(let parts):
-            .alternatives(parts.map { self.check($0, isShared: isShared, isNamed: isNamed, &values, hosts) })
+            .alternatives(parts.map { self.check($0, isNamed: isNamed, &values, hosts) })
         case .field(let field, let atoms):
-            self.check(field, atoms, isShared: isShared, isNamed: isNamed, &values, hosts)
+            self.check(field, atoms, isNamed: isNamed, &values, hosts)
         }
     }
 
     private func check(
         _ field: MatchField,
         _ atoms: [MatchAtom],
-        isShared: Bool,
         isNamed: Bool,
         _ values: inout ValueTables,
         _ hosts: borrowing some HostNaming & ~Copyable
@@ -55,13 +52,7 @@ extension KindSegment {
             }
         }
         guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
-        return self.check(index, atoms, isComplete: self.isComplete(index, isShared: isShared), &values, hosts)
-    }
-
-    /// Whether all rows of a form have a value of a field.
-    private func isComplete(_ field: Int, isShared: Bool) -> Bool {
-        guard isShared else { return self.table.columns[field].absentCount == 0 }
-        return field == Self.hostField || self.classes.table.columns[field].absentCount == 0
+        return self.check(index, atoms, isComplete: self.table.columns[index].absentCount == 0, &values, hosts)
     }
 
     /// The rows that have one of some conditions.
@@ -78,40 +69,24 @@ extension KindSegment {
     /// The condition of a row; nil where the segment's instances have none.
     func condition(of row: UInt32) -> UInt32? {
         guard let field = self.conditionField else { return nil }
-        return self.fields[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
+        return self.fields[field].dictionary.int(self.table.singleCode(field, Int(row))).map { UInt32($0) }
     }
 
     /// Goes on with a plan; see ``RowScan/fill(_:from:limit:_:_:_:)``.
     func fill(
         _ scan: inout RowScan,
-        isShared: Bool,
         _ found: inout Column<UInt32>,
         from filled: Int,
         limit: Int,
         _ hosts: borrowing some HostNaming & ~Copyable
     ) -> Int {
-        guard isShared else {
-            return scan.fill(&found, from: filled, limit: limit, self.table, self.instances) {
-                self.satisfies($0, $1, $2, hosts)
-            }
-        }
-        return scan.fill(&found, from: filled, limit: limit, self.classes.members, self.classes.instances) {
+        scan.fill(&found, from: filled, limit: limit, self.table, self.instances) {
             self.satisfies($0, $1, $2, hosts)
         }
     }
 
-    /// Rows of one form.
-    func rowCount(isShared: Bool) -> Int { isShared ? self.classes.rowCount : self.table.rowCount }
-
-    /// Whether the rows of one form are in the order of their instances.
-    func isAscending(isShared: Bool) -> Bool {
-        isShared ? self.classes.instances.isAscending : self.instances.isAscending
-    }
-
     /// The instance of a row, if there is the row.
     func instance(of row: UInt32) -> UInt32? {
-        let place = Int(row & ~Self.sharedFlag)
-        guard place < self.rowCount(isShared: row & Self.sharedFlag != 0) else { return nil }
-        return row & Self.sharedFlag != 0 ? self.classes.instances[place] : self.instances[place]
+        row < self.table.rowCount ? self.instances[Int(row)] : nil
     }
 }

@@ -17,9 +17,8 @@ extension KindSegment {
     ///   - batch: Memory for the codes that are made of their values.
     /// - Returns: How many these are: none, if they are to be appended one by one. Their rows follow those before.
     mutating func append(_ instances: Span<PlainInstance>, _ batch: inout ValueBatch) -> Int {
-        guard self.isLoading, !self.isShared, self.conditionField == nil else { return 0 }
-        // Up to the row at which the survey decides whether rows are to share configurations.
-        let limit = min(instances.count, Self.batchMax, self.rowsToSurvey)
+        guard self.isLoading, self.conditionField == nil else { return 0 }
+        let limit = min(instances.count, Self.batchMax)
         guard limit >= Self.batchMin, let places = self.places(of: instances[0].configuration) else { return 0 }
         let count = Self.alike(instances.extracting(first: limit))
         guard count >= Self.batchMin else { return 0 }

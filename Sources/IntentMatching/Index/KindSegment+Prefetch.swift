@@ -8,9 +8,6 @@ extension KindSegment {
     /// values are, and at last the values.
     func prefetch(_ rows: Span<UInt32>) {
         self.table.prefetch(rows)
-        if self.classes.rowCount > 0 { self.classes.prefetch(rows) }
-        // Classes are few, and so are their values.
-        guard self.table.rowCount > 0 else { return }
         for field in self.fields.indices where self.fields[field].isCrowded {
             self.forEachCode(field, rows) { self.fields[field].dictionary.prefetch($0) }
         }
@@ -19,11 +16,9 @@ extension KindSegment {
         }
     }
 
-    /// Calls `body` with the code of each row that has columns of its own.
+    /// Calls `body` with the code of each row.
     @inline(__always)
     private func forEachCode(_ field: Int, _ rows: Span<UInt32>, _ body: (UInt32) -> Void) {
-        for index in rows.indices where rows[index] & Self.sharedFlag == 0 {
-            body(self.table.singleCode(field, Int(rows[index])))
-        }
+        for index in rows.indices { body(self.table.singleCode(field, Int(rows[index]))) }
     }
 }

@@ -31,10 +31,7 @@ extension KindSegment {
     }
 
     /// Whether a row may have a host: those of other kinds have numbers too.
-    private func mayHave(host code: UInt32) -> Bool {
-        self.table.columns[Self.hostField].mayHave(code)
-            || self.classes.members.columns[InstanceClasses.hostColumn].mayHave(code)
-    }
+    private func mayHave(host code: UInt32) -> Bool { self.table.columns[Self.hostField].mayHave(code) }
 
     /// Whether the value of a code satisfies one of some atoms. Code 0 satisfies only `exists(false)`; a code without a value,
     /// which no row has, nothing.

@@ -2,7 +2,7 @@ import BasicContainers
 import Storage
 import WidgetModel
 
-/// The instances of one kind of one app: each in columns of its own, or, where many are configured alike, as one of a class.
+/// The instances of one kind of one app, in columns of value codes.
 ///
 /// Nothing is rebuilt: an instance that goes is replaced by the last row, one that is configured anew changes in its row,
 /// and values that no instance has any more give their codes and memory to others.
@@ -33,17 +33,9 @@ struct KindSegment: ~Copyable {
     private(set) var tagsField: Int?
     /// Which field is the number of the instance's condition; nil if the instances have none.
     private(set) var conditionField: Int?
-    /// The rows that have columns of their own, and their instances.
+    /// The rows, and their instances.
     var table = RowTable()
     var instances = InstanceColumn()
-    /// The rows that are one of a class.
-    var classes = InstanceClasses()
-    let interning: Interning
-    /// Whether new rows become one of a class, and others are on their way to be.
-    var isShared: Bool
-    /// The survey of how often configurations repeat, and how many changes to wait until the next look, if below 0.
-    var survey = ConfigurationSurvey()
-    var changes = 0
     private(set) var isLoading = false
     /// The values of the instance that is being changed, by field.
     var values: [FieldCodes] = []
@@ -53,38 +45,33 @@ struct KindSegment: ~Copyable {
     ///   - kind: The kind.
     ///   - isConditional: Whether its instances have a `when`. Instances without one are in another segment, so each
     ///     condition's instances are on a list and no others need a look.
-    ///   - interning: When instances share their configurations.
-    init(app: BundleID, kind: WidgetKind, isConditional: Bool, interning: Interning) {
+    init(app: BundleID, kind: WidgetKind, isConditional: Bool) {
         self.app = app
         self.kind = kind
-        self.interning = interning
-        self.isShared = interning == .always
         self.addField(.family)
         self.addField(.host)
         // No parameter has a name that starts so.
         if isConditional { self.conditionField = self.addField(.parameter("$when")) }
     }
 
-    var count: Int { self.table.rowCount + self.classes.rowCount }
+    var count: Int { self.table.rowCount }
 
     /// Bytes of memory held.
     var byteCount: Int {
-        var count = self.table.byteCount + self.instances.byteCount + self.classes.byteCount
+        var count = self.table.byteCount + self.instances.byteCount
         for index in self.fields.indices { count += self.fields[index].dictionary.byteCount }
         return count
     }
 
     func duplicate() -> KindSegment {
-        var copy = KindSegment(app: self.app, kind: self.kind, isConditional: false, interning: self.interning)
+        var copy = KindSegment(app: self.app, kind: self.kind, isConditional: false)
         copy.fields = UniqueArray()
         for index in self.fields.indices { copy.fields.append(self.fields[index].duplicate()) }
         copy.values = self.values
         copy.table = self.table.duplicate()
         copy.instances = self.instances.duplicate()
-        copy.classes = self.classes.duplicate()
         (copy.highestHost, copy.declared) = (self.highestHost, self.declared)
         (copy.tagsField, copy.conditionField) = (self.tagsField, self.conditionField)
-        (copy.isShared, copy.survey, copy.changes) = (self.isShared, self.survey, self.changes)
         copy.isLoading = self.isLoading
         copy.schema = self.schema
         return copy
@@ -94,8 +81,7 @@ struct KindSegment: ~Copyable {
 
     /// Appends a row and returns its number.
     mutating func append(_ instance: UInt32, _ attributes: InstanceAttributes) -> UInt32 {
-        self.encode(attributes, .none)
-        if self.isShared, !self.isLoading || self.classes.rowCount > 0 { return self.appendShared(instance) }
+        self.encode(attributes, nil)
         let row = self.table.rowCount
         self.table.append(self.values)
         self.instances.append(instance)
@@ -109,13 +95,8 @@ struct KindSegment: ~Copyable {
     ///   - attributes: The attributes of its instance now.
     ///   - waits: Whether the lists may wait for ``finishChanges()``.
     mutating func update(_ row: UInt32, _ attributes: InstanceAttributes, waits: Bool) {
-        guard row & Self.sharedFlag == 0 else {
-            let row = Int(row & ~Self.sharedFlag)
-            self.encode(attributes, .shared(row, class: self.classes.classNumber(row)))
-            return self.updateShared(row, waits: waits)
-        }
         let row = Int(row)
-        self.encode(attributes, .own(row))
+        self.encode(attributes, row)
         for index in self.fields.indices where !self.values[index].isKept {
             if waits, !self.values[index].isArray,
                 let old = self.table.columns[index].change(row, to: self.values[index].single)
@@ -132,18 +113,10 @@ struct KindSegment: ~Copyable {
         }
     }
 
-    mutating func finishChanges() {
-        self.table.finishChanges()
-        self.classes.finishChanges()
-    }
+    mutating func finishChanges() { self.table.finishChanges() }
 
     /// Removes a row and returns the instance that has its number now, if there is one.
     mutating func remove(_ row: UInt32) -> UInt32? {
-        guard row & Self.sharedFlag == 0 else {
-            let row = Int(row & ~Self.sharedFlag)
-            self.removeShared(row)
-            return row < self.classes.rowCount ? self.classes.instances[row] : nil
-        }
         let row = Int(row)
         for index in self.fields.indices { self.release(index, row) }
         self.table.remove(row)
@@ -162,19 +135,12 @@ struct KindSegment: ~Copyable {
 
     // MARK: Values
 
-    /// The row that an instance has already: its values may be as they were.
-    private enum KnownRow {
-        case none
-        case own(Int)
-        case shared(Int, class: Int)
-    }
-
     /// Fills ``values`` and uses each of their codes once more, but of those that are kept.
     ///
     /// - Parameters:
     ///   - attributes: The attributes of the instance.
-    ///   - row: The row that may hold the same values.
-    private mutating func encode(_ attributes: InstanceAttributes, _ row: KnownRow) {
+    ///   - row: The row that the instance has already, which may hold the same values; nil for none.
+    private mutating func encode(_ attributes: InstanceAttributes, _ row: Int?) {
         for index in self.values.indices { self.values[index].reset() }
         self.encode(Self.familyField, row, .string(Self.familyNames[Int(attributes.family.rawValue)]))
         let host = self.code(ofHost: attributes.host)
@@ -205,18 +171,11 @@ struct KindSegment: ~Copyable {
 
     /// The code of a known row in a field, 0 if it has none or several.
     @inline(__always)
-    private func code(_ field: Int, _ row: KnownRow) -> UInt32 {
-        switch row {
-        case .none: 0
-        case .own(let row): self.table.singleCode(field, row)
-        case .shared(let row, let number):
-            field == Self.hostField ? self.classes.host(row) : self.classes.table.singleCode(field, number)
-        }
-    }
+    private func code(_ field: Int, _ row: Int?) -> UInt32 { row.map { self.table.singleCode(field, $0) } ?? 0 }
 
     /// Encodes a value. Most values that come again are unchanged: then nothing is looked up, counted or changed.
     @inline(__always)
-    private mutating func encode(_ field: Int, _ row: KnownRow, _ value: ParameterValue) {
+    private mutating func encode(_ field: Int, _ row: Int?, _ value: ParameterValue) {
         guard let words = ValueDictionary.words(of: value) else { return self.encodeLong(field, row, value) }
         let code = self.code(field, row)
         self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, words)
@@ -225,7 +184,7 @@ struct KindSegment: ~Copyable {
 
     /// The same for a value that is an array or a long text.
     @inline(never)
-    private mutating func encodeLong(_ field: Int, _ row: KnownRow, _ value: ParameterValue) {
+    private mutating func encodeLong(_ field: Int, _ row: Int?, _ value: ParameterValue) {
         if case .array(let elements) = value {
             self.values[field].isKept = self.holds(field, row, elements)
         } else {
@@ -238,14 +197,8 @@ struct KindSegment: ~Copyable {
 
     /// Whether a known row has just these elements, in whatever order and however often; false as well where it has none or
     /// too many to look.
-    private func holds(_ field: Int, _ row: KnownRow, _ elements: [ParameterValue]) -> Bool {
-        let known =
-            switch row {
-            case .none: nil as (codes: InlineArray<8, UInt32>, count: Int)?
-            case .own(let row): self.table.columns[field].fewCodes(row)
-            case .shared(_, let number): self.classes.table.columns[field].fewCodes(number)
-            }
-        guard elements.count > 0, let known else { return false }
+    private func holds(_ field: Int, _ row: Int?, _ elements: [ParameterValue]) -> Bool {
+        guard elements.count > 0, let row, let known = self.table.columns[field].fewCodes(row) else { return false }
         var seen = 0
         for place in elements.indices {
             var index = 0
@@ -274,7 +227,6 @@ struct KindSegment: ~Copyable {
             self.tagsField = index
             // Each instance that came before has the empty array of them.
             self.table.makeEmpty(index)
-            self.classes.makeEmpty(index)
         }
         self.fields[index].use(tags, into: &self.values[index])
     }
@@ -294,7 +246,6 @@ struct KindSegment: ~Copyable {
         self.declared.append(self.declares(field))
         self.values.append(FieldCodes())
         self.table.addColumn()
-        self.classes.addField()
         return self.fields.count - 1
     }
 
@@ -310,15 +261,11 @@ struct KindSegment: ~Copyable {
         self.isLoading = true
     }
 
-    /// Returns whether instances have become one of a class, and so have other rows.
-    mutating func finishLoading() -> Bool {
-        guard self.isLoading else { return false }
+    /// Builds the lists that ``startLoading()`` omitted.
+    mutating func finishLoading() {
+        guard self.isLoading else { return }
         self.isLoading = false
-        self.classes.finishLoading(highestHost: self.highestHost)
-        // Where there are classes already, the other rows join them with the changes to come.
-        if self.classes.rowCount == 0, self.shareLoaded(keepsLoading: false) { return true }
         for index in self.fields.indices { self.table.buildLists(index, highestCode: self.highestCode(index)) }
-        return false
     }
 
     // MARK: Invariants
@@ -327,17 +274,12 @@ struct KindSegment: ~Copyable {
     func checkInvariants() -> [String] {
         var faults = self.instances.checkInvariants()
         if self.instances.count != self.table.rowCount { faults.append("rows without an instance") }
-        faults += self.classes.checkInvariants(highestHost: self.highestHost)
         for index in self.fields.indices {
             let highest = self.highestCode(index)
             var found = self.table.columns[index].checkInvariants(rows: self.table.rowCount, codes: highest)
             var uses = [UInt32](repeating: 0, count: highest + 1)
             for row in 0..<self.table.rowCount { self.table.columns[index].forEachCode(row) { uses[Int($0)] += 1 } }
             if index != Self.hostField {
-                found += self.classes.table.columns[index].checkInvariants(rows: self.classes.bound, codes: highest)
-                for number in 0..<self.classes.bound {
-                    self.classes.table.columns[index].forEachCode(number) { uses[Int($0)] += 1 }
-                }
                 found += self.fields[index].dictionary.checkInvariants(uses)
             }
             faults += found.map { "\(self.fields[index].field): \($0)" }

@@ -11,26 +11,20 @@ package struct MatchCursor: ~Copyable, Sendable {
     /// The same of each plan: of a pattern that is asked of many kinds.
     static let planWork = workMax / 16
 
-    /// The rows of one form in one segment.
-    struct Rows: Sendable {
-        let segment: Int
-        let isShared: Bool
-    }
-
-    /// A query's work on some rows.
+    /// A query's work on a segment.
     struct Step: Sendable {
-        let rows: Rows
+        let segment: Int
         let plan: SegmentPlan
     }
 
-    /// The question, until there is a plan for all rows in question.
+    /// The question, until there is a plan for all segments in question.
     var planning: MatchPlanning?
     /// How many values were judged for plans.
     package internal(set) var judged = 0
     private(set) var steps: [Step] = []
     /// The step that is walked.
     private(set) var step = 0
-    /// Its walk; while there are plans to be made, one of classes.
+    /// Its walk.
     var scan: RowScan
     /// The counts of each step that was walked to its end.
     private(set) var counts: [ScanCounts] = []
@@ -128,7 +122,7 @@ package struct MatchCursor: ~Copyable, Sendable {
     }
 }
 
-/// A question for which plans are made, one for the rows of each form in each segment.
+/// A question for which plans are made, one for each segment.
 struct MatchPlanning: Sendable {
     let pattern: MatchPattern?
     /// The conditions of instances that are fulfilled; nil if none is asked about.
@@ -136,14 +130,14 @@ struct MatchPlanning: Sendable {
     /// Whether the query names a kind.
     let isNamed: Bool
     let order: MatchOrder
-    /// All rows in question, and the steps that have plans already.
-    let rows: [MatchCursor.Rows]
+    /// All segments in question, and the steps that have plans already.
+    let segments: [Int]
     var steps: [MatchCursor.Step] = []
     /// The next one's plan.
     var current: SegmentPlanning?
 
-    /// The rows for which there is no plan yet; nil if there are none.
-    var next: MatchCursor.Rows? { self.steps.count < self.rows.count ? self.rows[self.steps.count] : nil }
+    /// The segment for which there is no plan yet; nil if there is none.
+    var next: Int? { self.steps.count < self.segments.count ? self.segments[self.steps.count] : nil }
 }
 
 /// The order in which the index hands over instances.

@@ -150,7 +150,7 @@ extension QueryPlan.Touched: FieldCoded {
 }
 
 extension KindSegment {
-    func describe(_ plan: SegmentPlan, isShared: Bool, _ counts: ScanCounts) -> QueryPlan {
+    func describe(_ plan: SegmentPlan, _ counts: ScanCounts) -> QueryPlan {
         var drivers: [QueryPlan.Driver] = []
         var filters = 0
         let path: QueryPlan.Path
@@ -163,9 +163,8 @@ extension KindSegment {
         case .postings(let passes):
             path = .postings
             for pass in passes {
-                drivers.append(
-                    QueryPlan.Driver(field: self.name(pass.column, isShared: isShared), length: pass.length)
-                )
+                let field = self.fields[pass.column].field.description
+                drivers.append(QueryPlan.Driver(field: field, length: pass.length))
                 filters += pass.filters.count
             }
         }
@@ -175,18 +174,10 @@ extension KindSegment {
             drivers: drivers,
             candidates: plan.candidates,
             filters: filters,
-            rows: self.rowCount(isShared: isShared),
+            rows: self.count,
             isConditional: self.conditionField != nil,
             touched: QueryPlan.Touched(counts)
         )
-    }
-}
-
-extension KindSegment {
-    /// The key of a column's lists: a field, or all that instances of a class have in common.
-    private func name(_ column: Int, isShared: Bool) -> String {
-        guard isShared else { return self.fields[column].field.description }
-        return column == InstanceClasses.hostColumn ? MatchField.host.description : "configuration"
     }
 }
 

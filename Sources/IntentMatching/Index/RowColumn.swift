@@ -107,15 +107,6 @@ struct RowColumn: ~Copyable {
         return 1...8 ~= count ? (codes, count) : nil
     }
 
-    /// Folds what a row has into a hash.
-    @inline(__always)
-    func fold(_ row: Int, into hash: inout UInt64) {
-        let code = self.singleCode(row)
-        var folded = SeededHash.fold(hash ^ UInt64(code))
-        if code == 0 { self.forEachCode(row) { folded = SeededHash.fold(folded ^ UInt64($0) << 32) } }
-        hash = folded
-    }
-
     /// Whether a row has just these codes.
     @inline(__always)
     func holds(_ value: FieldCodes, _ row: Int) -> Bool {

@@ -72,25 +72,6 @@ struct RowTable: ~Copyable {
 
     mutating func finishBatch(_ rows: Int) { self.rowCount += rows }
 
-    /// Appends a row of a table of two columns.
-    mutating func append(_ first: UInt32, _ second: UInt32) {
-        self.columns[0].append(first)
-        self.columns[1].append(second)
-        self.rowCount += 1
-    }
-
-    /// Appends a row that has no value in one column.
-    mutating func append(_ values: [FieldCodes], without column: Int) {
-        for index in self.columns.indices {
-            if index == column {
-                self.columns[index].append(FieldCodes())
-            } else {
-                self.columns[index].append(values[index])
-            }
-        }
-        self.rowCount += 1
-    }
-
     /// Builds the lists of a column that were deferred.
     ///
     /// - Parameters:
