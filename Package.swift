@@ -100,7 +100,7 @@ let package = Package(
         product("WidgetModel", settings: pure),
         product("Storage", ["CKernels", "WidgetModel", containers], settings: lending),
         product("IntentMatching", ["Storage", "WidgetModel", containers], settings: lending),
-        product("Timelines", ["WidgetModel"], settings: pure),
+        product("Timelines", ["Storage", "WidgetModel"], settings: pure),
         product("Engine", ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers], settings: pure),
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap], settings: pure),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"], settings: pure),

@@ -5,7 +5,7 @@ package import WidgetModel
 ///
 /// Beside the engine, which knows the same timelines without content. Bounded by bytes: the timeline that was stored
 /// longest ago makes room. No clock: time comes in.
-package struct ContentTable: Sendable {
+package struct ContentTable: ~Copyable, Sendable {
     /// An entry whose date has come.
     package struct Due: Hashable, Sendable {
         package let timeline: StoredTimeline
@@ -109,10 +109,8 @@ package struct ContentTable: Sendable {
     /// The entries whose dates have come, in the order of dates and then of places; of each instance the newest alone, and
     /// none whose content is what the instance shows already.
     package mutating func due(upTo now: Instant) -> [Due] {
-        var fired: [UInt32] = []
-        self.wheel.fire(upTo: now) { fired.append($0) }
         var due: [Due] = []
-        for slot in fired {
+        for slot in self.wheel.takeDue(upTo: now) {
             guard let timeline = self.rows[Int(slot)]?.timeline, let index = timeline.index(at: now) else { continue }
             self.arm(slot, after: index)
             if let shown = self.show(index, of: slot) { due.append(shown) }

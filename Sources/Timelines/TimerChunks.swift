@@ -1,3 +1,5 @@
+import Storage
+
 /// A list of ids in ``TimerChunks``, some of them stale.
 struct TimerBucket: Sendable {
     /// The first and the last chunk; ``TimerChunks/none`` if the bucket is empty.
@@ -27,15 +29,15 @@ struct TimerBucket: Sendable {
     }
 }
 
-/// The memory of all buckets: one array cut into chunks of 256 bytes, the unused ones in a list.
+/// The memory of all buckets: one column cut into chunks of 256 bytes, the unused ones in a list.
 ///
 /// The first word of a chunk is the number of the next one, the others are ids.
-struct TimerChunks: Sendable {
+struct TimerChunks: ~Copyable, Sendable {
     static let none = UInt32.max
     static let words = 64
     static let entries = words - 1
 
-    private(set) var storage: [UInt32] = []
+    private var storage = Column<UInt32>()
     private var free = Self.none
     /// How many chunks are in buckets.
     private(set) var used = 0
@@ -60,7 +62,7 @@ struct TimerChunks: Sendable {
         self.used += 1
         guard self.free != Self.none else {
             let chunk = UInt32(self.storage.count / Self.words)
-            self.storage.append(contentsOf: repeatElement(0, count: Self.words))
+            self.storage.append(repeating: 0, count: Self.words)
             self.storage[Int(chunk) * Self.words] = Self.none
             return chunk
         }
@@ -81,22 +83,38 @@ struct TimerChunks: Sendable {
         bucket.total = 0
     }
 
-    /// Calls the body with the ids of a bucket's list in the order of appending. O(entries)
-    @inline(__always)
-    func forEach(of bucket: TimerBucket, _ body: (UInt32) -> Void) {
-        var chunk = bucket.head
-        var rest = Int(bucket.total)
-        while rest > 0 {
-            let first = Int(chunk) * Self.words + 1
-            for place in first..<first + min(rest, Self.entries) { body(self.storage[place]) }
-            rest -= Self.entries
-            chunk = self.storage[first - 1]
+    /// A walk over a bucket's list, in the order of appending.
+    struct Walk {
+        fileprivate var chunk: UInt32
+        fileprivate var place = 0
+        fileprivate var rest: UInt32
+
+        init(_ bucket: TimerBucket) {
+            self.chunk = bucket.head
+            self.rest = bucket.total
         }
     }
 
-    /// Appends the ids of a bucket's list to an array.
-    func copy(_ bucket: TimerBucket, to ids: inout [UInt32]) {
-        self.forEach(of: bucket) { ids.append($0) }
+    /// The next id of a walk; nil at its end.
+    @inline(__always)
+    func next(_ walk: inout Walk) -> UInt32? {
+        guard walk.rest > 0 else { return nil }
+        if walk.place == Self.entries {
+            walk.chunk = self.storage[Int(walk.chunk) * Self.words]
+            walk.place = 0
+        }
+        walk.place += 1
+        walk.rest -= 1
+        return self.storage[Int(walk.chunk) * Self.words + walk.place]
+    }
+
+    var byteCount: Int { self.storage.byteCount }
+
+    func duplicate() -> TimerChunks {
+        var copy = TimerChunks()
+        copy.storage = self.storage.duplicate()
+        (copy.free, copy.used) = (self.free, self.used)
+        return copy
     }
 
     /// How many chunks there are, in buckets and unused.

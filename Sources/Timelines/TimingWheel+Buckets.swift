@@ -1,3 +1,5 @@
+import Storage
+
 extension TimingWheel {
     /// The group in progress.
     var group: Int { self.block >> (Self.groupShift - Self.blockShift) }
@@ -102,11 +104,12 @@ extension TimingWheel {
     }
 
     private mutating func takeMoreLive(of bucket: Int) {
-        self.prefetch(entriesOf: bucket)
-        let chunks = self.chunks
-        chunks.forEach(of: self.buckets[bucket]) { id in
+        var ahead = TimerChunks.Walk(self.buckets[bucket])
+        while let id = self.chunks.next(&ahead) { self.due.prefetch(Int(id)) }
+        var walk = TimerChunks.Walk(self.buckets[bucket])
+        while let id = self.chunks.next(&walk) {
             let second = self.due[Int(id)]
-            guard second != Self.unarmed, self.bucket(of: Int(second)) == bucket else { return }
+            guard second != Self.unarmed, self.bucket(of: Int(second)) == bucket else { continue }
             self.scratch.append(id)
             self.scratchSeconds.append(second)
             self.due[Int(id)] = Self.unarmed
@@ -114,22 +117,10 @@ extension TimingWheel {
     }
 }
 
-/// Looking ahead. The due seconds of ids lie all over a large table, so that the processor waits for each of them in turn,
-/// since what it does next depends on it. Read one after the other beforehand, with nothing that depends on them, many come
-/// at a time.
 extension TimingWheel {
-    /// Looks at the places in memory that arming or cancelling an id will need; changes nothing to be seen. Worth it where
-    /// several ids are known beforehand: call this for each, then arm them. O(1).
-    package mutating func prefetch(_ id: UInt32) {
-        if Int(id) < self.due.count { self.seen &+= self.due[Int(id)] }
-    }
-
-    /// The same for the entries of a bucket.
-    private mutating func prefetch(entriesOf bucket: Int) {
-        var seen: UInt32 = 0
-        self.chunks.forEach(of: self.buckets[bucket]) { seen &+= self.due[Int($0)] }
-        self.seen &+= seen
-    }
+    /// Fetches the memory that arming or cancelling an id will need. The due seconds of ids lie all over a large table: call this for
+    /// several ids, then arm them, and they are waited for together. O(1).
+    package func prefetch(_ id: UInt32) { self.due.prefetch(Int(id)) }
 }
 
 /// Time moving on.
@@ -233,10 +224,10 @@ extension TimingWheel {
         if self.buckets[bucket].firstCount == 0 {
             var first = Self.unarmed
             var ids: [UInt32] = []
-            let chunks = self.chunks
-            chunks.forEach(of: self.buckets[bucket]) { id in
+            var walk = TimerChunks.Walk(self.buckets[bucket])
+            while let id = self.chunks.next(&walk) {
                 let second = self.due[Int(id)]
-                guard second != Self.unarmed, second <= first, self.bucket(of: Int(second)) == bucket else { return }
+                guard second != Self.unarmed, second <= first, self.bucket(of: Int(second)) == bucket else { continue }
                 if second < first { ids.removeAll(keepingCapacity: true) }
                 first = second
                 ids.append(id)

@@ -1,3 +1,5 @@
+import Storage
+
 extension TimingWheel {
     /// The violated invariants of the wheel; empty if there are none. For tests: O(entries).
     package func checkInvariants() -> [String] {
@@ -5,7 +7,8 @@ extension TimingWheel {
         var live = Array(repeating: 0, count: self.buckets.count)
         var firstSecond = Int.max
         var armed = 0
-        for second in self.due where second != Self.unarmed {
+        for index in 0..<self.due.count where self.due[index] != Self.unarmed {
+            let second = self.due[index]
             live[self.bucket(of: Int(second))] += 1
             firstSecond = min(firstSecond, Int(second))
             armed += 1
@@ -52,8 +55,8 @@ extension TimingWheel {
     /// The ids that are armed for a bucket, each once.
     private func live(of bucket: Int) -> Set<UInt32> {
         var ids: Set<UInt32> = []
-        let chunks = self.chunks
-        chunks.forEach(of: self.buckets[bucket]) { id in
+        var walk = TimerChunks.Walk(self.buckets[bucket])
+        while let id = self.chunks.next(&walk) {
             let second = self.due[Int(id)]
             if second != Self.unarmed, self.bucket(of: Int(second)) == bucket { ids.insert(id) }
         }
@@ -81,9 +84,8 @@ extension TimingWheel {
         return faults
     }
 
-    /// The bytes of the wheel's arrays, roughly.
-    package var footprint: Int {
-        (self.due.capacity + self.chunks.storage.capacity) * MemoryLayout<UInt32>.stride
-            + self.buckets.capacity * MemoryLayout<TimerBucket>.stride
+    /// Bytes of memory held by timers and buckets.
+    package var byteCount: Int {
+        self.due.byteCount + self.chunks.byteCount + self.buckets.capacity * MemoryLayout<TimerBucket>.stride
     }
 }

@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// Timers of one second's resolution, for very many ids, few of them due at any time.
@@ -13,7 +14,7 @@ package import WidgetModel
 /// visible behaviour is a pure function of time and of the armed timers, whatever led to it.
 ///
 /// Source: Varghese, Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987); Brown, "Calendar queues" (CACM 1988).
-package struct TimingWheel: Sendable {
+package struct TimingWheel: ~Copyable, Sendable {
     /// Seconds in a block and blocks in a group: both 64, the bits of a word.
     static let blockShift = 6
     static let groupShift = 2 * blockShift
@@ -33,7 +34,7 @@ package struct TimingWheel: Sendable {
     static let lastSecond = Int(UInt32.max) - 1
 
     /// The due second of each id.
-    var due: [UInt32] = []
+    var due = Column<UInt32>()
     var buckets: [TimerBucket]
     var chunks = TimerChunks()
     /// The first bucket of each group within reach, or ``none``. A group's place is its number modulo ``groups``; the
@@ -53,8 +54,6 @@ package struct TimingWheel: Sendable {
     /// How many ids are armed.
     package private(set) var count = 0
 
-    /// The value that ``prefetch(_:)`` has read. It is stored so that the compiler does not remove an unused read.
-    var seen: UInt32 = 0
     /// The timers that are being fired, cascaded or compacted, and their due seconds.
     var scratch: [UInt32] = []
     var scratchSeconds: [UInt32] = []
@@ -82,20 +81,28 @@ package struct TimingWheel: Sendable {
 
     /// Makes room for ids below a number; many of them are about to be armed.
     package mutating func makeRoom(for ids: Int) {
-        guard ids > self.due.count else { return }
-        self.due.append(contentsOf: repeatElement(Self.unarmed, count: ids - self.due.count))
+        if ids > self.due.count { self.due.append(repeating: Self.unarmed, count: ids - self.due.count) }
     }
 
-    /// Arms the timer of an id, or moves it. An instant in the past fires at the next ``fire(upTo:_:)``.
+    /// Another wheel with the same timers. O(ids).
+    package func duplicate() -> TimingWheel {
+        var copy = TimingWheel()
+        copy.due = self.due.duplicate()
+        copy.chunks = self.chunks.duplicate()
+        (copy.buckets, copy.places) = (self.buckets, self.places)
+        (copy.secondBits, copy.blockBits, copy.groupBits) = (self.secondBits, self.blockBits, self.groupBits)
+        (copy.cursor, copy.block, copy.first, copy.count) = (self.cursor, self.block, self.first, self.count)
+        return copy
+    }
+
+    /// Arms the timer of an id, or moves it. An instant in the past is due at the next ``takeDue(upTo:)``.
     ///
     /// - Parameters:
     ///   - id: Ids are dense: the table has a place for every smaller one.
     ///   - instant: Rounded up to a whole second, at most 2106-02-07T06:28:14Z, at least the epoch.
     package mutating func arm(_ id: UInt32, at instant: Instant) {
         let index = Int(id)
-        if index >= self.due.count {
-            self.due.append(contentsOf: repeatElement(Self.unarmed, count: index + 1 - self.due.count))
-        }
+        self.due.extend(to: index, repeating: Self.unarmed)
         let second = Self.second(notBefore: instant)
         let old = self.due[index]
         guard old != UInt32(second) else { return }
@@ -143,65 +150,47 @@ package struct TimingWheel: Sendable {
         self.first.map { Instant(seconds: Int64($0)) }
     }
 
-    /// Disarms every timer that is due by an instant and calls the body with its id, in the order of due second, then
-    /// id. However far time has jumped, the order is the same.
-    package mutating func fire(upTo now: Instant, _ body: (UInt32) -> Void) {
+    /// Disarms every timer that is due by an instant and gives its id, in the order of due second, then id. However far time has
+    /// jumped, the order is the same.
+    package mutating func takeDue(upTo now: Instant) -> [UInt32] {
         let limit = min(max(-1, Int(now.seconds)), Self.lastSecond)
-        guard let first = self.first, first <= limit else { return self.advance(past: limit) }
-        self.fireLate(upTo: limit, body)
+        guard let first = self.first, first <= limit else {
+            self.advance(past: limit)
+            return []
+        }
+        var ids = self.takeLate(upTo: limit)
         while let second = self.nextSecond(upTo: limit) {
             self.collect(second)
             for id in self.scratch where self.due[Int(id)] == UInt32(second) {
                 self.due[Int(id)] = Self.unarmed
                 self.count -= 1
-                body(id)
+                ids.append(id)
             }
         }
         self.advance(past: limit)
         self.findFirst()
-    }
-
-    /// The ids that ``fire(upTo:_:)`` would call the body with, disarmed.
-    package mutating func takeDue(upTo now: Instant) -> [UInt32] {
-        var ids: [UInt32] = []
-        self.fire(upTo: now) { ids.append($0) }
         return ids
     }
 
-    /// Every armed timer in the order of ids, for a digest of the state: the same for equal schedules, whatever their
-    /// history. O(ids).
-    package func forEachArmed(_ body: (UInt32, Instant) -> Void) {
-        for index in self.due.indices where self.due[index] != Self.unarmed {
-            body(UInt32(index), Instant(seconds: Int64(self.due[index])))
-        }
-    }
-
-    /// The timers of ``forEachArmed(_:)``, as an array.
-    package var armedEntries: [(id: UInt32, due: Instant)] {
-        var entries: [(id: UInt32, due: Instant)] = []
-        entries.reserveCapacity(self.count)
-        self.forEachArmed { entries.append(($0, $1)) }
-        return entries
-    }
-
-    /// Fires the timers that were armed in the past and are due by the limit, in order.
-    private mutating func fireLate(upTo limit: Int, _ body: (UInt32) -> Void) {
-        guard self.buckets[Self.late].live > 0 else { return }
-        var taken = self.lateTimers(upTo: limit)
-        taken.sort { $0 < $1 }
-        for (second, id) in taken where self.due[Int(id)] == second {
+    /// Takes the timers that were armed in the past and are due by the limit, in order.
+    private mutating func takeLate(upTo limit: Int) -> [UInt32] {
+        guard self.buckets[Self.late].live > 0 else { return [] }
+        var ids: [UInt32] = []
+        for (second, id) in self.lateTimers(upTo: limit).sorted(by: <) where self.due[Int(id)] == second {
             self.due[Int(id)] = Self.unarmed
             self.count -= 1
             self.buckets[Self.late].live -= 1
             self.buckets[Self.late].noteGone(second)
-            body(id)
+            ids.append(id)
         }
         self.tidy(Self.late, second: 0)
+        return ids
     }
 
     private func lateTimers(upTo limit: Int) -> [(second: UInt32, id: UInt32)] {
         var late: [(second: UInt32, id: UInt32)] = []
-        self.chunks.forEach(of: self.buckets[Self.late]) { id in
+        var walk = TimerChunks.Walk(self.buckets[Self.late])
+        while let id = self.chunks.next(&walk) {
             let second = self.due[Int(id)]
             if second != Self.unarmed, Int(second) < self.cursor, Int(second) <= limit { late.append((second, id)) }
         }
@@ -212,7 +201,8 @@ package struct TimingWheel: Sendable {
     private mutating func collect(_ second: Int) {
         let bucket = second & (Self.blockSeconds - 1)
         self.scratch.removeAll(keepingCapacity: true)
-        self.chunks.copy(self.buckets[bucket], to: &self.scratch)
+        var walk = TimerChunks.Walk(self.buckets[bucket])
+        while let id = self.chunks.next(&walk) { self.scratch.append(id) }
         self.scratch.sort()
         self.empty(bucket, second: second)
     }

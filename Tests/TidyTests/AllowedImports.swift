@@ -8,7 +8,7 @@ enum AllowedImports {
         "WidgetModel": [],
         "Storage": ["CKernels", "WidgetModel"],
         "IntentMatching": ["Storage", "WidgetModel"],
-        "Timelines": ["WidgetModel"],
+        "Timelines": ["Storage", "WidgetModel"],
         "Engine": ["IntentMatching", "Storage", "Timelines", "WidgetModel"],
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],

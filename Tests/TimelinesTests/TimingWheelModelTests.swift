@@ -36,9 +36,8 @@ import WidgetModel
         }
         #expect(wheel.count == model.count, "seed \(seed)")
         #expect(wheel.checkInvariants() == [], "seed \(seed)")
-        let entries = wheel.armedEntries
-        #expect(entries.map(\.id) == model.keys.sorted(), "seed \(seed)")
-        #expect(entries.allSatisfy { model[$0.id] == $0.due.seconds }, "seed \(seed)")
+        let armed = (0..<ids).filter { wheel.armed($0)?.seconds == model[$0] }
+        #expect(armed.count == Int(ids), "seed \(seed)")
     }
 
     /// Distances of every level, and some into the past.
@@ -63,9 +62,9 @@ import WidgetModel
         for id in UInt32(0)..<2_000 {
             stepping.arm(id, at: noon + .milliseconds(Int64.random(in: -5_000...10_000_000, using: &random)))
         }
-        var jumping = stepping
+        var jumping = stepping.duplicate()
         var steps: [UInt32] = []
-        for second in Int64(0)...20_000 { stepping.fire(upTo: noon + .seconds(second)) { steps.append($0) } }
+        for second in Int64(0)...20_000 { steps += stepping.takeDue(upTo: noon + .seconds(second)) }
         #expect(jumping.takeDue(upTo: noon + .seconds(10_000)) == steps, "seed \(seed)")
         #expect(steps.count == 2_000)
     }

@@ -75,7 +75,7 @@ class Night(demo.Demo):
         told = self.options
         hosts = max(0, told.widgets // 3 - told.hosts)
         scenario = self.options.folder / "many.yaml"
-        scenario.write_text(f"for: 1s\nsettle: 30m\nhosts: {{count: {hosts}, widgets: 3, app: true}}\nloads: [{{send: signals, rate: 10}}]\n")
+        scenario.write_text(f"for: 1s\nsettle: 30m\nhosts: {{count: {hosts}, widgets: 3, app: true}}\nloads: [{{send: pushes, rate: 10}}]\n")
         demo.say(f"registering {hosts:,} hosts more, which acknowledge what they show first")
         started = time.monotonic()
         generator = await asyncio.create_subprocess_exec(

@@ -12,7 +12,7 @@ package import WidgetModel
 /// without content. A power cut may take the last seconds' content: such an instance shows its earlier content until
 /// its next reload.
 package final class ContentStore: Sendable {
-    private struct State {
+    private struct State: ~Copyable {
         var table: ContentTable
         var nextRecord: UInt64 = 1
         /// Records that are to be removed with the next write.

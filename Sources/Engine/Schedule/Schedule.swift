@@ -33,8 +33,8 @@ struct Schedule: ~Copyable, Sendable {
         copy.active = self.active.duplicate()
         copy.behind = self.behind.duplicate()
         copy.days = self.days.duplicate()
-        copy.instanceTimers = self.instanceTimers
-        copy.hostTimers = self.hostTimers
+        copy.instanceTimers = self.instanceTimers.duplicate()
+        copy.hostTimers = self.hostTimers.duplicate()
         return copy
     }
 
@@ -93,7 +93,7 @@ struct Schedule: ~Copyable, Sendable {
 
     /// Fetches the rows of an instance that is about to be decided, but for its active one, and its timer's place.
     @inline(__always)
-    mutating func prefetch(_ instance: InstanceNumber) {
+    func prefetch(_ instance: InstanceNumber) {
         self.prefetchRows(of: instance)
         self.instanceTimers.prefetch(instance)
     }

@@ -2,13 +2,18 @@ import Timelines
 import WidgetModel
 
 /// The timers of the rows of one table: one a row at most.
-struct Timers<Tag>: Sendable {
+struct Timers<Tag>: ~Copyable, Sendable {
     private var wheel: TimingWheel
 
     /// No timers.
     ///
     /// - Parameter start: Where time is.
     init(startingAt start: Instant = .epoch) { self.wheel = TimingWheel(startingAt: start) }
+
+    /// The same timers. O(rows).
+    func duplicate() -> Timers { Timers(wheel: self.wheel.duplicate()) }
+
+    private init(wheel: consuming TimingWheel) { self.wheel = wheel }
 
     /// How many are armed.
     var count: Int { self.wheel.count }
@@ -33,7 +38,7 @@ struct Timers<Tag>: Sendable {
 
     /// Fetches what arming a row's timer will need.
     @inline(__always)
-    mutating func prefetch(_ number: Number<Tag>) { self.wheel.prefetch(number.raw) }
+    func prefetch(_ number: Number<Tag>) { self.wheel.prefetch(number.raw) }
 
     /// Disarms the timers that are due by an instant, and gives their rows in the order of due seconds, then of
     /// numbers.
