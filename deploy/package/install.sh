@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is beside it: the program, its pages and completions, a systemd unit and, where there is none, a configuration.
+# Installs what is beside it: the program, its pages and completions, systemd units and, where there is none, a configuration.
 #
 #   ./install.sh                        into /usr, as root
 #   PREFIX=$HOME/.local ./install.sh    the program, pages and completions alone
@@ -29,7 +29,7 @@ done
 [ "$prefix" = /usr ] || exit 0
 
 mkdir -p "${DESTDIR:-}/etc/freshet" "${DESTDIR:-}/etc/systemd/system"
-install -m 644 lib/systemd/system/freshet.service "${DESTDIR:-}/etc/systemd/system/freshet.service"
+install -m 644 lib/systemd/system/* "${DESTDIR:-}/etc/systemd/system/"
 [ -e "${DESTDIR:-}/etc/freshet/freshet.yaml" ] || install -m 640 etc/freshet/freshet.yaml "${DESTDIR:-}/etc/freshet/freshet.yaml"
 if [ -z "${DESTDIR:-}" ]; then
     getent passwd freshet >/dev/null || useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin freshet

@@ -58,8 +58,8 @@ mkdir -p "$share"/{bash-completion/completions,zsh/vendor-completions,fish/vendo
 "$program" --generate-completion-script bash | sed '1{/^#!/d}' > "$share/bash-completion/completions/freshet"
 "$program" --generate-completion-script zsh > "$share/zsh/vendor-completions/_freshet"
 "$program" --generate-completion-script fish > "$share/fish/vendor_completions.d/freshet.fish"
-install -D -m 0644 "$source/deploy/freshet.service" "$tree/lib/systemd/system/freshet.service"
-sed -i 's,/usr/local/bin/,/usr/bin/,' "$tree/lib/systemd/system/freshet.service"
+install -D -m 0644 -t "$tree/lib/systemd/system" "$source"/deploy/{freshet.service,freshet-backup.service,freshet-backup.timer}
+sed -i 's,/usr/local/bin/,/usr/bin/,' "$tree"/lib/systemd/system/*
 install -D -m 0640 "$source/deploy/freshet.example.yaml" "$tree/etc/freshet/freshet.yaml"
 install -m 0644 "$source"/{README.md,SECURITY.md} "$share/doc/freshet/"
 gzip -9nc "$source/CHANGELOG.md" > "$share/doc/freshet/CHANGELOG.md.gz"
