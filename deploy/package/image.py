@@ -146,8 +146,9 @@ def main() -> None:
     }, "config.v1+json")
     manifest = layout.json({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config,
                             "layers": layers, "annotations": labels}, "manifest.v1+json")
+    # `podman load` takes the whole name from here: the version alone would become localhost/VERSION:latest.
     manifest |= {"platform": {"architecture": told.architecture, "os": "linux"},
-                 "annotations": {"org.opencontainers.image.ref.name": told.version}}
+                 "annotations": {"org.opencontainers.image.ref.name": f"freshet:{told.version}"}}
     (told.layout / "index.json").write_text(json.dumps({
         "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [manifest],
     }, separators=(",", ":")))
