@@ -104,7 +104,7 @@ attacks: setup ## Known attacks one by one: what each costs, and what another te
 	swift build -c release --product freshet
 	@.venv/bin/python Tests/Fuzz/Routes/attacks.py --program .build/release/freshet
 
-package: ## A .deb, an archive, an image in OCI's layout, what is in them and checksums, of what is committed: .build/package/out
+package: setup ## A .deb, an archive, an image in OCI's layout, what is in them and checksums, of what is committed: .build/package/out
 	@deploy/package/package.sh
 
 site: ## The pages as a site with a search, in .build/site; fails at a link that leads nowhere, and at what is loaded from elsewhere
