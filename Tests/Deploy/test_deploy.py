@@ -19,25 +19,47 @@ KUBERNETES = ROOT / "deploy/kubernetes"
 VERSIONS = ["1.31", kubernetes_validate.latest_version()]
 # The secrets that the operator of a cluster makes, and the keys that they have to hold.
 SECRETS = {"freshet-tls": {"tls.crt", "tls.key", "ca.crt"}, "freshet-keys": {"provider-key.public.pem"},
-           "freshet-operators": {"tokens"}, "freshet-prometheus": {"token"}}
+           "freshet-operators": {"tokens"}, "freshet-prometheus": {"token"},
+           "freshet-brokers": {"password", "system-password", "ca.crt"}}
+# One gateway, and several.
+BASES = ["base", "cluster"]
 
 
 def read(path: pathlib.Path) -> dict:
     return yaml.safe_load(path.read_text())
 
 
+def merged(base, patch):
+    """What kustomize makes of a patch: lists are merged by their members' names, and null removes."""
+    if isinstance(base, dict) and isinstance(patch, dict):
+        both = base | {key: merged(base.get(key), value) for key, value in patch.items()}
+        return {key: value for key, value in both.items() if value is not None}
+    if isinstance(base, list) and isinstance(patch, list):
+        old = {one["name"]: one for one in base}
+        new = {one["name"]: merged(old.get(one["name"]), one) for one in patch}
+        return list((new | old | new).values())
+    return patch
+
+
 def resources() -> dict[str, dict]:
-    """Every object of the bases, by the path of its file, as their kustomizations list them."""
+    """Every object of the bases, by the path of its file, as their kustomizations list and patch them."""
     found = {}
-    for folder in ("base", "monitoring"):
-        for name in read(KUBERNETES / folder / "kustomization.yaml")["resources"]:
-            found[f"{folder}/{name}"] = read(KUBERNETES / folder / name)
+    for folder in [*BASES, "monitoring"]:
+        kustomization = read(KUBERNETES / folder / "kustomization.yaml")
+        for name in kustomization["resources"]:
+            if name == "../base":
+                found |= {path.replace("base", folder): tree for path, tree in found.items()}
+            else:
+                found[f"{folder}/{name}"] = read(KUBERNETES / folder / name)
+        for patch in kustomization.get("patches", []):
+            path = f"{folder}/{patch['path']}"
+            found[path] = merged(found[path], read(KUBERNETES / path))
     return found
 
 
-STATEFUL = resources()["base/statefulset.yaml"]
-POD = STATEFUL["spec"]["template"]
-CONTAINER = POD["spec"]["containers"][0]
+STATEFUL = {base: resources()[f"{base}/statefulset.yaml"] for base in BASES}
+POD = {base: tree["spec"]["template"] for base, tree in STATEFUL.items()}
+CONTAINER = {base: pod["spec"]["containers"][0] for base, pod in POD.items()}
 
 
 def image() -> dict:
@@ -62,7 +84,7 @@ def test_a_resource_is_what_kubernetes_takes(path: str, version: str) -> None:
     lambda tree: tree["spec"]["template"]["spec"]["containers"][0]["livenessProbe"].update(period=3),
 ])
 def test_a_damaged_resource_is_refused(damage) -> None:
-    tree = copy.deepcopy(STATEFUL)
+    tree = copy.deepcopy(STATEFUL["base"])
     damage(tree)
     with pytest.raises(kubernetes_validate.ValidationError):
         validate(tree, VERSIONS[-1])
@@ -70,26 +92,42 @@ def test_a_damaged_resource_is_refused(damage) -> None:
 
 def test_every_file_is_listed() -> None:
     there = {str(path.relative_to(KUBERNETES)) for path in KUBERNETES.rglob("*.yaml")}
-    kustomizations = {"base/kustomization.yaml", "monitoring/kustomization.yaml"}
-    generated = {f"base/{name}" for one in read(KUBERNETES / "base/kustomization.yaml")["configMapGenerator"]
-                 for name in one["files"]}
-    assert there == set(resources()) | kustomizations | generated
-    assert [one["name"] for one in read(KUBERNETES / "base/kustomization.yaml")["images"]] == [CONTAINER["image"]]
+    kustomizations = {f"{folder}/kustomization.yaml" for folder in [*BASES, "monitoring"]}
+    generated = {f"{base}/{name}" for base in BASES
+                 for one in read(KUBERNETES / base / "kustomization.yaml")["configMapGenerator"] for name in one["files"]}
+    used = {path for path in resources() if (KUBERNETES / path).exists()}
+    assert there == used | kustomizations | generated
+    assert [one["name"] for one in read(KUBERNETES / "base/kustomization.yaml")["images"]] == [CONTAINER["base"]["image"]]
 
 
-def test_selectors_find_the_pod_and_its_ports() -> None:
-    labels = POD["metadata"]["labels"]
-    ports = {port["name"]: port["containerPort"] for port in CONTAINER["ports"]}
-    found = resources()
-    assert STATEFUL["spec"]["selector"]["matchLabels"].items() <= labels.items()
-    assert found["base/poddisruptionbudget.yaml"]["spec"]["selector"]["matchLabels"].items() <= labels.items()
-    for name in ("base/service.yaml", "base/service-operators.yaml"):
-        assert found[name]["spec"]["selector"].items() <= labels.items()
-        for port in found[name]["spec"]["ports"]:
+@pytest.mark.parametrize("base", BASES)
+def test_selectors_find_the_pod_and_its_ports(base: str) -> None:
+    labels = POD[base]["metadata"]["labels"]
+    ports = {port["name"]: port["containerPort"] for port in CONTAINER[base]["ports"]}
+    found = {path: tree for path, tree in resources().items() if path.startswith(base)}
+    assert STATEFUL[base]["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert found[f"{base}/poddisruptionbudget.yaml"]["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    services = {tree["metadata"]["name"]: tree["spec"] for tree in found.values() if tree["kind"] == "Service"}
+    for service in services.values():
+        assert service["selector"].items() <= labels.items()
+        for port in service["ports"]:
             assert ports[port["targetPort"]] == port["port"]
-    assert STATEFUL["spec"]["serviceName"] == found["base/service.yaml"]["metadata"]["name"]
+    assert STATEFUL[base]["spec"]["serviceName"] in services
     for probe in ("livenessProbe", "readinessProbe"):
-        assert CONTAINER[probe]["httpGet"]["port"] in ports
+        assert CONTAINER[base][probe]["httpGet"]["port"] in ports
+
+
+def test_each_of_several_gateways_has_a_name_and_one_at_a_time_may_go() -> None:
+    environment = variables("cluster", pod="freshet-2")
+    assert environment["FRESHET_JOURNAL_JETSTREAM_NODE_NAME"] == "freshet-2"
+    service = resources()["cluster/service-nodes.yaml"]
+    # A service without an address of its own has a name for each pod of the set that names it.
+    assert service["spec"]["clusterIP"] == "None" and STATEFUL["cluster"]["spec"]["serviceName"] == service["metadata"]["name"]
+    address = f"https://freshet-2.{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
+    assert environment["FRESHET_JOURNAL_JETSTREAM_NODE_ADDRESS"] == address
+    budget = resources()["cluster/poddisruptionbudget.yaml"]["spec"]
+    assert budget["maxUnavailable"] == 1 and "minAvailable" not in budget
+    assert STATEFUL["cluster"]["spec"]["replicas"] == 3
 
 
 def test_the_monitor_finds_the_operators_service() -> None:
@@ -104,41 +142,57 @@ def test_the_monitor_finds_the_operators_service() -> None:
         assert place["key"] in SECRETS[place["name"]]
 
 
-def test_volumes_hold_what_the_configuration_names() -> None:
-    mounts = {mount["name"]: mount["mountPath"] for mount in CONTAINER["volumeMounts"]}
-    volumes = {volume["name"]: volume for volume in POD["spec"]["volumes"]}
-    claims = {claim["metadata"]["name"] for claim in STATEFUL["spec"]["volumeClaimTemplates"]}
+@pytest.mark.parametrize("base", BASES)
+def test_volumes_hold_what_the_configuration_names(base: str) -> None:
+    mounts = {mount["name"]: mount["mountPath"] for mount in CONTAINER[base]["volumeMounts"]}
+    volumes = {volume["name"]: volume for volume in POD[base]["spec"]["volumes"]}
+    claims = {claim["metadata"]["name"] for claim in STATEFUL[base]["spec"]["volumeClaimTemplates"]}
     assert set(mounts) == set(volumes) | claims
     files = {f"{mounts[name]}/{key}" for name, volume in volumes.items() if "secret" in volume
              for key in SECRETS[volume["secret"]["secretName"]]}
-    named = set(re.findall(r"/run/freshet/[\w./-]+\w", (KUBERNETES / "base/freshet.yaml").read_text()))
+    named = set(re.findall(r"/run/freshet/[\w./-]+\w", (KUBERNETES / base / "freshet.yaml").read_text()))
     assert named and named <= files
-    assert read(KUBERNETES / "base/freshet.yaml")["dataDirectory"] == mounts["log"]
+    assert read(KUBERNETES / base / "freshet.yaml")["dataDirectory"] == mounts["log"]
 
 
 def test_no_service_becomes_a_variable_that_sets_nothing() -> None:
-    assert POD["spec"]["enableServiceLinks"] is False
+    assert all(pod["spec"]["enableServiceLinks"] is False for pod in POD.values())
 
 
-def test_the_pod_is_the_images_user_and_has_time_to_drain() -> None:
-    security = POD["spec"]["securityContext"]
+@pytest.mark.parametrize("base", BASES)
+def test_the_pod_is_the_images_user_and_has_time_to_drain(base: str) -> None:
+    security = POD[base]["spec"]["securityContext"]
     assert security["runAsUser"] == security["fsGroup"] == image()["user"]
     timeouts = read(ROOT / "deploy/freshet.example.yaml")["timeouts"]
-    lame = read(KUBERNETES / "base/freshet.yaml")["timeouts"]["lameDuck"]
+    lame = read(KUBERNETES / base / "freshet.yaml")["timeouts"]["lameDuck"]
     needed = sum(int(time.removesuffix("s")) for time in [timeouts["drain"], timeouts["lastSnapshot"], lame])
-    assert POD["spec"]["terminationGracePeriodSeconds"] > needed
+    assert POD[base]["spec"]["terminationGracePeriodSeconds"] > needed
     assert int(read(COMPOSE)["services"]["gateway"]["stop_grace_period"].removesuffix("s")) > needed
 
 
-@pytest.mark.parametrize("environment", [
-    {one["name"]: one["value"] for one in CONTAINER["env"]}, read(COMPOSE)["services"]["gateway"]["environment"],
-], ids=["kubernetes", "compose"])
-def test_the_program_takes_configuration_and_environment(environment: dict, tmp_path: pathlib.Path) -> None:
+def variables(base: str, pod: str = "freshet-0") -> dict[str, str]:
+    """The environment of a pod's container, as the node makes it."""
+    made = {}
+    for one in CONTAINER[base]["env"]:
+        if "valueFrom" in one:
+            assert one["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.name"}}
+        value = one.get("value", pod)
+        made[one["name"]] = re.sub(r"\$\((\w+)\)", lambda name: made[name[1]], value)
+    return made
+
+
+@pytest.mark.parametrize("base, environment", [
+    *((base, variables(base)) for base in BASES), ("base", read(COMPOSE)["services"]["gateway"]["environment"]),
+], ids=[*BASES, "compose"])
+def test_the_program_takes_configuration_and_environment(base: str, environment: dict, tmp_path: pathlib.Path) -> None:
     run = lambda *words, **more: subprocess.run(words, capture_output=True, text=True, check=False, **more)
     made = run(PROGRAM, "certs", "--out", tmp_path / "certs")
     assert made.returncode == 0, made.stderr
     places = {"tls/tls.crt": "server.pem", "tls/tls.key": "server.key", "keys/provider-key.public.pem": "provider-key.public.pem"}
-    text = (KUBERNETES / "base/freshet.yaml").read_text()
+    places |= {"brokers/ca.crt": "ca.pem", "brokers/password": "password", "brokers/system-password": "system-password"}
+    text = (KUBERNETES / base / "freshet.yaml").read_text()
+    for name in ("password", "system-password"):
+        (tmp_path / "certs" / name).write_text("0123456789abcdef\n")
     for place, name in places.items():
         text = text.replace(f"/run/freshet/{place}", str(tmp_path / "certs" / name))
     (tmp_path / "tokens").write_text("0123456789abcdef read prometheus\n")
@@ -148,6 +202,7 @@ def test_the_program_takes_configuration_and_environment(environment: dict, tmp_
                   env=os.environ | image()["environment"] | environment)
     assert checked.returncode == 0, checked.stderr + checked.stdout
     assert "0.0.0.0" in checked.stdout
+    assert all(value in checked.stdout for name, value in environment.items() if name.startswith("FRESHET_JOURNAL"))
 
 
 def test_compose_is_what_compose_takes(tmp_path: pathlib.Path) -> None:
