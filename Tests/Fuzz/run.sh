@@ -8,6 +8,7 @@
 # Exits with 1 if anything fails.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. deploy/step.sh
 out=$PWD/.build/fuzz
 mkdir -p "$out/include" "$out/corpus"
 
@@ -16,19 +17,20 @@ module CKernels { header "$PWD/Sources/CKernels/include/CKernels.h" export * }
 module CSimdjson { header "$PWD/Sources/CSimdjson/include/CSimdjson.h" export * }
 MAP
 
-clang -O2 -c Sources/CKernels/CKernels.c -I Sources/CKernels/include -o "$out/CKernels.o"
-clang++ -std=c++17 -O2 -c Sources/CSimdjson/CSimdjson.cpp -I Sources/CSimdjson/include -o "$out/CSimdjson.o"
+step "compiling CKernels" clang -O2 -c Sources/CKernels/CKernels.c -I Sources/CKernels/include -o "$out/CKernels.o"
+step "compiling CSimdjson" clang++ -std=c++17 -O2 -c Sources/CSimdjson/CSimdjson.cpp -I Sources/CSimdjson/include -o "$out/CSimdjson.o"
 
 # Cross-target API is `package`, so that everything is compiled as one package.
 flags=(-swift-version 6 -O -wmo -parse-as-library -package-name freshet -sanitize=fuzzer -I "$out" -I "$out/include"
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility)
 for module in WidgetModel IntentMatching APNSWire; do
     find "Sources/$module" -name '*.swift' | sort > "$out/$module.files"
-    swiftc "${flags[@]}" -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" \
+    step "compiling $module" swiftc "${flags[@]}" -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" \
         -emit-object -o "$out/$module.o" "@$out/$module.files"
 done
-swiftc "${flags[@]}" -module-name PatternFuzz Tests/Fuzz/PatternFuzz.swift "$out"/{WidgetModel,IntentMatching,APNSWire}.o \
+step "compiling PatternFuzz" swiftc "${flags[@]}" -module-name PatternFuzz Tests/Fuzz/PatternFuzz.swift "$out"/{WidgetModel,IntentMatching,APNSWire}.o \
     "$out"/{CKernels,CSimdjson}.o -lsimdjson -lstdc++ -o "$out/PatternFuzz"
 
+# libFuzzer tells its own progress.
 exec "$out/PatternFuzz" "$out/corpus" Tests/Fuzz/Corpus -max_total_time="${SECONDS_MAX:-600}" -max_len=4096 \
     -dict=Tests/Fuzz/pattern.dict -artifact_prefix="$out/" -print_final_stats=1 -verbosity="${VERBOSITY:-1}"

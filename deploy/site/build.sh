@@ -15,7 +15,7 @@ fi
 
 # Material announces the end of MkDocs in a notice, which is no warning about a page.
 export NO_MKDOCS_2_WARNING=1
-$tools/bin/python deploy/site/stage.py .build/site-pages
-$tools/bin/mkdocs build --quiet --strict --clean --config-file .build/site-pages.yml
-$tools/bin/python -m pytest --quiet -p no:cacheprovider Tests/Site
+step "staging the pages" $tools/bin/python deploy/site/stage.py .build/site-pages
+step "building the site" $tools/bin/mkdocs build --quiet --strict --clean --config-file .build/site-pages.yml
+step "testing the site" $tools/bin/python -m pytest --quiet -p no:cacheprovider Tests/Site
 echo "The site is in .build/site; 'python3 -m http.server --directory .build/site' shows it."
