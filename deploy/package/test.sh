@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Tries what package.sh has made, as root, each in namespaces of its own, so that nothing of this machine changes:
 #
-#   the .deb       is installed over a copy of this system, begins as `freshet init` says, goes through the README's first session,
-#                  is removed and purged, and then nothing of it is left; lintian finds no error and no warning
+#   the .deb       is installed in a Debian without Swift, goes through the README's first session, its service starts, makes a
+#                  backup, is upgraded and purged, and then only data are left; lintian finds no error and no warning
 #   the archive    is installed into a folder
-#   the image      runs as its user, in its own files alone, until its health check says that it is ready
+#   the image      runs as its user, in its own files alone, which it cannot write, until its health check says that it is ready;
+#                  SIGTERM ends an event stream in order
 #   the checksums  are right
 #
 #   deploy/package/test.sh [FOLDER]    by default .build/package/out
@@ -39,59 +40,111 @@ archive() {
 step "the archive" archive
 
 linted() { lintian --fail-on error,warning --tag-display-limit 0 "$out"/freshet_*.deb; }
-if command -v lintian >/dev/null; then step "lintian" linted; else echo "lintian: not installed, left out" >&2; fi
+step "lintian" linted
 
-# This system below, what the package does above: in memory, and gone with the namespace.
-cat > "$place/deb.sh" <<'INSIDE'
-set -euo pipefail
-out=$1 root=$2 place=$3
-mount --make-rprivate /
-mount -t tmpfs tmpfs "$place"
-mkdir "$place"/{upper,work,system}
-mount -t overlay overlay -o "lowerdir=/,upperdir=$place/upper,workdir=$place/work" "$place/system"
-mkdir -p "$place/system/out" "$place/system/root"
-mount --bind "$out" "$place/system/out"
-mount --bind "$root" "$place/system/root"
-mount -t proc proc "$place/system/proc"
-mount --rbind /dev "$place/system/dev"
-in_system() { chroot "$place/system" "$@"; }
-listed() { (cd "$place/system" && find etc lib usr var/lib -path var/lib/dpkg -prune -o -path usr/share/info -prune -o -path var/lib/systemd -prune -o -print | sort); }
+# A Debian without Swift and without our libraries, but with what the trial needs. It is kept for the next time.
+debian=$root/.build/package/debian.tar
+fetch() {
+    mkdir -p "$(dirname "$debian")"
+    mmdebstrap --variant=apt --include=curl,man-db,python3,systemd-sysv bookworm "$debian.part.tar" && mv "$debian.part.tar" "$debian"
+}
+[ -e "$debian" ] || step "fetching a Debian" fetch
 
-listed > "$place/before"
-in_system env DEBIAN_FRONTEND=noninteractive dpkg --install "/out/$(basename "$out"/freshet_*.deb)"
-in_system freshet version
-[ "$(in_system stat -c '%U:%G %a' /etc/freshet)" = "root:freshet 750" ] || fail "/etc/freshet has other rights"
-in_system man --warnings freshet-init > /dev/null
-in_system bash -c '. /usr/share/bash-completion/completions/freshet && complete -p freshet' > /dev/null
-in_system /bin/bash -ec 'cd /tmp && freshet init trial --yes > printed && freshet check-config --config trial/freshet.yaml'
+# It runs there as a unit of systemd, without a network.
+mkdir -p "$place/system"
+tar -xf "$debian" -C "$place/system"
+echo "127.0.0.1 localhost" > "$place/system/etc/hosts"
+cat > "$place/system/tried.sh" <<'INSIDE'
+set -euxo pipefail
+fail() { echo "$*" >&2; exit 1; }
+listed() { find /etc /usr /var/lib /var/backups \( -path /var/lib/dpkg -o -path /var/lib/systemd \) -prune -o -print | sort; }
+ready() { curl --silent --show-error --fail --cacert /etc/freshet/certs/ca.pem https://localhost:9443/readyz; }
+! command -v swift || fail "this Debian has a Swift"
+
+listed > /tmp/before
+DEBIAN_FRONTEND=noninteractive apt-get install --yes /out/freshet_*.deb
+freshet version
+[ "$(stat -c '%U:%G %a' /etc/freshet)" = "root:freshet 750" ] || fail "/etc/freshet has other rights"
+man --warnings freshet-init > /dev/null
+bash -c '. /usr/share/bash-completion/completions/freshet && complete -p freshet' > /dev/null
 # The README, command by command, with the program that was installed.
-in_system /root/.venv/bin/python /root/Tests/Pages/run.py --inside --program /usr/bin/freshet /root/README.md
-in_system dpkg --verify freshet
-# A later version keeps this one.
-dpkg-deb -R "$out"/freshet_*.deb "$place/later"
-sed -i 's/^Version: .*/&+later/' "$place/later/DEBIAN/control"
-dpkg-deb --build "$place/later" "$place/system/later.deb" > /dev/null
-in_system env DEBIAN_FRONTEND=noninteractive dpkg --install /later.deb
-in_system cmp /usr/bin/freshet /usr/lib/freshet/freshet-previous
-rm "$place/system/later.deb"
-in_system dpkg --purge freshet
-listed > "$place/after"
-left=$(comm -13 "$place/before" "$place/after")
+unshare --mount-proc --net --pid --fork --kill-child \
+    python3 /repository/Tests/Pages/run.py --inside --program /usr/bin/freshet /repository/README.md
+
+# The service starts as it was installed, and a copy is made of its log.
+systemctl start freshet.service
+ready
+systemctl start freshet-backup.service
+freshet log verify --data /var/backups/freshet/*
+systemctl enable --now freshet.service freshet-backup.timer
+dpkg --verify freshet
+
+# A later version keeps this one, and restarts the service.
+before=$(systemctl show --property MainPID freshet.service)
+dpkg-deb -R /out/freshet_*.deb /tmp/later
+sed -i 's/^Version: .*/&+later/' /tmp/later/DEBIAN/control
+dpkg-deb -Zgzip -z1 --build /tmp/later /tmp/later.deb > /dev/null
+dpkg --install /tmp/later.deb
+cmp /usr/bin/freshet /usr/lib/freshet/freshet-previous
+[ "$(systemctl show --property MainPID freshet.service)" != "$before" ] || fail "an upgrade has not restarted the service"
+ready
+
+# A purge leaves data, and nothing else but what was changed.
+dpkg --purge freshet
+! systemctl is-active freshet.service || fail "the service runs after a purge"
+[ -e /var/lib/freshet/journal.format ] && [ -n "$(ls /var/backups/freshet)" ] || fail "a purge has removed data"
+rm -r /var/lib/freshet /var/backups/freshet
+dpkg --install /out/freshet_*.deb
+echo changed >> /etc/freshet/certs/server.pem
+dpkg --purge freshet
+[ "$(ls /etc/freshet/certs)" = server.pem ] || fail "left of the certificates: $(ls /etc/freshet/certs)"
+rm -r /etc/freshet
+left=$(listed | comm -13 /tmp/before - && find /var/lib/systemd -name '*freshet*')
 [ -z "$left" ] || fail "left by a purge: $left"
-in_system getent passwd freshet && fail "left by a purge: the user freshet" || true
+! getent passwd freshet || fail "left by a purge: the user freshet"
 INSIDE
-step "the .deb, and the README's first session with it" \
-    unshare --mount --net --pid --fork --kill-child bash "$place/deb.sh" "$out" "$root" "$place"
+cat > "$place/system/etc/systemd/system/tried.service" <<'UNIT'
+[Unit]
+SuccessAction=exit
+FailureAction=exit
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /tried.sh
+TimeoutStartSec=900
+StandardOutput=append:/tried.log
+StandardError=inherit
+UNIT
+
+# systemd-nspawn wants a /run in memory.
+in_debian() {
+    unshare --mount bash -c 'mount -t tmpfs tmpfs /run && exec systemd-nspawn "$@"' - --quiet --register=no --keep-unit \
+        --console=pipe --directory="$place/system" --bind-ro="$out:/out" --bind-ro="$root:/repository" "$@"
+}
+package() {
+    in_debian bash -ec 'apt-get update
+        for field in Depends Recommends; do
+            DEBIAN_FRONTEND=noninteractive apt-get satisfy --yes "$(dpkg-deb --field /out/freshet_*.deb $field)"
+        done'
+    in_debian --private-network --boot systemd.unit=tried.service || { cat "$place/system/tried.log"; return 1; }
+}
+step "the .deb, its service, and the README's first session with it" package
 
 cat > "$place/image.sh" <<'INSIDE'
 set -euo pipefail
 system=$1
 ip link set lo up 2>/dev/null || python3 -c 'import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 1))'
-mkdir -p "$system/proc" "$system/dev"
-mount -t proc proc "$system/proc"
-# A container's environment, user and files, as its configuration says.
+# A container's environment, user and files, as its configuration says. As with Compose's read_only, a volume and /tmp alone can
+# be written.
 mapfile -t environment < "$system.environment"
 user=$(cat "$system.user")
+mkdir -p "$system/proc" "$system/dev"
+mount --bind "$system" "$system"
+mount -t proc proc "$system/proc"
+mount -t tmpfs tmpfs "$system/tmp"
+install -d -o "${user%:*}" -g "${user#*:}" -m 0700 "$system.volume"
+mount --bind "$system.volume" "$system/var/lib/freshet"
+mount -o remount,bind,ro "$system"
+! touch "$system/etc/freshet/written" 2>/dev/null || fail "the image's root can be written"
 run=(env -i "${environment[@]}" /usr/sbin/chroot --userspec "$user" "$system" /usr/bin/freshet)
 [ "$user" != 0:0 ] && [ ! -e "$system/bin/sh" ] || fail "the image runs as root, or has a shell"
 "${run[@]}" version
@@ -104,8 +157,23 @@ until "${run[@]}" health > "$system.health" 2>&1; do
 done
 grep -q '"ready":true' "$system.health"
 [ "$(stat -c %u "$system/proc/$gateway")" = "${user%:*}" ] || fail "the gateway runs as another user"
+
+# SIGTERM drains: an event stream under way ends as HTTP/2 says, instead of with its connection.
+authorization=$("${run[@]}" token mint --header --key /var/lib/freshet/trial/certs/provider-key.p8 --kid F6G7H8J9K0 --team A1B2C3D4E5)
+address=https://localhost:8443/v1/hosts/$(printf %064x 17)
+asks=(curl --silent --show-error --fail --http2 --no-buffer --cacert "$system.volume/trial/certs/ca.pem" -H "$authorization")
+"${asks[@]}" -X PUT "$address/widgets" > /dev/null \
+    -d '{"app": "com.example.scores", "host": "h", "instances": [{"id": "w", "kind": "scores", "family": "systemSmall", "configuration": {"team": "one"}}]}'
+"${asks[@]}" "$address/events" > "$system.stream" &
+stream=$!
+until grep -q '^event: reload' "$system.stream"; do
+    kill -0 "$stream" || fail "the event stream ended"
+    read -r -t 0.2 <> <(:) || true
+done
 kill "$gateway"
 wait "$gateway"
+wait "$stream" || fail "SIGTERM has broken the event stream"
+grep -q '"draining"' "$system.log" && grep -q '"stopped"' "$system.log"
 INSIDE
 
 image() {
@@ -123,12 +191,15 @@ def blob(descriptor: dict) -> bytes:
     return data
 
 
-manifest = json.loads(blob(json.loads((layout / "index.json").read_text())["manifests"][0]))
+entry = json.loads((layout / "index.json").read_text())["manifests"][0]
+manifest = json.loads(blob(entry))
 config = json.loads(blob(manifest["config"]))
 for layer in manifest["layers"]:
     blob(layer)
     with tarfile.open(layout / "blobs/sha256" / layer["digest"].removeprefix("sha256:")) as archive:
         archive.extractall(system, numeric_owner=True)
+version = config["config"]["Labels"]["org.opencontainers.image.version"]
+assert entry["annotations"]["org.opencontainers.image.ref.name"] == f"freshet:{version}"
 assert config["config"]["Entrypoint"] == ["/usr/bin/freshet"] and config["config"]["Cmd"][0] == "serve"
 assert config["config"]["Healthcheck"]["Test"] == ["CMD", "/usr/bin/freshet", "health"]
 pathlib.Path(f"{system}.user").write_text(config["config"]["User"])
