@@ -10,26 +10,20 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 . deploy/step.sh
 out=$PWD/.build/fuzz
-mkdir -p "$out/include" "$out/corpus"
+mkdir -p "$out/corpus"
 
-cat > "$out/include/module.modulemap" <<MAP
-module CKernels { header "$PWD/Sources/CKernels/include/CKernels.h" export * }
-module CSimdjson { header "$PWD/Sources/CSimdjson/include/CSimdjson.h" export * }
-MAP
-
-step "compiling CKernels" clang -O2 -c Sources/CKernels/CKernels.c -I Sources/CKernels/include -o "$out/CKernels.o"
-step "compiling CSimdjson" clang++ -std=c++17 -O2 -c Sources/CSimdjson/CSimdjson.cpp -I Sources/CSimdjson/include -o "$out/CSimdjson.o"
-
-# Cross-target API is `package`, so that everything is compiled as one package.
-flags=(-swift-version 6 -O -wmo -parse-as-library -package-name freshet -sanitize=fuzzer -I "$out" -I "$out/include"
-    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility)
-for module in WidgetModel IntentMatching APNSWire; do
-    find "Sources/$module" -name '*.swift' | sort > "$out/$module.files"
-    step "compiling $module" swiftc "${flags[@]}" -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" \
-        -emit-object -o "$out/$module.o" "@$out/$module.files"
+# What the parser needs, with libFuzzer's instrumentation, beside the usual build.
+for target in IntentMatching APNSWire; do
+    step "compiling $target" swift build -c release --target $target --scratch-path "$out/build" -Xswiftc -sanitize=fuzzer
 done
-step "compiling PatternFuzz" swiftc "${flags[@]}" -module-name PatternFuzz Tests/Fuzz/PatternFuzz.swift "$out"/{WidgetModel,IntentMatching,APNSWire}.o \
-    "$out"/{CKernels,CSimdjson}.o -lsimdjson -lstdc++ -o "$out/PatternFuzz"
+# Cross-target API is `package`: the name of the package is the folder's.
+mapfile -t objects < <(find "$out/build/release/" -name '*.o')
+maps=()
+for map in "$out"/build/release/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
+step "compiling PatternFuzz" swiftc -swift-version 6 -O -parse-as-library -sanitize=fuzzer -I "$out/build/release/Modules" \
+    -package-name "$(basename "$PWD" | tr '[:upper:]' '[:lower:]')" -enable-upcoming-feature InternalImportsByDefault \
+    -enable-upcoming-feature MemberImportVisibility -module-name PatternFuzz Tests/Fuzz/PatternFuzz.swift "${objects[@]}" \
+    "${maps[@]}" -lsimdjson -lstdc++ -o "$out/PatternFuzz"
 
 # libFuzzer tells its own progress.
 exec "$out/PatternFuzz" "$out/corpus" Tests/Fuzz/Corpus -max_total_time="${SECONDS_MAX:-600}" -max_len=4096 \
