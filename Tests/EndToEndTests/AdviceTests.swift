@@ -68,12 +68,26 @@ import Testing
     }
 
     /// The stats with so many of a thousand widgets behind.
-    private static func row(_ behind: Int, late: Int, _ burnRate: Double, _ reasons: String = "{}", oldest: Int = 3720)
-        -> String
-    {
+    private static func row(
+        _ behind: Int,
+        late: Int,
+        _ burnRate: Double,
+        _ reasons: String = "{}",
+        oldest: Int = 3720,
+        missed: [String] = []
+    ) -> String {
         """
         {"freshness": {"goal": "95% within 15m", "goalShare": 0.95, "goalSeconds": 900, "instances": 1000, "behind": \(behind),
-          "late": \(late), "share": 0.5, "isMet": \(burnRate <= 1), "burnRate": \(burnRate), "oldestSeconds": \(oldest), "reasons": \(reasons)}}
+          "late": \(late), "share": 0.5, "isMet": \(burnRate <= 1), "burnRate": \(burnRate), "oldestSeconds": \(oldest), "reasons": \(reasons),
+          "missed": [\(missed.joined(separator: ","))]}}
+        """
+    }
+
+    /// An app, or a kind of it, of which all forty widgets are late.
+    private static func missed(_ app: String, kind: String? = nil, burnRate: Double) -> String {
+        """
+        {"app": "\(app)", \(kind.map { #""kind": "\#($0)","# } ?? "") "burnRate": \(burnRate), "instances": 40, "behind": 40, "late": 40,
+         "oldestSeconds": 86400, "reasons": {"hostAway": 40}}
         """
     }
 
@@ -121,10 +135,34 @@ import Testing
         #expect(old.text.hasSuffix("the longest for more than 25 hours."), "\(old)")
     }
 
-    @Test(arguments: [(1.0, nil), (1.02, "warn"), (2.02, "bad")] as [(Double, String?)])
-    func `a goal that is missed is something to do`(burnRate: Double, level: String?) async throws {
-        let found = try await self.advice(Self.row(200, late: 100, burnRate, #"{"budget": 200}"#))
-        #expect(found.map(\.level) == [level].compactMap(\.self))
+    /// A small app of which every widget is late, among fresh ones: the goal is met in all, and the log and the alert tell of the app.
+    @Test(arguments: [(nil, 20, "bad", "Partly stale"), (nil, 2, "warn", "Partly old"), ("k", 20, "warn", "Partly old")]
+        as [(String?, Double, String, String)])
+    func `an app or kind that misses the goal is something to do, and the headline names it`(
+        kind: String?,
+        burnRate: Double,
+        level: String,
+        word: String
+    ) async throws {
+        let missed = Self.missed("a.b", kind: kind, burnRate: burnRate)
+        let stats = Self.row(40, late: 40, 0.8, #"{"hostAway": 40}"#, missed: [missed])
+        let name = kind.map { "\($0) of a.b" } ?? "a.b"
+        let headline = try await self.verdict(stats)
+        #expect(headline.level == level && headline.word == word)
+        #expect(headline.text.hasSuffix(" The goal is missed by \(name)."), "\(headline)")
+        let found = try await self.advice(stats)
+        let text = "40 of 40 widgets of \(name) have been behind for more than 15 min, the longest for 24 h."
+        #expect(found == [Advice(level: level, text: text)])
+    }
+
+    @Test func `each app that misses the goal is something to do, and the headline counts them`() async throws {
+        let all = ["a.b", "c.d", "e.f"].map { Self.missed($0, burnRate: 20) }
+        let stats = Self.row(120, late: 120, 2.4, #"{"hostAway": 120}"#, missed: all)
+        let headline = try await self.verdict(stats)
+        #expect(headline.word == "Stale" && headline.text.hasSuffix(" The goal is missed by a.b and 2 more."))
+        #expect(try await self.advice(stats).map(\.level) == ["bad", "bad", "bad"])
+        let links = try await DashboardRules.run("advice({ stats: \(stats) }).map((one) => one.link[0])", as: [String].self)
+        #expect(links.first == "#/instances?app=a.b&state=behind&olderThan=900s")
     }
 
     @Test func `every reason that the gateway gives has its words`() async throws {

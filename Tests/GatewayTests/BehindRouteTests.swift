@@ -76,6 +76,8 @@ import WidgetModel
             return
         }
         #expect(abs(rate - 5) < 0.001)
+        let missed = Self.rows(freshness["missed"])
+        #expect(missed.map { [$0["app"], $0["kind"], $0["late"]] } == [[.string("com.example.scores"), nil, .int(1)]])
         #expect((961...1020).contains(age))
         for list in ["apps", "kinds"] {
             let rows = Self.rows(try await scene.send("GET", "/v1/\(list)").json[list])
@@ -153,6 +155,36 @@ import WidgetModel
         #expect(troubles.cause(of: .outToUpstream, other, isAway: true) == .unacknowledged)
         #expect(troubles.cause(of: .outToHost, other, isAway: true) == .unacknowledged)
         #expect(troubles.cause(of: .budget, kind, isAway: true) == .budget)
+    }
+
+    /// In all, 40 of 1,000 are late, which the goal of 95 % allows.
+    @Test func `those who miss the goal are told by app, and by kind of an app that meets it`() {
+        func kind(_ app: BundleID, _ name: String, _ instances: Int, late: Int) -> KindBehind {
+            var counts = Array(repeating: 0, count: BehindReason.allCases.count)
+            counts[Int(BehindReason.outToHost.rawValue)] = late
+            return KindBehind(
+                app: app,
+                kind: WidgetKind(name),
+                instances: instances,
+                counts: counts,
+                late: late,
+                oldest: Instant(seconds: 0)
+            )
+        }
+        let small = BundleID("com.example.small")
+        let board = BehindBoard(
+            [
+                [kind(Sports.app, "scores", 800, late: 0), kind(Sports.app, "rare", 10, late: 10)],
+                [kind(small, "one", 15, late: 15), kind(small, "two", 15, late: 15), kind(Sports.otherApp, "one", 160, late: 0)],
+            ],
+            goal: FreshnessGoal(),
+            at: Instant(seconds: 1000),
+            DeliveryTroubles()
+        ) { _ in 0 }
+        #expect(board.total.late == 40 && board.burnRate(of: board.total) < 1)
+        #expect(board.missed.map(\.app) == [Sports.app, small])
+        #expect(board.missed.map(\.kind) == [WidgetKind("rare"), nil])
+        #expect(board.missed.map(\.row.late) == [10, 30])
     }
 
     @Test func `partitions add up, and no more hosts are away than reloads are out to`() {

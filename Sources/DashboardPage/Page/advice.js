@@ -35,8 +35,21 @@ export function behindText(row, most = 3) {
 export const behindLink = (row, seconds, app = "", kind = "") => `#/instances?${new URLSearchParams(Object.entries(
   { app, kind, state: "behind", olderThan: row.late > 0 && seconds ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
 
-/// Whether widgets show the newest data, judged by the number of late widgets against the goal: a level, a word, a sentence, why, and where
-/// to look.
+const oldestText = (row) => (row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000));
+
+/// How bad it is that the goal is missed, in all or by one of `missed`.
+const missedLevel = ({ burnRate, kind }) => (burnRate > staleFrom && kind === undefined ? "bad" : "warn");
+
+const placeText = ({ app, kind }) => (kind === undefined ? app : `${kind} of ${app}`);
+
+/// The late widgets of all, or of an app or kind, as a sentence.
+function lateText(row, of, goalSeconds) {
+  const which = row.instances === 1 ? `The one widget${of}` : `${count(row.late)} of ${count(row.instances)} widgets${of}`;
+  return `${which} ${row.late === 1 ? "has" : "have"} been behind for more than ${duration(goalSeconds * 1000)}, the longest for ${oldestText(row)}.`;
+}
+
+/// Whether widgets show the newest data, judged by the number of late widgets against the goal, of all and by app and kind: a level, a word,
+/// a sentence, why, and where to look.
 export function freshness(stats) {
   const row = stats.freshness;
   if (!row || !row.instances) {
@@ -46,7 +59,6 @@ export function freshness(stats) {
   const all = row.instances === 1 ? "The one widget" : `All ${count(row.instances)} widgets`;
   const link = row.behind > 0 ? behindLink(row, row.goalSeconds) : null;
   const why = behindText(row);
-  const oldest = row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000);
   if (row.late === 0) {
     const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows" : "show"} the newest data.`
       : `${row.instances === 1 ? "The one widget" : `${count(row.behind)} of ${count(row.instances)} widgets`} ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
@@ -54,10 +66,13 @@ export function freshness(stats) {
     if (row.behind > row.instances * (1 - row.goalShare)) return { level: "", word: "Catching up", text, why, link };
     return { level: "good", word: "Fresh", text, why, link };
   }
-  const which = row.instances === 1 ? "The one widget" : `${count(row.late)} of ${count(row.instances)} widgets`;
-  const text = `${which} ${row.late === 1 ? "has" : "have"} been behind for more than ${within}, the longest for ${oldest}.`;
-  if (row.isMet) return { level: "good", word: "Fresh", text: `${text} The goal allows ${percent(1 - row.goalShare, 1)}.`, why, link };
-  return row.burnRate <= staleFrom ? { level: "warn", word: "Getting old", text, why, link } : { level: "bad", word: "Stale", text, why, link };
+  const missed = row.missed ?? [];
+  const late = lateText(row, "", row.goalSeconds);
+  if (row.isMet && missed.length === 0) return { level: "good", word: "Fresh", text: `${late} The goal allows ${percent(1 - row.goalShare, 1)}.`, why, link };
+  const text = missed.length === 0 ? late : `${late} The goal is missed by ${placeText(missed[0])}${missed.length > 1 ? ` and ${count(missed.length - 1)} more` : ""}.`;
+  const level = (row.isMet ? missed : [row]).some((one) => missedLevel(one) === "bad") ? "bad" : "warn";
+  const word = row.isMet ? { warn: "Partly old", bad: "Partly stale" } : { warn: "Getting old", bad: "Stale" };
+  return { level, word: word[level], text, why, link };
 }
 
 /// How old data was when hosts showed it, in the last minutes if any was shown then. It counts only data that was
@@ -224,8 +239,10 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
     add("warn", `${count(bad.withinMinute)} pushes with invalid credentials came within a minute, the last from ${bad.peer}.`, "Find that sender by its address, and check its token with freshet token inspect.", view.senders);
   }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
-  const fresh = freshness(stats);
-  if (fresh.level === "bad" || fresh.level === "warn") add(fresh.level, fresh.text, `Of all widgets that are behind, ${fresh.why}.`, [fresh.link, "Late widgets"]);
+  for (const one of stats.freshness?.missed ?? []) {
+    add(missedLevel(one), lateText(one, ` of ${placeText(one)}`, stats.freshness.goalSeconds), `Of all its widgets that are behind, ${behindText(one)}.`,
+      [behindLink(one, stats.freshness.goalSeconds, one.app, one.kind), "Late widgets"]);
+  }
   if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
     add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have used up the budget of their window.`, "See the kinds, and the senders whose pushes used it.", view.budget);
   }

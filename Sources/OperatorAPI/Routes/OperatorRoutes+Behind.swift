@@ -80,7 +80,7 @@ extension OperatorRoutes {
             }
             guard let share = sum.share else { continue }
             within.append((labels, share))
-            burning.append((labels, board.goal.burnRate(late: sum.late, of: sum.instances)))
+            burning.append((labels, board.burnRate(of: sum)))
         }
         text.add("freshet_widgets_behind", .gauge, "Widgets that do not show the newest data yet, by reason.", behind)
         text.add(
@@ -138,7 +138,23 @@ extension Views {
         ])
     }
 
-    /// The goal of freshness, and how far it is met.
+    /// An app, or a kind of it, that misses the goal.
+    private static func missed(
+        _ app: BundleID,
+        _ kind: WidgetKind?,
+        _ row: WidgetsBehind,
+        _ board: BehindBoard
+    ) -> JSONValue {
+        guard case .object(let members) = Self.behind(row, board) else { return .null }
+        return JSONValue.object(
+            of: [
+                ("app", .string(app.rawValue)), ("kind", kind.map { .string($0.rawValue) }),
+                ("burnRate", .double(board.burnRate(of: row))),
+            ] + members.map { ($0.name, $0.value) }
+        )
+    }
+
+    /// The goal of freshness, how far it is met, and those who miss it.
     static func freshness(_ board: BehindBoard) -> JSONValue {
         guard case .object(let members) = Self.behind(board.total, board) else { return .null }
         return JSONValue.object(
@@ -146,10 +162,8 @@ extension Views {
                 ("goal", .string(board.goal.text)),
                 ("goalShare", .double(board.goal.fraction)),
                 ("goalSeconds", .int(board.goal.within.milliseconds / 1000)),
-                (
-                    "burnRate",
-                    .double(board.goal.burnRate(late: board.total.late, of: board.total.instances))
-                ),
+                ("burnRate", .double(board.burnRate(of: board.total))),
+                ("missed", .array(board.missed.map { Self.missed($0.app, $0.kind, $0.row, board) })),
             ] + members.map { ($0.name, $0.value) }
         )
     }

@@ -134,6 +134,31 @@ package struct BehindBoard: Sendable {
         self.kinds.filter { $0.key.app == app }.values.reduce(into: WidgetsBehind()) { $0 += $1 }
     }
 
+    /// Whether so many are late as the goal allows.
+    private func isMet(_ row: WidgetsBehind) -> Bool { self.goal.isMet(late: row.late, of: row.instances) }
+
+    /// How many times as many are late as the goal allows.
+    package func burnRate(of row: WidgetsBehind) -> Double {
+        self.goal.burnRate(late: row.late, of: row.instances)
+    }
+
+    /// Those who miss the goal, the worst first: apps, and kinds of apps that meet it. A small app that is late as a whole does not show in
+    /// the total.
+    package var missed: [(app: BundleID, kind: WidgetKind?, row: WidgetsBehind)] {
+        var apps: [BundleID: WidgetsBehind] = [:]
+        for (key, row) in self.kinds { apps[key.app, default: WidgetsBehind()] += row }
+        let lateApps = apps.filter { !self.isMet($0.value) }
+        let lateKinds = self.kinds.filter { lateApps[$0.key.app] == nil && !self.isMet($0.value) }
+        let all =
+            lateApps.map { (app: $0.key, kind: WidgetKind?.none, row: $0.value) }
+            + lateKinds.map { (app: $0.key.app, kind: $0.key.kind, row: $0.value) }
+        return all.sorted { left, right in
+            let rates = (self.burnRate(of: left.row), self.burnRate(of: right.row))
+            if rates.0 != rates.1 { return rates.0 > rates.1 }
+            return (left.app, left.kind?.rawValue ?? "") < (right.app, right.kind?.rawValue ?? "")
+        }
+    }
+
     /// How long the longest of them has been behind at least, by whole minutes; nil if none is.
     package func oldestAge(of row: WidgetsBehind) -> Interval? { row.oldest.map { max(.zero, self.at - $0) } }
 }
