@@ -40,6 +40,7 @@ import Testing
             (["instances"], "instances", "INSTANCE", "\(TestGateway.app)/host-1:scores-0"),
             (["instances", "--state", "outstanding"], "instances", "LEFT", "/host-2:scores-0"),
             (["hosts"], "hosts", "STREAMS", "host-3"), (["apps"], "apps", "TEAM", TestGateway.team),
+            (["apps"], "apps", "BEHIND  LATE  OLDEST", "6     0"), (["kinds"], "kinds", "BEHIND  LATE  OLDEST", "3     0"),
             (["kinds"], "kinds", "POLICY", "character"), (["senders"], "senders", "CHARGED", TestGateway.team),
             (["partitions"], "partitions", "LAG", "runs"), (["log-level"], "subsystems", "CONFIGURED", "deliveries"),
         ] {
@@ -223,7 +224,8 @@ import Testing
         let status = try await Self.run(gateway, ["status"])
         #expect(status.status == 0, "\(status.errors)")
         for text in [
-            "ready     yes", "1 accepted", "2 issued", "operator-token, may read, write, admin", "3 hosts, 6 instances",
+            "ready      yes", "1 accepted", "2 issued", "operator-token, may read, write, admin", "3 hosts, 6 instances",
+            "\nfreshness  6 of 6 widgets behind, 0 late, the oldest for ", ": 6 hostAway; the goal is 95% within 15m\n",
         ] {
             #expect(status.output.contains(text), "\(text): \(status.output)")
         }

@@ -35,7 +35,8 @@ export function behindText(row, most = 3) {
 export const behindLink = (row, seconds, app = "", kind = "") => `#/instances?${new URLSearchParams(Object.entries(
   { app, kind, state: "behind", olderThan: row.late > 0 && seconds ? `${seconds}s` : "" }).filter(([, value]) => value))}`;
 
-const oldestText = (row) => (row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000));
+/// How long the oldest of those that are behind has been so.
+export const oldestText = (row) => (row.oldestSeconds >= 89_940 ? "more than 25 hours" : duration(row.oldestSeconds * 1000));
 
 /// How bad it is that the goal is missed, in all or by one of `missed`.
 const missedLevel = ({ burnRate, kind }) => (burnRate > staleFrom && kind === undefined ? "bad" : "warn");

@@ -1,7 +1,7 @@
 // Apps and their kinds: the rest of the reload budgets, how long it lasts, which kinds starve, and the orders to give.
 
 import { actions, holding } from "./actions.js";
-import { behindLink } from "./advice.js";
+import { behindLink, behindText, oldestText } from "./advice.js";
 import { chart } from "./charts.js";
 import { badge, card, facts, h, link, spent, table, tile, tiles, to } from "./elements.js";
 import { gateway, path } from "./gateway.js";
@@ -22,6 +22,8 @@ export function open(context) {
     { title: "Kind", wide: true, cell: (row) => h("span", {}, link(to("apps", [], { app: row.app, kind: row.kind }), row.kind), " ", row.paused ? badge("paused", "warn") : "", h("span", { class: "soft aside" }, row.app)) },
     { title: "Widgets", number: true, cell: (row) => link(to("instances", [], { app: row.app, kind: row.kind }), count(row.instances), { "aria-label": `${count(row.instances)} widgets of ${row.kind} of ${row.app}` }) },
     { title: "Behind", number: true, cell: (row) => (row.freshness?.behind > 0 ? link(behindLink(row.freshness, row.goalSeconds, row.app, row.kind), count(row.freshness.behind), { "aria-label": `${count(row.freshness.behind)} behind of ${row.kind} of ${row.app}` }) : "0") },
+    { title: "Late", number: true, cell: (row) => (row.freshness?.late > 0 ? badge(count(row.freshness.late), row.freshness.isMet ? "warn" : "bad") : "0") },
+    { title: "Oldest", number: true, cell: (row) => oldest(row.freshness) },
     { title: "Nothing left", number: true, cell: (row) => h("span", {}, count(row.exhausted), " ", row.instances && row.exhausted / row.instances >= 0.05 ? badge(percent(row.exhausted, row.instances), "warn") : "") },
     { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
     { title: "Spent", cell: (row) => (row.allowance === undefined ? "" : spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`)) },
@@ -88,7 +90,7 @@ export function open(context) {
     appFacts.replaceChildren(facts([
       ["Team", row.team], ["Environment", row.environment], ["Delivery", row.deliveries.join(", ")], ["Hosts", count(row.hosts)],
       ["Widgets", count((ofKind ?? row).instances)], ["Policy", ofKind?.policy], ["Developer mode", row.developerMode ? badge("yes", "warn") : "no"],
-      ["Paused", paused ? `since ${moment(paused.since)}` : "no"],
+      ["Behind", behindFacts((ofKind ?? row).freshness)], ["Paused", paused ? `since ${moment(paused.since)}` : "no"],
     ]));
     const key = JSON.stringify([Boolean(paused), (ofKind ?? row).instances]);
     if (key === offered) return;
@@ -98,6 +100,10 @@ export function open(context) {
 }
 
 const states = { well: "well", failing: "failed last", inTrouble: "in trouble", untried: "not asked yet" };
+
+const oldest = (row) => (row?.oldestSeconds === undefined ? "" : oldestText(row));
+
+const behindFacts = (row) => (row?.behind > 0 ? `${count(row.behind)}, ${count(row.late)} of them late, the oldest for ${oldest(row)}: ${behindText(row)}` : "none");
 
 const band = (from) => `${from}–${from + 10}`;
 

@@ -5,7 +5,7 @@ import WidgetModel
 struct Apps: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the apps, with the numbers of their hosts and widgets, of waiting ones and of used-up budgets.",
+            "List the apps, with their hosts and widgets, widgets that are behind, waiting ones and used-up budgets.",
         discussion: """
               freshet apps --json
 
@@ -23,8 +23,7 @@ struct Apps: GatewayList {
             columns: [
                 .text("APP", "app"), .text("TEAM", "team"), .text("FOR", "environment"), .list("BY", "deliveries"),
                 .list("KINDS", "kinds"), .count("HOSTS", "hosts"), .count("WIDGETS", "instances"),
-                .count("WAITING", "waiting"), .count("EXHAUSTED", "exhausted"), .paused,
-            ],
+            ] + TextTable.Column.behind + [.count("WAITING", "waiting"), .count("EXHAUSTED", "exhausted"), .paused],
             none: "No app is configured."
         )
     }
@@ -34,7 +33,7 @@ struct Apps: GatewayList {
 struct Kinds: GatewayList {
     static let configuration = CommandConfiguration(
         abstract:
-            "List the kinds of all apps, with their budgets and the source of their timelines.",
+            "List the kinds of all apps, with widgets that are behind, budgets and the source of their timelines.",
         discussion: """
               freshet kinds
 
@@ -51,6 +50,7 @@ struct Kinds: GatewayList {
             member: "kinds",
             columns: [
                 .text("KIND", "kind"), .text("APP", "app"), .text("POLICY", "policy"), .count("WIDGETS", "instances"),
+            ] + TextTable.Column.behind + [
                 .count("WAITING", "waiting"), .count("EXHAUSTED", "exhausted"),
                 TextTable.Column(title: "TIMELINES FROM") { row, _ in
                     switch row.at("timelineProvider.breaker")?.text {

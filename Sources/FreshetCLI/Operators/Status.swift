@@ -75,6 +75,11 @@ struct StatusReading {
         card.add("since", self.stats["startedAt"]?.text.map { Moment.text($0, now: now) })
         let scopes = self.session["scopes"]?.elements.map(\.words).joined(separator: ", ") ?? "–"
         card.add("you", "\(self.session["name"]?.words ?? "–"), may \(scopes)")
+        card.add("freshness", self.freshness)
+        for one in self.stats.at("freshness.missed")?.elements ?? [] {
+            let name = [one["app"]?.text, one["kind"]?.text].compactMap(\.self).joined(separator: " ")
+            card.add("goal missed", Cell("\(name): \(Self.behind(one))", .bad))
+        }
         card.add("pushes", self.pushes)
         card.add("outcomes", self.stats.at("pushes.outcomes")?.counts)
         card.add("waiting", self.waiting)
@@ -124,6 +129,22 @@ struct StatusReading {
         guard !self.isReady else { return Cell("yes", .good) }
         let missing = self.readiness["missing"]?.elements.map(\.words) ?? []
         return Cell("no: \(missing.isEmpty ? "the gateway does not say why" : missing.joined(separator: "; "))", .bad)
+    }
+
+    private var freshness: Cell? {
+        guard let row = self.stats.at("freshness") else { return nil }
+        guard row["instances"]?.whole ?? 0 > 0 else { return "no widget is registered" }
+        let isMet = row["isMet"]?.isTrue == true && row["missed"]?.elements.isEmpty != false
+        return Cell("\(Self.behind(row)); the goal is \(row["goal"]?.words ?? "–")", isMet ? .good : .bad)
+    }
+
+    /// How many widgets are behind, of all or of an app or kind.
+    private static func behind(_ row: JSONValue) -> String {
+        func count(_ name: String) -> String { NumberText.grouped(row[name]?.whole ?? 0) }
+        let behind = "\(count("behind")) of \(count("instances")) widgets behind"
+        guard let oldest = row.at("oldestSeconds")?.whole else { return behind }
+        let reasons = row["reasons"]?.counts ?? "–"
+        return "\(behind), \(count("late")) late, the oldest for \(Moment.length(Int64(oldest))): \(reasons)"
     }
 
     private func count(_ path: String) -> String { NumberText.grouped(self.stats.at(path)?.whole ?? 0) }

@@ -108,6 +108,18 @@ extension TextTable.Column {
         }
     }
 
+    /// The widgets of an app or kind that are behind, those that are late, and the age of the oldest.
+    static let behind = [
+        Self.count("BEHIND", "freshness.behind"),
+        Self(title: "LATE", isNumber: true) { row, _ in
+            guard let late = row.at("freshness.late")?.whole else { return "–" }
+            return Cell(NumberText.grouped(late), row.at("freshness.isMet") == .bool(false) ? .bad : .plain)
+        },
+        Self(title: "OLDEST", isNumber: true) { row, _ in
+            Cell(row.at("freshness.oldestSeconds")?.whole.map { Moment.length(Int64($0)) } ?? "–")
+        },
+    ]
+
     /// Until when the row is paused.
     static let paused = Self(title: "PAUSED") { row, now in
         guard let order = row.at("paused") else { return "no" }
