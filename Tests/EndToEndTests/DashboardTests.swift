@@ -171,17 +171,21 @@ import Testing
         try await Self.register(gateway, hosts: 6, bearer: bearer)
         let reports = try await Self.reports(
             gateway,
-            ["texts", "now", "instances?state=behind", "instances?state=behind&olderThan=15m"]
+            [
+                "texts", "now", "instances?state=behind", "instances?state=behind&olderThan=15m",
+                "instances/com.example.scores%2Fhost-6:scores-0",
+            ]
         )
         #expect(Self.complaints(reports) == [])
         #expect(reports.allSatisfy { $0["violations"] as? [String] ?? [] == [] })
         let texts = reports.compactMap { $0["text"] as? String }
-        try #require(texts.count == 3)
+        try #require(texts.count == 4)
         #expect(texts[0].contains("12 of 12 widgets are behind, none for more than 15 min."), "\(texts[0])")
         #expect(texts[0].contains("Catching up") && texts[0].contains("12 are on hosts that are away."))
         #expect(texts[0].contains("Kinds") && texts[0].contains("6 of 6 behind"))
         #expect(texts[1].contains("is on a host that is away") && texts[1].contains("host-6:scores-0"))
         #expect(texts[2].contains("No widget matches."))
+        #expect(texts[3].contains("It is on a host that is away."), "\(texts[3])")
         for number in 1...6 {
             try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
         }

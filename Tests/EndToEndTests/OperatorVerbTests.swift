@@ -93,6 +93,7 @@ import Testing
     @Test func `one thing is shown with what it waits for and why`() async throws {
         let (gateway, push) = try await Self.started()
         let instance = try await Self.run(gateway, ["instances", "show", "\(TestGateway.app)/host-1:scores-0"])
+        #expect(instance.output.contains("hostAway, since 20"), "\(instance.output)")
         for text in ["budget", "next for 10", "Outstanding", "Decisions", push.lowercased(), "configuration"] {
             #expect(instance.output.contains(text), "\(text): \(instance.output)\(instance.errors)")
         }

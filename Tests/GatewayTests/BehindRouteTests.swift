@@ -93,6 +93,13 @@ import WidgetModel
         #expect(Self.rows(try await scene.send("GET", ofHost).json["instances"]).count == 1)
         let one = try await scene.send("GET", "/v1/instances/com.example.scores/host-0:a0").json
         #expect(one["behindSince"] == Self.rows(late).first?["behindSince"])
+        #expect(one["behind"] == .string("hostAway") && one["behind"] == Self.rows(late).first?["behind"])
+        let host = try scene.scene.streams.subscribe(.host(HostKey("host-0")))
+        let reached = try await scene.send("GET", "/v1/instances/com.example.scores/host-0:a0").json
+        #expect(reached["behind"] == .string("unacknowledged"))
+        scene.scene.streams.cancel(host)
+        let fresh = try await scene.send("GET", "/v1/instances/com.example.scores/host-1:a0").json
+        #expect(fresh["behind"] == nil && fresh["behindSince"] == nil)
     }
 
     @Test(arguments: [

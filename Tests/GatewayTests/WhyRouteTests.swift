@@ -65,8 +65,9 @@ import WidgetModel
         #expect(conditions.map { $0["holds"] } == [.bool(true), .bool(false)])
         #expect(conditions.last?["found"] == .string("seahawks"))
         #expect(story["ledger"]?["isWhole"] == .bool(true))
+        #expect(story["behind"] == .string("hostAway"))
         // The instance's own answer says it in the same words.
-        for name in ["pending", "nextReload", "ledger"] { #expect(story[name] == now[name] && now[name] != nil) }
+        for name in ["pending", "nextReload", "ledger", "behind", "behindSince"] { #expect(story[name] == now[name] && now[name] != nil) }
     }
 
     @Test func `as text it says the same`() async throws {
@@ -76,6 +77,7 @@ import WidgetModel
         let response = await scene.routes.respond(to: request)
         guard case .bytes(let bytes) = response.body else { throw TestFailure("no text") }
         let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("behind since 2026-11-02T18:00:00Z: its host is away\n"), "\(text)")
         #expect(text.contains("outstanding since 2026-11-02T18:00:00Z: reload "))
         #expect(text.contains("since it is less than the minimum interval after another reload"))
         #expect(text.contains("next possible reload: 2026-11-02T18:05:00Z"))

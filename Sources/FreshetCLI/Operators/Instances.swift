@@ -142,6 +142,10 @@ struct Instances: AsyncParsableCommand {
                 instance["pushEnabled"]?.isTrue == false ? "pushes do not match it" : nil,
             ].compactMap { $0 }
             card.add("is", flags.isEmpty ? nil : flags.joined(separator: ", "))
+            card.add(
+                "behind",
+                time("behindSince").map { Cell("\(instance.at("behind")?.text ?? "yes"), since \($0)", .warning) }
+            )
             card.add("waiting", count("pendingCount").map { "\($0) in all" })
             card.add("waits for", instance.at("waitsFor")?.text.map { Cell($0, .warning) })
             card.add("decided", time("decidesAt"))

@@ -10,6 +10,8 @@ extension InstanceTrace {
             ("since", .at(self.since)), ("until", .at(self.until)), ("position", .unsigned(self.position.rawValue)),
             ("summary", .texts(self.summary)),
             ("budget", self.last.map { Self.json($0.budget) }),
+            ("behind", self.cause.map { .string($0.name) }),
+            ("behindSince", self.last?.behindSince.map { .at($0) }),
             ("decidesAt", self.last?.decidesAt.map { .at($0) }),
             ("outstanding", self.last.map { last in .array(last.outstanding.map { self.json($0) }) }),
             ("pending", self.last.map { last in .array(last.pending.map(\.json)) }),

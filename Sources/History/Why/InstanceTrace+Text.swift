@@ -34,6 +34,10 @@ extension InstanceTrace {
         }
         var lines = ["\(last.kind.rawValue) of \(last.app.rawValue), \(last.family.name)"]
         lines.append("budget: \(TraceWords.budget(last.budget))")
+        if let since = last.behindSince {
+            let why = self.cause.map { ": \($0.words)" } ?? ""
+            lines.append("behind since \(TraceWords.time(since))\(why)")
+        }
         lines.append("last reload: \(last.budget.lastReload.map { TraceWords.time($0) } ?? "never")")
         for pending in last.pending {
             let push = pending.push.map { " \($0)" } ?? ""

@@ -14,6 +14,8 @@ package struct InstanceTrace: Sendable {
     /// The instance at the beginning and at the end; nil where no host showed it.
     package internal(set) var first: InstanceView?
     package internal(set) var last: InstanceView?
+    /// Why it is behind now: of a gateway, which knows its hosts and targets, by name and in words; nil of a log alone.
+    package var cause: (name: String, words: String)?
     /// The steps that changed it, in order.
     package internal(set) var steps: [TraceStep] = []
     /// The pushes that matched it, in order.

@@ -62,6 +62,14 @@ extension OperatorRoutes {
         )
     }
 
+    /// Why an instance is behind, as its summary says it.
+    func cause(of view: InstanceView) async -> BehindCause? {
+        guard let reason = view.behind else { return nil }
+        let troubles = reason.isOut ? await self.troubles() : DeliveryTroubles()
+        let isReached = self.traffic.streams.reaches([view.address.host])[0]
+        return troubles.cause(of: reason, KindKey(app: view.app, kind: view.kind), isAway: !isReached)
+    }
+
     /// Gauges of the widgets that are behind, by app and kind.
     func addBehind(_ text: inout PrometheusText) async throws(Problem) {
         let board = try await self.behind(isPresentOnly: true)

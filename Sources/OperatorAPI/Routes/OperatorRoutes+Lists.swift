@@ -135,7 +135,12 @@ extension OperatorRoutes {
         let replay = self.replay(of: address.host, isAskedFor: try call.flag("replay") ?? false)
         await self.addEarlier(&view, decisions: decisions)
         guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }
-        return try await self.answer(members.map { ($0.name, $0.value) } + [("replay", replay)])
+        let cause = await self.cause(of: view)
+        return try await self.answer(
+            members.map { ($0.name, $0.value) } + [
+                ("behind", cause.map { .string($0.rawValue) }), ("replay", replay),
+            ]
+        )
     }
 }
 

@@ -22,7 +22,7 @@ extension OperatorRoutes {
             }
             back = asked
         }
-        let trace: InstanceTrace
+        var trace: InstanceTrace
         do throws(Problem) {
             let isTeam = !self.reach.isEverything
             let whole = try await history.why(address, since: self.clock.now() - back, leavesOne: isTeam)
@@ -34,6 +34,7 @@ extension OperatorRoutes {
         guard trace.first != nil || trace.last != nil || !trace.steps.isEmpty else {
             throw Problem(.unknownInstance, "there is no instance \(address), and there was none in that time")
         }
+        if let last = trace.last, let cause = await self.cause(of: last) { trace.cause = (cause.rawValue, cause.words) }
         if call.request.headers["accept"]?.hasPrefix("text/plain") ?? false {
             return HTTPResponse(status: 200, text: trace.text)
         }

@@ -12,6 +12,22 @@ package enum BehindCause: String, Hashable, Sendable, CaseIterable {
     case provider, upstream, webhook
     /// Out, and not acknowledged yet, without anything in the way that is known.
     case unacknowledged
+
+    /// As a clause about one widget.
+    package var words: String {
+        switch self {
+        case .budget: "it waits for its budget"
+        case .minimumInterval: "it was reloaded minutes ago"
+        case .paused: "it is paused"
+        case .anotherReload: "it waits to join another reload"
+        case .unreachable: "pushes cannot reach it"
+        case .hostAway: "its host is away"
+        case .provider: "its timeline provider is in trouble"
+        case .upstream: "its app's upstream is in trouble"
+        case .webhook: "its app's webhook is in trouble"
+        case .unacknowledged: "its host has not acknowledged a reload"
+        }
+    }
 }
 
 /// The targets that reloads cannot reach now.
