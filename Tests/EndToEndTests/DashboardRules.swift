@@ -16,7 +16,7 @@ enum DashboardRules {
             try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
         }
         let script = """
-            import { advice, behindReasons, freshness, pauseText } from "./advice.js";
+            import { advice, behindReasons, firstSteps, freshness, pauseText } from "./advice.js";
             import { marksOf } from "./flow.js";
             console.log(JSON.stringify(\(expression)));
             """

@@ -69,6 +69,50 @@ import Testing
         try FileManager.default.removeItem(atPath: place)
     }
 
+    @Test(arguments: [
+        "{name: team, type: string, required: true}", "{name: side, type: enumeration, cases: [it's, left], required: true}",
+    ])
+    func `the first steps that its dashboard shows, run as they stand, register a host and push to it`(
+        parameter: String
+    ) async throws {
+        let folder = try TestGateway.makeFolder()
+        let ports = try (0..<3).map { _ in try LonePort.find() }
+        let options = ["--push-port", "\(ports[0])", "--host-port", "\(ports[1])", "--ops-port", "\(ports[2])"]
+        let made = try await Self.run([folder, "--yes", "--team", "TEAM", "--kid", "KEY", "--kind", "tides"] + options)
+        try #require(made.status == 0, "\(made.errors)")
+        let file = "\(folder)/freshet.yaml"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let first = try #require(text.firstMatch(of: /parameters:\n(?<lines>(?: +(?:- )?(?:name|type|required): .*\n?)+)/))
+        try text.replacing(first.output.0, with: "parameters: [\(parameter)]\n")
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        let gateway = try Command(TestGateway.program, ["serve", "--config", file])
+        defer { gateway.killHard() }
+        for await line in gateway.lines where line.contains(#""message":"ready""#) { break }
+        let token = try String(contentsOfFile: "\(folder)/data/operator-token", encoding: .utf8)
+        func ask(_ path: String) async throws -> String {
+            let secret = "authorization: bearer \(token.trimmingCharacters(in: .newlines))"
+            let url = "https://localhost:\(ports[2])/v1/\(path)"
+            return try await Command.run("curl", ["-s", "--cacert", "\(folder)/certs/ca.pem", "-H", secret, url]).output
+        }
+        let steps = try await DashboardRules.run(
+            "firstSteps(\(try await ask("stats")), (\(try await ask("config"))).configuration, \"localhost\")"
+                + ".filter((one) => !one.isDone).map((one) => one.command)",
+            as: [String].self
+        )
+        try #require(steps.count == 2, "\(steps)")
+        // The page's commands call the program by its name.
+        let path = "PATH=\(URL(filePath: TestGateway.program).deletingLastPathComponent().path):$PATH; cd '\(folder)'; "
+        let registered = try await Command.run("bash", ["-c", path + steps[0]])
+        #expect(registered.status == 0 && registered.output.contains(#""added":1"#), "\(steps[0]): \(registered)")
+        let sent = try await Command.run("bash", ["-c", path + steps[1]])
+        #expect(sent.status == 0 && sent.output.hasPrefix("accepted "), "\(steps[1]): \(sent)")
+        let stats = try await ask("stats")
+        #expect(stats.contains(#""matched":1,"#), "\(stats)")
+        gateway.terminate()
+        #expect(await gateway.wait().status == 0)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test func `secrets are their user's alone, and programs are told where everything is`() async throws {
         let folder = try TestGateway.makeFolder()
         let made = try await Self.run([folder, "--team", "TEAM", "--kid", "KEY", "--app", "com.example.app", "--json"])

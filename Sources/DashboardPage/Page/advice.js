@@ -86,27 +86,44 @@ export function seen(stats) {
   return { numbers, text: numbers.shown ? `${numbers.shown === 1 ? "one sighting" : `${count(numbers.shown)} sightings`} ${span}` : "no host has reported a shown entry" };
 }
 
-/// The first steps of a gateway on which nothing is registered: `{ title, isDone, text, command }`.
-export function firstSteps(stats, apps, address) {
-  const app = apps?.[0];
-  const bundle = app?.app ?? "com.example.scores";
-  const team = app?.team ?? "A1B2C3D4E5";
-  const kind = app?.kinds?.[0] ?? "scores";
+const examples = { int: 1, double: 1.5, bool: true, date: "2026-01-01T00:00:00Z" };
+
+/// A configuration that a kind takes: an example for each parameter that must have a value.
+const exampleConfiguration = (kind) => Object.fromEntries((kind?.parameters ?? []).filter((one) => one.required).map((one) => {
+  const value = one.cases?.[0] ?? examples[one.type] ?? "example";
+  return [one.name, one.array ? [value] : value];
+}));
+
+/// A word as a shell takes it.
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/// The first steps of a gateway on which nothing is registered, by its configuration: `{ title, isDone, text, command }`. The commands are for
+/// the folder beside `certs`, which `freshet init` and `freshet certs` make.
+export function firstSteps(stats, configuration, address) {
+  const { teams = [], apps = [], listeners } = configuration ?? {};
+  const app = apps[0];
+  const bundle = app?.bundleID ?? "com.example.scores";
+  const team = app?.team ?? teams[0]?.id ?? "A1B2C3D4E5";
+  const kind = app?.kinds?.[0];
+  const name = kind?.kind ?? "scores";
+  const sender = `--key certs/provider-key.p8 --kid ${teams.find((one) => one.id === team)?.keys[0]?.id ?? "F6G7H8J9K0"} --team ${team}`;
+  const at = (listener, port) => `https://${address}:${listeners?.[listeners.merged ? "push" : listener]?.port || port}`;
   const certificates = (stats.tls ?? []).filter((one) => one.secondsLeft > 0);
+  const host = { app: bundle, host: "phone-17", instances: [{ id: "w1", kind: name, family: "systemSmall", configuration: exampleConfiguration(kind) }] };
   return [
     { title: "A certificate", isDone: certificates.length > 0, text: "The listeners speak TLS. For development, this makes a CA, a certificate and a key for senders.",
       command: `freshet certs --out certs ${/^[0-9.]+$|:/.test(address) ? "--address" : "--host"} ${address}` },
     { title: "A team and its key", isDone: (stats.providerKeys?.count ?? 0) > 0, text: "Add the team under teams in the configuration, with its id and the public half of the key that its back end signs with. Then reload the configuration.",
       command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
-    { title: "An app and its kinds", isDone: (apps?.length ?? 0) > 0, text: "Add the app under apps in the configuration, with its bundle id, its team, and the kinds of its widgets with their parameters. Then reload the configuration.",
+    { title: "An app and its kinds", isDone: apps.length > 0, text: "Add the app under apps in the configuration, with its bundle id, its team, and the kinds of its widgets with their parameters. Then reload the configuration.",
       command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
-    { title: "The first host", isDone: (stats.registry?.hosts ?? 0) > 0, text: "A host, which shows widgets, registers them. This registers one with the sender's key:",
-      command: `AUTH=$(freshet token mint --header --key certs/provider-key.p8 --kid F6G7H8J9K0 --team ${team})
-curl --cacert certs/ca.pem -X PUT -H "$AUTH" https://${address}:8443/v1/hosts/$(printf %064x 17)/widgets \\
-  -d '{"app": "${bundle}", "host": "phone-17", "instances": [{"id": "w1", "kind": "${kind}", "family": "systemSmall"}]}'` },
+    { title: "The first host", isDone: (stats.registry?.hosts ?? 0) > 0, text: "A host, which shows widgets, registers them. This registers one with the sender's key. Run it where the folder certs is:",
+      command: `AUTH=$(freshet token mint --header ${sender})
+curl --fail-with-body --cacert certs/ca.pem -X PUT -H "$AUTH" ${at("host", 8443)}/v1/hosts/$(printf %064x 17)/widgets \\
+  -d ${quoted(JSON.stringify(host))}` },
     { title: "The first push", isDone: (stats.pushes?.accepted ?? 0) > 0, text: "This pushes to all widgets of a kind. See its outcomes under Pushes.",
-      command: `freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid F6G7H8J9K0 --team ${team} \\
-  --app ${bundle} --kind ${kind} --priority 10 --follow` },
+      command: `freshet send --ca certs/ca.pem --server ${at("push", 2197)} ${sender} \\
+  --app ${bundle} --kind ${name} --priority 10` },
   ];
 }
 

@@ -53,12 +53,12 @@ export function open(context) {
     element,
     charts: going.charts,
     async ask(signal) {
-      const [stats, senders, budget, providers, places, apps, all, cluster, drawn] = await Promise.all([
+      const [stats, senders, budget, providers, places, all, cluster, drawn] = await Promise.all([
         gateway.get("/v1/stats", signal), context.sometimes("/v1/senders", signal), context.sometimes("/v1/budget", signal),
-        context.sometimes("/v1/providers", signal, 9), context.sometimes("/v1/upstreams", signal, 9), context.sometimes("/v1/apps", signal, 9),
+        context.sometimes("/v1/providers", signal, 9), context.sometimes("/v1/upstreams", signal, 9),
         context.sometimes("/v1/kinds", signal, 9), context.sometimes("/v1/cluster", signal, 9), going.ask(signal),
       ]);
-      return { stats, apps: apps?.apps, kinds: all?.kinds ?? [], senders: senders?.senders ?? [], budget: budget?.survey ? budget : null,
+      return { stats, kinds: all?.kinds ?? [], senders: senders?.senders ?? [], budget: budget?.survey ? budget : null,
         providers: providers?.providers, places, cluster, drawn };
     },
     sample(sample) {
@@ -66,7 +66,7 @@ export function open(context) {
       showRates();
       going.sample(sample);
     },
-    show({ stats, apps, kinds: allKinds, senders, budget, providers, places, cluster, drawn }) {
+    show({ stats, kinds: allKinds, senders, budget, providers, places, cluster, drawn }) {
       const fresh = freshness(stats);
       const sightings = seen(stats);
       word.textContent = fresh.word;
@@ -79,7 +79,7 @@ export function open(context) {
       p50.hint("from push to screen");
       p95.hint(sightings.text);
       showKinds(kinds, allKinds, stats.freshness);
-      showSteps(stepsCard, steps, stats, apps);
+      showSteps(stepsCard, steps, stats, drawn.config?.configuration);
       lately = drawn.seconds.slice(-60);
       showRates();
       showTodo(todo, advice({ stats, senders, budget, providers, places, cluster, samples: lately }), stats);
@@ -125,10 +125,10 @@ function showKinds(list, kinds, all) {
 }
 
 /// The steps until the first widget reloads, with the command for each.
-function showSteps(frame, list, stats, apps) {
+function showSteps(frame, list, stats, configuration) {
   frame.hidden = stats.registry.hosts > 0;
   if (frame.hidden) return;
-  const all = firstSteps(stats, apps, location.hostname);
+  const all = firstSteps(stats, configuration, location.hostname);
   const next = all.findIndex((one) => !one.isDone);
   fill(list, all.map((one, index) => h("li", { "data-done": String(one.isDone) },
     h("i", { "aria-hidden": "true" }, String(index + 1)),
