@@ -193,7 +193,7 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log, then restart the gateway. Until then its hosts get no reloads.", view.system);
   if (stats.pushes && stats.pushes.balanced === false) add("bad", "Outcomes do not add up: matched is not final + deferred + issued.", "This is a bug: please keep the log and report it.", view.system);
   for (const { level, text, act } of clusterTroubles(cluster)) add(level, text, act, view.cluster);
-  if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "Look up the cause under Readiness in the operating manual.", view.system);
+  if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "Look up the cause under Health in the operating manual.", view.system);
   if (stats.configuration?.result === "refused") {
     add("warn", "The newest configuration was refused; the previous one stays in force.", "Run freshet config diff to see its faults.", view.system);
   }

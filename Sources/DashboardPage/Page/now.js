@@ -8,6 +8,9 @@ import { count, counted, duration, percent, rate } from "./numbers.js";
 
 export const title = "Now";
 
+/// The most things to do that are shown: those below show when these are done.
+const todoMax = 5;
+
 export function open(context) {
   const word = h("p", { class: "verdict" }, "–");
   const text = h("p", { class: "said" });
@@ -142,10 +145,12 @@ function showTodo(list, found, stats) {
   const nothing = stats.pushes.accepted === 0 && stats.registry.instances === 0
     ? [h("li", { class: "calm" }, h("b", {}, "No widgets yet."), " The first steps are above. The work of hosts and senders shows here.")]
     : [h("li", { class: "calm" }, h("b", {}, "Nothing."), " No limit is reached, nothing fails, nothing expires soon.")];
-  fill(list, found.length === 0 ? nothing : found.slice(0, 5).map(({ level, text, act, link: [href, name] }) =>
+  const shown = found.slice(0, todoMax).map(({ level, text, act, link: [href, name] }) =>
     h("li", { "data-level": level }, badge({ bad: "Now", warn: "Soon", note: "Note" }[level], level),
       h("div", {}, h("b", {}, text), act ? h("span", {}, ` ${act}`) : null, " ",
-        h("a", { href, "data-key": `${href} ${text.slice(0, 12)}` }, name)))));
+        h("a", { href, "data-key": `${href} ${text.slice(0, 12)}` }, name))));
+  const rest = found.length - todoMax;
+  fill(list, found.length === 0 ? nothing : [...shown, rest > 0 ? h("li", { class: "soft" }, `and ${count(rest)} more, less urgent`) : null]);
 }
 
 function showSpenders(list, senders, stats) {

@@ -18,6 +18,9 @@ function state(health) {
   }
 }
 
+/// A reason, and when it was given: it stays when it no longer holds.
+const dated = (reason, at) => h("span", {}, reason, h("span", { class: "soft block" }, when(at)));
+
 /// The waiting deliveries of a target, and its last answers.
 const health = [
   { title: "Waiting", number: true, cell: (row) => h("span", {}, count(row.health?.waiting ?? 0),
@@ -53,7 +56,7 @@ export function open(context) {
     { title: "Tried again", number: true, cell: (row) => count(row.again) },
     { title: "Expired", number: true, cell: (row) => count(row.expired) },
     { title: "Troubles", number: true, cell: (row) => count(row.troubles) },
-    { title: "Last trouble", wide: true, cell: (row) => row.lastTrouble ?? row.lastRefusal ?? "none" },
+    { title: "Last trouble", wide: true, cell: (row) => (row.lastTrouble ? dated(row.lastTrouble, row.lastTroubleAt) : row.lastRefusal ? dated(row.lastRefusal, row.lastRefusalAt) : "none") },
   ]);
   const client = h("div");
   const certificates = table("Certificates", [

@@ -59,8 +59,10 @@ extension OperatorRoutes {
             ("expired", .count(counters.expired)),
             ("dropped", .count(counters.dropped)),
             ("deferred", .count(counters.deferred)),
-            ("lastTrouble", counters.lastTrouble.map { .string($0) }),
-            ("lastRefusal", counters.lastRefusal.map { .string($0) }),
+            ("lastTrouble", counters.lastTrouble.map { .string($0.reason) }),
+            ("lastTroubleAt", counters.lastTrouble.map { .instant($0.at) }),
+            ("lastRefusal", counters.lastRefusal.map { .string($0.reason) }),
+            ("lastRefusalAt", counters.lastRefusal.map { .instant($0.at) }),
         ])
     }
 }

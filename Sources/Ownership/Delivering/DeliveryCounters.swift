@@ -1,3 +1,5 @@
+package import WidgetModel
+
 /// The results of deliveries since the start, for one way of delivering.
 package struct DeliveryCounters: Hashable, Sendable {
     /// Tries, every repeat included.
@@ -16,9 +18,17 @@ package struct DeliveryCounters: Hashable, Sendable {
     package var dropped = 0
     /// Not taken into memory at once, for want of room; the log has them.
     package var deferred = 0
-    /// The text of the last answer that an operator must look at.
-    package var lastTrouble: String?
-    package var lastRefusal: String?
+    /// The last answer that an operator must look at. It stays when the trouble is over.
+    package var lastTrouble: Note?
+    package var lastRefusal: Note?
+
+    /// An answer's reason, and when it came.
+    package struct Note: Hashable, Sendable {
+        package let reason: String
+        package let at: Instant
+
+        package init(_ reason: String, at instant: Instant) { (self.reason, self.at) = (reason, instant) }
+    }
 
     package init() {}
 }

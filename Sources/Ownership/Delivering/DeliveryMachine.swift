@@ -295,7 +295,7 @@ extension DeliveryMachine {
         guard self.destinations[asked.target] != nil else {
             self.count(asked.way) {
                 $0.refused += 1
-                $0.lastRefusal = "no \(asked.target.kind.rawValue)"
+                $0.lastRefusal = .init("no \(asked.target.kind.rawValue)", at: now)
             }
             return self.report(.refused(reason: "the app has no \(asked.target.kind.rawValue) any more"), of: request)
         }
@@ -376,13 +376,13 @@ extension DeliveryMachine {
         case .refused(let reason):
             self.count(way) {
                 $0.refused += 1
-                $0.lastRefusal = reason
+                $0.lastRefusal = .init(reason, at: now)
             }
             self.report(.refused(reason: reason), of: request)
         case .gone(let reason, let since):
             self.count(way) {
                 $0.gone += 1
-                $0.lastRefusal = reason
+                $0.lastRefusal = .init(reason, at: now)
             }
             self.removeToken(of: request, reason, since)
         case .again(let wait, _):
@@ -391,7 +391,7 @@ extension DeliveryMachine {
         case .destinationInTrouble(let wait, let reason, let renewsToken):
             self.count(way) {
                 $0.troubles += 1
-                $0.lastTrouble = reason
+                $0.lastTrouble = .init(reason, at: now)
             }
             if renewsToken { self.actions.append(.renewProviderToken(request.app)) }
             self.again(request.number, at: now + wait)

@@ -173,7 +173,7 @@ import WidgetModel
             #expect(scene.server.requests.count == 1)
             let stats = await scene.deliverer.stats()
             #expect(stats.counters[.apns]?.gone == 1)
-            #expect(stats.counters[.apns]?.lastRefusal == "Unregistered")
+            #expect(stats.counters[.apns]?.lastRefusal?.reason == "Unregistered")
         }
     }
 
