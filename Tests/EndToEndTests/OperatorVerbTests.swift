@@ -136,6 +136,11 @@ import Testing
         #expect(orders.output.contains("(in 1h)") || orders.output.contains("(in 2h)"), "\(orders.output)")
         let resumed = try await Self.run(gateway, ["resume", "--yes"] + app)
         #expect(resumed.output == "Resumed \(TestGateway.app), 6 instances.\n", "\(resumed)")
+        #expect(try await Self.run(gateway, ["pause", "--kind", "scores", "--yes"] + app).status == 0)
+        let stays = try await Self.run(gateway, ["resume", "--yes"] + app)
+        let said = "Nothing is resumed: \(TestGateway.app) itself was not paused. Still paused: \(TestGateway.app) scores.\n"
+        #expect(stays.output == said, "\(stays)")
+        #expect(try await Self.run(gateway, ["resume", "--kind", "scores", "--yes"] + app).output.hasPrefix("Resumed "))
         let granted = try await Self.run(gateway, ["grant", "5", "--kind", "scores", "--yes"] + app)
         #expect(granted.output == "Granted 5 more reloads to 3 instances.\n", "\(granted)")
         let reloaded = try await Self.run(gateway, ["reload-widgets", "--kind", "scores", "--yes"] + app)
@@ -145,7 +150,7 @@ import Testing
         #expect(cancelled.output == "{\"matched\":0}\n", "\(cancelled)")
         let audit = try await Self.run(gateway, ["audit"])
         #expect(
-            audit.output.split(separator: "\n").count == 6 && audit.output.contains("/v1/orders"),
+            audit.output.split(separator: "\n").count == 9 && audit.output.contains("/v1/orders"),
             "\(audit.output)"
         )
         let none = try await Self.run(gateway, ["pause", "--app", "com.example.none", "--yes"])

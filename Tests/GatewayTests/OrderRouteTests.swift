@@ -72,6 +72,21 @@ import WidgetModel
         #expect(try await Self.orders(scene).count == 2)
     }
 
+    @Test func `a resume of what is not paused itself says so, and which pauses stay`() async throws {
+        let scene = try await OperatorScene()
+        let kind = #""of":{"app":"com.example.scores","kind":"scores"}"#
+        _ = try await scene.send("POST", "/v1/orders", #"{"action":"pause",\#(kind)}"#)
+        _ = try await scene.send("POST", "/v1/orders", #"{"action":"pause","of":{"app":"com.example.other"}}"#)
+        let app = try await scene.send("POST", "/v1/orders", #"{"action":"resume",\#(Self.app)}"#)
+        #expect(app.status == 200 && app.json["resumed"] == .bool(false))
+        let kept = try await Self.orders(scene).filter { $0["of"]?["kind"] != nil }
+        #expect(kept.count == 1 && app.json["stillPaused"] == .array(kept))
+        #expect(try await Self.orders(scene).count == 2)
+        let own = try await scene.send("POST", "/v1/orders", #"{"action":"resume",\#(kind)}"#)
+        #expect(own.json["resumed"] == .bool(true) && own.json["stillPaused"] == .array([]))
+        #expect(try await Self.orders(scene).count == 1)
+    }
+
     @Test func `a paused sender says so beside what it costs`() async throws {
         let scene = try await OperatorScene()
         try await scene.scene.register("host-1")

@@ -108,7 +108,11 @@ export function pause(of, known) {
 export const resume = (of) => ({
   label: "Resume…", yes: "Resume", title: `Resume ${scopeText(of)}`,
   will: () => ["Pushes that waited are decided again at once, as budgets allow."],
-  request: () => order("resume", of), done: (answer) => `Resumed: ${widgets(answer.matched)} decided again.`,
+  request: () => order("resume", of),
+  done: (answer) => [
+    answer.resumed === false ? `Nothing is resumed: ${scopeText(of)} itself was not paused.` : `Resumed: ${widgets(answer.matched)} decided again.`,
+    answer.stillPaused?.length ? `Still paused: ${answer.stillPaused.map((one) => scopeText(one.of)).join(", ")}.` : "",
+  ].join(" ").trim(),
 });
 
 export const cancel = (of, waiting) => ({

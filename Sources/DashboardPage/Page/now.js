@@ -150,7 +150,7 @@ function showTodo(list, found, stats) {
       h("div", {}, h("b", {}, text), act ? h("span", {}, ` ${act}`) : null, " ",
         h("a", { href, "data-key": `${href} ${text.slice(0, 12)}` }, name))));
   const rest = found.length - todoMax;
-  fill(list, found.length === 0 ? nothing : [...shown, rest > 0 ? h("li", { class: "soft" }, `and ${count(rest)} more, less urgent`) : null]);
+  fill(list, found.length === 0 ? nothing : [...shown, rest > 0 ? h("li", { class: "soft" }, `and ${count(rest)} more`) : null]);
 }
 
 function showSpenders(list, senders, stats) {

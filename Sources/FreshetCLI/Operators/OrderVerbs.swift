@@ -133,11 +133,11 @@ struct Resume: OrderVerb {
     static let configuration = CommandConfiguration(
         abstract: "Resume an app, a kind or a sender that was paused.",
         discussion: """
-            Pushes that waited are decided at once, as budgets allow.
+            Pushes that waited are decided at once, as budgets allow. It ends the pause of exactly this scope: of an app,             the pauses of its kinds stay. It names pauses that stay.
 
               freshet resume --app com.example.scores --kind scores
 
-            Exit codes: 0 resumed, 1 the gateway does not answer, 2 it refused.
+            Exit codes: 0 resumed, or nothing was paused; 1 the gateway does not answer, 2 it refused.
             """
     )
     static let action = "resume"
@@ -149,7 +149,14 @@ struct Resume: OrderVerb {
 
     var members: [(String, JSONValue?)] { [] }
     var intent: String { "resume \(self.place.words)" }
-    func line(_ answer: JSONValue) -> String { "Resumed \(self.place.words), \(self.matched(answer, "instance"))." }
+    func line(_ answer: JSONValue) -> String {
+        let done =
+            answer["resumed"] == .bool(false)
+            ? "Nothing is resumed: \(self.place.words) itself was not paused."
+            : "Resumed \(self.place.words), \(self.matched(answer, "instance"))."
+        let others = (answer["stillPaused"]?.elements ?? []).map { Orders.place($0["of"]) }
+        return others.isEmpty ? done : "\(done) Still paused: \(others.joined(separator: ", "))."
+    }
 }
 
 /// `freshet cancel`

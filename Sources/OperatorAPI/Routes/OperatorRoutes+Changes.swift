@@ -50,13 +50,24 @@ extension OperatorRoutes {
         return try result.get()
     }
 
-    /// `POST /v1/orders`: pause, resume, cancel, grant or reload. The order is the record that says who gave it.
+    /// `POST /v1/orders`: pause, resume, cancel, grant or reload. The order is the record that says who gave it. A resume ends the pause of
+    /// its own scope alone, and says which others hold its app.
     func order(_ call: OperatorCall) throws(Problem) -> Change {
         var order = try OrderBody.order(try call.json())
         order.source = call.asker.source
         return Change { [order] () async throws(Problem) in
             try await self.checkThatThereIs(order.scope)
-            return HTTPResponse(json: JSONValue.object(of: [("matched", .count(try await self.log.carryOut(order)))]))
+            // Before it: whether there was one to end.
+            let paused = order.action == .resume ? try? await self.standingOrders() : nil
+            let matched = try await self.log.carryOut(order)
+            let others = paused?.filter { $0.scope != order.scope && $0.scope.isOfApp(of: order.scope) }
+            return HTTPResponse(
+                json: JSONValue.object(of: [
+                    ("matched", .count(matched)),
+                    ("resumed", paused.map { .bool($0.contains { $0.scope == order.scope }) }),
+                    ("stillPaused", others.map { .array($0.compactMap { self.pause($0) }) }),
+                ])
+            )
         }
     }
 
@@ -92,4 +103,17 @@ extension OperatorRoutes {
         try? await log(.audit(.answer(number: asked.number, status: status)))
         return try result.get()
     }
+}
+
+extension OrderScope {
+    /// The app of an app or a kind.
+    private var app: BundleID? {
+        switch self {
+        case .app(let app), .kind(let app, _): app
+        case .sender, .host, .instance, .push: nil
+        }
+    }
+
+    /// Whether both are of one app: a pause of either may hold widgets of the other.
+    fileprivate func isOfApp(of other: OrderScope) -> Bool { self.app.map { $0 == other.app } ?? false }
 }
