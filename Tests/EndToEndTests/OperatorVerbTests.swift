@@ -39,7 +39,7 @@ import Testing
             (["pushes"], "pushes", "PUSH", push), (["pushes", "--state", "waiting"], "pushes", "OUTCOMES", "2 issued"),
             (["instances"], "instances", "INSTANCE", "\(TestGateway.app)/host-1:scores-0"),
             (["instances", "--state", "outstanding"], "instances", "LEFT", "/host-2:scores-0"),
-            (["hosts"], "hosts", "STREAMS", "host-3"), (["apps"], "apps", "TEAM", TestGateway.team),
+            (["hosts"], "hosts", "REACHED  STREAMS", "host-3"), (["apps"], "apps", "TEAM", TestGateway.team),
             (["apps"], "apps", "BEHIND  LATE  OLDEST", "6     0"), (["kinds"], "kinds", "BEHIND  LATE  OLDEST", "3     0"),
             (["kinds"], "kinds", "POLICY", "character"), (["senders"], "senders", "CHARGED", TestGateway.team),
             (["partitions"], "partitions", "LAG", "runs"), (["log-level"], "subsystems", "CONFIGURED", "deliveries"),

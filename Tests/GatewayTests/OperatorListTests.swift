@@ -114,12 +114,26 @@ import WidgetModel
         let connected = try await Self.all(scene, "/v1/hosts?connected=true", "hosts", limit: 2)
         #expect(connected.map { Self.text($0["host"]) } == ["host-1"])
         #expect(connected.map { $0["streams"] } == [.int(1)])
-        #expect(try await Self.all(scene, "/v1/hosts?connected=false", "hosts", limit: 2).count == 2)
+        #expect(connected.map { $0["reached"] } == [.bool(true)])
+        let others = try await Self.all(scene, "/v1/hosts?connected=false", "hosts", limit: 2)
+        #expect(others.map { $0["reached"] } == [.bool(false), .bool(false)])
         #expect(try await Self.all(scene, "/v1/hosts?app=com.example.other", "hosts", limit: 2) == [])
         #expect(
             try await scene.send("GET", "/v1/hosts/com.example.scores/host-1").json["outstandingReloads"] == .int(0)
         )
         #expect(try await scene.send("GET", "/v1/hosts/com.example.scores/host-9").status == 404)
+    }
+
+    @Test func `a stream of the app reaches hosts that have none of their own`() async throws {
+        let scene = try await Self.settled(hosts: 2)
+        let one = "/v1/hosts/com.example.scores/host-1"
+        #expect(try await scene.send("GET", one).json["reached"] == .bool(false))
+        let subscription = try scene.scene.streams.subscribe(.app(Sports.app))
+        defer { scene.scene.streams.cancel(subscription) }
+        #expect(try await scene.send("GET", one).json["reached"] == .bool(true))
+        let hosts = try await Self.all(scene, "/v1/hosts", "hosts", limit: 2)
+        #expect(hosts.map { $0["reached"] } == [.bool(true), .bool(true)])
+        #expect(hosts.map { [$0["connected"], $0["streams"]] } == [[.bool(false), .int(0)], [.bool(false), .int(0)]])
     }
 
     @Test func `a push for an app is listed once, with the sums of all partitions`() async throws {

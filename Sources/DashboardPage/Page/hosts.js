@@ -18,7 +18,8 @@ const streams = [["", "Any"], ["true", "Has its own open"], ["false", "Has none 
 /// Whether it hears of reloads at once.
 export const connection = (row) => {
   if (row.delivery !== "stream") return badge(`by ${row.delivery}`);
-  return row.connected ? badge(row.streams > 1 ? `${count(row.streams)} streams` : "own stream", "good") : badge("no stream of its own");
+  if (row.connected) return badge(row.streams > 1 ? `${count(row.streams)} streams` : "own stream", "good");
+  return row.reached ? badge("its app's stream", "good") : badge("no open stream");
 };
 
 /// The exemptions of a host, and the modes that slow it down.
@@ -51,7 +52,7 @@ function list(context) {
   const bar = filters(context, "hosts", [byApp, { name: "connected", label: "Stream", options: streams }]);
   return {
     element: h("div", { class: "view" }, context.who()?.team ? null : tiles(all, open, outstanding, unconfirmed, cut, gaps),
-      card("Hosts", { note: "a host without its own stream may be served by its app's" }, bar, found.element)),
+      card("Hosts", bar, found.element)),
     subtitle: "Where widgets live",
     get interval() { return found.interval; },
     async ask(signal) {

@@ -37,7 +37,8 @@ struct Hosts: AsyncParsableCommand {
                 path: "/v1/hosts",
                 member: "hosts",
                 columns: [
-                    .text("HOST", "host"), .text("APP", "app"), .text("BY", "delivery"), .count("STREAMS", "streams"),
+                    .text("HOST", "host"), .text("APP", "app"), .text("BY", "delivery"), .reached,
+                    .count("STREAMS", "streams"),
                     .count("WIDGETS", "instances"), .count("OUT", "outstanding"), .time("REGISTERED", "registeredAt"),
                     .time("LEASE ENDS", "leaseEnds"), .list("EXEMPT", "exemptions"),
                 ],
@@ -79,6 +80,7 @@ struct Hosts: AsyncParsableCommand {
             var card = TextCard()
             card.add("host", "\(host["app"]?.words ?? "–")/\(host["host"]?.words ?? "–")")
             card.add("delivered by", host["delivery"]?.words)
+            card.add("reached", host["reached"].map { _ in TextTable.Column.reached.cell(host, now) })
             card.add("tokens", words("tokens"))
             card.add("revision", host["revision"]?.words)
             card.add("registered", time("registeredAt"))

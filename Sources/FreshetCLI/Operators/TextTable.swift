@@ -120,6 +120,12 @@ extension TextTable.Column {
         },
     ]
 
+    /// Whether an event stream reaches a host: its own, or its app's.
+    static let reached = Self(title: "REACHED") { row, _ in
+        guard let isReached = row["reached"]?.isTrue else { return "–" }
+        return isReached ? Cell("yes", .good) : "no"
+    }
+
     /// Until when the row is paused.
     static let paused = Self(title: "PAUSED") { row, now in
         guard let order = row.at("paused") else { return "no" }

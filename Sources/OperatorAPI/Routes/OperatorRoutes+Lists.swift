@@ -87,13 +87,11 @@ extension OperatorRoutes {
         } else {
             page = try await self.log.walk(hosts, from: list.cursor, limit: list.limit)
         }
-        let open = Dictionary(
-            zip(page.rows.map(\.host), self.traffic.streams.open(of: page.rows.map(\.host))),
-            uniquingKeysWith: { first, _ in first }
-        )
-        if let isConnected { page.rows.removeAll { ((open[$0.host] ?? 0) > 0) != isConnected } }
+        let keys = page.rows.map(\.host)
+        let streams = zip(self.traffic.streams.open(of: keys), self.traffic.streams.reaches(keys))
+        let found = zip(page.rows, streams).filter { row in isConnected.map { $0 == (row.1.0 > 0) } ?? true }
         return try await self.answer([
-            ("hosts", .array(page.rows.map { Views.summary($0, streams: open[$0.host] ?? 0) })),
+            ("hosts", .array(found.map { Views.summary($0.0, streams: $0.1.0, isReached: $0.1.1) })),
             ("next", page.next.map { .string($0) }),
         ])
     }
@@ -121,7 +119,8 @@ extension OperatorRoutes {
             throw Problem(.unknownHost, "there is no host \(key)")
         }
         guard case .object(let members) = Views.registration(view) else { throw Problem(.internal, "no registration") }
-        return try await self.answer(members.map { ($0.name, $0.value) })
+        let isReached = view.delivery == .stream ? self.traffic.streams.reaches([key])[0] : nil
+        return try await self.answer(members.map { ($0.name, $0.value) } + [("reached", isReached.map { .bool($0) })])
     }
     /// `GET /v1/instances/<app>/<host>:<instance>`.
     func instance(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {

@@ -28,13 +28,17 @@ extension Views {
         ])
     }
 
-    static func summary(_ row: HostSummary, streams: Int) -> JSONValue {
+    /// - Parameters:
+    ///   - streams: How many of its own are open.
+    ///   - isReached: Whether one of its own or of its app is.
+    static func summary(_ row: HostSummary, streams: Int, isReached: Bool) -> JSONValue {
         JSONValue.object(of: [
             ("host", .string(row.host.id.rawValue)),
             ("app", .string(row.app.rawValue)),
             ("delivery", .string(String(describing: row.delivery))),
             ("connected", .bool(streams > 0)),
             ("streams", .count(streams)),
+            ("reached", row.delivery == .stream ? .bool(isReached) : nil),
             ("instances", .count(row.instances)),
             ("outstanding", .count(row.outstanding)),
             ("registeredAt", .instant(row.registeredAt)),
