@@ -112,7 +112,7 @@ export function one(context, id) {
         ["Pushes may use", count(window.pushAllowance)], ["Pushes used", count(window.pushesCharged)], ["At once at most", count(window.burst)],
         ["Then one in", duration(window.intervalSeconds * 1000)], ["Views a day", String(Math.round(window.viewsPerDay * 10) / 10)],
         ["Exempt reloads", count(window.exemptReloads)], ["Reloads the host made", count(window.observedReloads)],
-        ["Collateral reloads", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
+        ["Along with another widget", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
         ["Exempt now", window.exemption ?? ""], ["A push of priority 10 may", soon(window.nextConforming.priority10)],
         ["A push of priority 5 may", soon(window.nextConforming.priority5)], ["The timeline may", soon(window.nextConforming.policy)],
       ]));
@@ -121,7 +121,7 @@ export function one(context, id) {
         ["Then", typeof data.timeline.policy === "string" ? data.timeline.policy : `after ${moment(data.timeline.policy.after)}`],
         ["Asked again", data.timeline.nextRequest ? when(data.timeline.nextRequest) : "not by itself"],
         ["Came", when(data.timeline.receivedAt)],
-        ["Peculiar", data.timeline.findings.length ? data.timeline.findings.map((finding) => finding.message).join("; ") : "nothing"],
+        ["Findings", data.timeline.findings.length ? data.timeline.findings.map((finding) => finding.message).join("; ") : "none"],
       ]) : h("p", { class: "empty" }, "No timeline has come yet."));
       pending.set(data.pending.slice(0, shownMax));
       rest.textContent = data.pendingCount > shownMax ? `the first ${shownMax} of ${count(data.pendingCount)}` : "";
@@ -209,7 +209,7 @@ function showDay(strip, note, data) {
     series: [
       { name: "Charged", values: of((entry) => entry.charged && !entry.collateral), colour: "--reloaded", ...dots },
       { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", ...dots },
-      { name: "Collateral", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
+      { name: "Along with another widget", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
       { name: "By the host itself", values: of((entry) => !entry.charged && !entry.exemption && !entry.collateral), colour: "--unchanged", ...dots },
       { name: "Left of the budget", values, colour: "--accent", fill: true, stepped: true },
     ],

@@ -11,7 +11,7 @@ export function open(context) {
   const all = tile("Reloads charged", "by all senders");
   const exempt = tile("Without a charge", "the app was open, music played, …");
   const unchanged = tile("Unchanged", "matched, but already shown");
-  const along = tile("Collateral", "of other widgets of a token");
+  const along = tile("Brought along", "reloads of other widgets of a token");
   let charged = 0;
   let named = "";
   const team = choice([]);
@@ -33,12 +33,12 @@ export function open(context) {
     { title: "Matched", number: true, cell: (row) => count(row.matched) },
     { title: "Unchanged", number: true, cell: (row) => h("span", {}, percent(row.unchanged, row.matched), " ", row.unchangedShare >= 0.5 ? badge("high", "warn") : "") },
     { title: "Ended at once", number: true, cell: (row) => count(row.endedAtOnce) },
-    { title: "Collateral", number: true, cell: (row) => count(row.collateral) },
+    { title: "Brought along", number: true, cell: (row) => count(row.collateral) },
     { title: "Over their budget", number: true, cell: (row) => count(row.collateralOver) },
   ], "No sender has pushed yet.");
   return {
     element: h("div", { class: "view" }, tiles(all, exempt, unchanged, along), card("Senders", { note: "the most expensive first" }, senders.element,
-      h("p", { class: "soft note" }, "Collateral: reloads of the other widgets of a device token, within and over their budgets. All numbers are since the log began.")),
+      h("p", { class: "soft note" }, "Brought along: reloads of the other widgets of a device token, within and over their budgets. All numbers are since the log began.")),
       actionsCard(context, h("div", { class: "filters" }, field("Sender", team)), change)),
     subtitle: "The cost and the outcomes of their pushes",
     ask: (signal) => gateway.get("/v1/senders", signal),

@@ -86,8 +86,8 @@ struct Hosts: AsyncParsableCommand {
             card.add("registered", time("registeredAt"))
             card.add("lease ends", time("leaseEnds"))
             card.add("exempt", words("exemptions"))
-            card.add("is", host["isInStandBy"]?.isTrue == true ? "in stand-by" : nil)
-            card.add("is", host["isInLowPower"]?.isTrue == true ? "in low power" : nil)
+            card.add("state", host["isInStandBy"]?.isTrue == true ? "in stand-by" : nil)
+            card.add("state", host["isInLowPower"]?.isTrue == true ? "in low power" : nil)
             card.add("reloads out", host["outstandingReloads"]?.words)
             var lines = card.lines(on: screen)
             let widgets = host["instances"]?.elements ?? []

@@ -58,7 +58,7 @@ struct Instances: AsyncParsableCommand {
                         return Cell(NumberText.grouped(left), left == 0 ? .warning : .plain)
                     },
                     .time("DECIDED", "decidesAt"), .time("LAST RELOAD", "lastReload"), .text("BEHIND", "behind"),
-                    TextTable.Column(title: "IS") { row, _ in
+                    TextTable.Column(title: "STATE") { row, _ in
                         let words = [
                             row["isVisible"]?.isTrue == true ? "visible" : nil,
                             row["isOrphaned"]?.isTrue == true ? "orphaned" : nil,
@@ -141,7 +141,7 @@ struct Instances: AsyncParsableCommand {
                 instance["isOrphaned"]?.isTrue == true ? "orphaned: it no longer fits its kind" : nil,
                 instance["pushEnabled"]?.isTrue == false ? "pushes do not match it" : nil,
             ].compactMap { $0 }
-            card.add("is", flags.isEmpty ? nil : flags.joined(separator: ", "))
+            card.add("state", flags.isEmpty ? nil : flags.joined(separator: ", "))
             card.add(
                 "behind",
                 time("behindSince").map { Cell("\(instance.at("behind")?.text ?? "yes"), since \($0)", .warning) }
@@ -164,7 +164,7 @@ struct Instances: AsyncParsableCommand {
                 let findings = timeline["findings"]?.elements.compactMap { $0["message"]?.text } ?? []
                 card.add("timeline", "\(entries) entries\(last)")
                 card.add("digest", timeline.at("digest")?.text)
-                card.add("peculiar", findings.isEmpty ? nil : Cell(findings.joined(separator: "; "), .warning))
+                card.add("findings", findings.isEmpty ? nil : Cell(findings.joined(separator: "; "), .warning))
             }
             return card
         }

@@ -60,7 +60,7 @@ struct Kinds: GatewayList {
                     }
                 },
                 .paused,
-                TextTable.Column(title: "PECULIAR", isElastic: true) { row, _ in Cell(row["findings"]?.counts ?? "–") },
+                TextTable.Column(title: "FINDINGS", isElastic: true) { row, _ in Cell(row["findings"]?.counts ?? "–") },
             ],
             none: "No kind is configured."
         )
