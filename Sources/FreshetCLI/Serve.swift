@@ -7,6 +7,7 @@ import Logging
 import Metrics
 import OperatorAPI
 import Partitions
+import Serving
 import ServiceLifecycle
 import Settings
 import Telemetry
@@ -57,6 +58,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try self.options.load()
+        DescriptorLimit.raise()
         let logs = Self.logs(configuration.log)
         defer { logs.finish() }
         let logger = logs.logger(.gateway)

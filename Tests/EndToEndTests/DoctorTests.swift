@@ -63,6 +63,24 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    @Test func `as many files may be open as the hard limit allows`() async throws {
+        let (folder, _) = try await Self.makeFolder()
+        let file = ["--config", "\(folder)/freshet.yaml", "--set", "limits.maxConnections=1000"]
+        let told = try await Command.run("prlimit", ["--nofile=1024:4000", TestGateway.program, "doctor"] + file)
+        #expect(told.output.contains("good     descriptors: the process may open 4000 files\n"), "\(told.output)")
+        let gateway = try Command("prlimit", ["--nofile=1024:4000", TestGateway.program, "serve"] + file)
+        defer { gateway.killHard() }
+        var lines: [String] = []
+        for await line in gateway.lines {
+            lines.append(line)
+            if line.contains(#""message":"ready""#) { break }
+        }
+        #expect(!lines.contains { $0.contains("the process may open") }, "\(lines)")
+        gateway.terminate()
+        #expect(await gateway.wait().status == 0)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test func `ports that others hold, and peers that do not answer, are told with what to do`() async throws {
         let gateway = try await TestGateway.start()
         let (folder, _) = try await Self.makeFolder()

@@ -73,6 +73,8 @@ struct Doctor: AsyncParsableCommand {
             configuration.storage
         )
         if !isLogHere { findings.append(Self.finding(ofBrokers: ChosenJournal.fault(of: configuration))) }
+        // As the gateway itself does at its start.
+        DescriptorLimit.raise()
         findings.append(Checkup.finding(of: DescriptorLimit.current, configuration))
         findings.append(Checkup.finding(of: MachineReading.clock(configuration)))
         // A file that cannot be read is among the check's faults.
