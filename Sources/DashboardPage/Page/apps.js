@@ -99,7 +99,7 @@ export function open(context) {
   }
 }
 
-const states = { well: "well", failing: "failed last", inTrouble: "in trouble", untried: "not asked yet" };
+const states = { well: "well", failing: "failing", inTrouble: "in trouble", untried: "not asked yet" };
 
 const oldest = (row) => (row?.oldestSeconds === undefined ? "" : oldestText(row));
 

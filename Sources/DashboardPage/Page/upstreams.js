@@ -12,7 +12,7 @@ export const title = "Providers";
 function state(health) {
   switch (health?.state) {
     case "inTrouble": return h("span", {}, badge("in trouble", "bad"), h("span", { class: "soft block" }, "since ", when(health.troubleSince)));
-    case "failing": return badge("failed last", "warn");
+    case "failing": return badge("failing", "warn");
     case "well": return badge("well", "good");
     default: return badge("not asked yet");
   }

@@ -81,7 +81,7 @@ extension OperatorRoutes {
         text.add(
             names.inTrouble,
             .gauge,
-            "Whether all its requests of half a minute failed, or it asked for a pause of half a minute or more.",
+            "Whether most of its requests of half a minute failed, or it asked for a pause of half a minute or more.",
             views.map { (labels: $0.labels, value: $0.view.health.isInTrouble ? 1 : 0) }
         )
         text.add(

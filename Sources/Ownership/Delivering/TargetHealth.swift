@@ -3,14 +3,18 @@ package import WidgetModel
 /// The health of an HTTP target: an upstream, a webhook, a timeline provider. A value without a clock.
 ///
 /// ```
-///          only failures for so long, or to be left alone for so long
+///         mostly failures for so long, or to be left alone for so long
 ///   well ────────────────────────────────────────────────────────────▶ in trouble
 ///        ◀────────────────────────────────────────────────────────────
-///                           an answer that is no failure
+///         mostly better answers, or one and then no failure for a while
 /// ```
 package struct TargetHealth: Hashable, Sendable {
-    /// A target that has failed for this long without a success is in trouble; a failure among successes is not.
+    /// A target that has mostly failed for this long is in trouble; a failure among successes is not.
     package static let patience = Interval.seconds(30)
+    /// One that fails no more for this long after a better answer is well, however often it failed before.
+    package static let relief = Interval.seconds(5)
+    /// So many answers are weighed at most: as many better ones end the longest trouble.
+    package static let weighedMax = 100
     /// Reasons that are counted by their name; the others are counted together.
     package static let reasonsMax = 16
     /// The name under which those are counted that are beyond ``reasonsMax``.
@@ -67,8 +71,12 @@ package struct TargetHealth: Hashable, Sendable {
     package private(set) var attempts = 0
     /// Of these, those that were no success, by reason.
     private var failures: [String: Int] = [:]
-    /// The first failure since anything else came.
+    /// The first failure since it was well.
     private var failingSince: Instant?
+    /// The failures since then less the better answers, ``weighedMax`` at most: above zero, most answers are failures.
+    private var excess = 0
+    /// The first better answer since the last failure, while it fails.
+    private var betterSince: Instant?
     package private(set) var isInTrouble = false
 
     package init() {}
@@ -78,14 +86,17 @@ package struct TargetHealth: Hashable, Sendable {
         self.failures.sorted { $0.key < $1.key }.map { (reason: $0.key, count: $0.value) }
     }
 
-    /// Whether the last thing that it did was to fail.
+    /// Whether it has mostly failed lately.
     package var isFailing: Bool { self.failingSince != nil }
 
-    /// Since when it has only failed; nil if it is not in trouble.
+    /// Since when it has mostly failed; nil if it is not in trouble.
     package var troubleSince: Instant? { self.isInTrouble ? self.failingSince : nil }
 
-    /// When it is in trouble if nothing comes until then; nil if it is already, or has not failed.
-    package var looksAt: Instant? { self.isInTrouble ? nil : self.failingSince.map { $0 + Self.patience } }
+    /// When it is in trouble, or well again, if nothing comes until then; nil if time changes nothing.
+    package var looksAt: Instant? {
+        if let betterSince { return betterSince + Self.relief }
+        return self.isInTrouble ? nil : self.failingSince.map { $0 + Self.patience }
+    }
 
     /// Takes the result of a request.
     ///
@@ -97,12 +108,14 @@ package struct TargetHealth: Hashable, Sendable {
         if answer.meaning != .success { self.count(answer.reason) }
         guard answer.meaning == .failure else {
             if answer.meaning == .success { self.lastSuccess = answer.at }
-            let since = self.troubleSince
-            self.failingSince = nil
-            self.isInTrouble = false
-            return since.map { .well(after: answer.at - $0) }
+            guard self.isFailing else { return nil }
+            self.excess -= 1
+            self.betterSince = self.betterSince ?? answer.at
+            return self.excess <= 0 ? self.recover(at: answer.at) : self.look(at: answer.at)
         }
         self.failingSince = self.failingSince ?? answer.at
+        self.excess = min(self.excess + 1, Self.weighedMax)
+        self.betterSince = nil
         // Whatever happens, no better answer can come before the hold is over.
         let isHeld = heldUntil.map { $0 - answer.at >= Self.patience } ?? false
         return isHeld ? self.enterTrouble() : self.look(at: answer.at)
@@ -113,7 +126,13 @@ package struct TargetHealth: Hashable, Sendable {
     /// - Returns: The change; nil if there is none.
     package mutating func look(at now: Instant) -> Change? {
         guard let due = self.looksAt, due <= now else { return nil }
-        return self.enterTrouble()
+        return self.betterSince == nil ? self.enterTrouble() : self.recover(at: now)
+    }
+
+    private mutating func recover(at now: Instant) -> Change? {
+        let since = self.troubleSince
+        (self.failingSince, self.betterSince, self.excess, self.isInTrouble) = (nil, nil, 0, false)
+        return since.map { .well(after: now - $0) }
     }
 
     private mutating func enterTrouble() -> Change? {

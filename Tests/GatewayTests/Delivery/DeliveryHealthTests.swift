@@ -58,6 +58,9 @@ import WidgetModel
             #expect(Self.told(scene) == [trouble])
             isWell.store(true, ordering: .relaxed)
             try await scene.until(acknowledged: 5)
+            scene.scene.time.pass(TargetHealth.relief)
+            // In service a timer wakes it up.
+            await scene.deliverer.use(scene.configuration.deliveries)
             #expect(Self.told(scene) == [trouble, "notice an upstream is well again apps=com.example.scores"])
             #expect(try await !scene.upstream.health.isInTrouble)
         }

@@ -46,6 +46,8 @@ import WidgetModel
         world.scene.time.pass(.minutes(10))
         await world.fetcher.fetch([])
         try await world.eventually("it is shown") { world.shown.count == 1 }
+        world.scene.time.pass(TargetHealth.relief)
+        await world.fetcher.fetch([])
         #expect(world.log.lines.last?.hasPrefix("notice a timeline provider is well again") == true)
     }
 

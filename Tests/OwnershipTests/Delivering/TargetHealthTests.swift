@@ -48,6 +48,62 @@ import WidgetModel
         #expect(health.troubleSince == nil && health.lastSuccess == Self.start + .seconds(101))
     }
 
+    /// Of each hundred answers, spread evenly, so many are failures.
+    @Test(arguments: [
+        (0, false), (1, false), (40, false), (49, false), (60, true), (90, true), (99, true), (100, true),
+    ])
+    func `what mostly fails is in trouble, told once, whatever comes between`(failures: Int, isInTrouble: Bool) {
+        for perSecond in [1, 10, 100] {
+            for better in [TargetHealth.Answer.Meaning.success, .refusal] {
+                var (health, told) = (TargetHealth(), [TargetHealth.Change]())
+                for number in 0..<perSecond * 90 {
+                    let at = Self.start + .milliseconds(Int64(number * 1000 / perSecond))
+                    let isFailure = (number + 1) * failures / 100 > number * failures / 100
+                    let answer = TargetHealth.Answer(isFailure ? .failure : better, status: 410, reason: "r", at: at)
+                    if let change = health.look(at: at) ?? health.take(answer) { told.append(change) }
+                }
+                #expect(health.isInTrouble == isInTrouble, "\(failures) % at \(perSecond)/s")
+                #expect(told.count == (isInTrouble ? 1 : 0), "\(failures) % at \(perSecond)/s: \(told)")
+            }
+        }
+    }
+
+    /// The trouble's failures, one a second; then so many failures and better answers in turns, one a second.
+    @Test(
+        arguments: [
+            (35, [true], 5), (600, [true], 5), (31, [true, true, true, false], 58), (600, [true, true, false], 295),
+            (600, [true, false], nil), (600, [true, false, false], nil),
+        ] as [(Int, [Bool], Int?)]
+    )
+    func `trouble ends with mostly better answers, or with a better one and no failure`(
+        failures: Int,
+        isBetter: [Bool],
+        well: Int?
+    ) {
+        var health = TargetHealth()
+        for second in 0..<failures { _ = health.take(Self.failure(.seconds(Int64(second)))) }
+        #expect(health.isInTrouble)
+        var end: Int?
+        for second in 0..<1000 {
+            let at = Interval.seconds(Int64(failures + second))
+            let answer = isBetter[second % isBetter.count] ? Self.success(at) : Self.failure(at)
+            guard case .well? = health.look(at: Self.start + at) ?? health.take(answer) else { continue }
+            end = second
+            break
+        }
+        #expect(end == well)
+    }
+
+    @Test func `one better answer after trouble, and then nothing, is the end of it`() {
+        var health = TargetHealth()
+        for second in 0...40 { _ = health.take(Self.failure(.seconds(Int64(second)))) }
+        #expect(health.take(Self.success(.seconds(50))) == nil && health.isInTrouble)
+        #expect(health.looksAt == Self.start + .seconds(55))
+        #expect(health.look(at: Self.start + .milliseconds(54_999)) == nil)
+        #expect(health.look(at: Self.start + .seconds(55)) == .well(after: .seconds(55)))
+        #expect(!health.isFailing && health.looksAt == nil)
+    }
+
     @Test(arguments: [(Interval.milliseconds(29_999), false), (.seconds(30), true)])
     func `what is to be left alone for half a minute is in trouble at once`(hold: Interval, isInTrouble: Bool) {
         var health = TargetHealth()
