@@ -136,8 +136,10 @@ import Testing
     }
 
     /// A small app of which every widget is late, among fresh ones: the goal is met in all, and the log and the alert tell of the app.
-    @Test(arguments: [(nil, 20, "bad", "Partly stale"), (nil, 2, "warn", "Partly old"), ("k", 20, "warn", "Partly old")]
-        as [(String?, Double, String, String)])
+    @Test(
+        arguments: [(nil, 20, "bad", "Partly stale"), (nil, 2, "warn", "Partly old"), ("k", 20, "warn", "Partly old")]
+            as [(String?, Double, String, String)]
+    )
     func `an app or kind that misses the goal is something to do, and the headline names it`(
         kind: String?,
         burnRate: Double,
@@ -161,7 +163,10 @@ import Testing
         let headline = try await self.verdict(stats)
         #expect(headline.word == "Stale" && headline.text.hasSuffix(" The goal is missed by a.b and 2 more."))
         #expect(try await self.advice(stats).map(\.level) == ["bad", "bad", "bad"])
-        let links = try await DashboardRules.run("advice({ stats: \(stats) }).map((one) => one.link[0])", as: [String].self)
+        let links = try await DashboardRules.run(
+            "advice({ stats: \(stats) }).map((one) => one.link[0])",
+            as: [String].self
+        )
         #expect(links.first == "#/instances?app=a.b&state=behind&olderThan=900s")
     }
 
@@ -216,6 +221,7 @@ import Testing
              "config": {"loadedAt": "2026-11-25T10:41:50Z", "result": "loaded"},
              "targets": [{"name": "The upstream of a.b", "since": "2026-11-25T10:41:55Z"}],
              "audited": {"requests": [
+               {"at": "2026-11-25T10:41:30Z", "caller": "night", "path": "/v1/config/amendments/apps/a.b?dryRun=true", "status": 200, "body": ""},
                {"at": "2026-11-25T10:41:40Z", "caller": "night", "path": "/v1/orders", "status": 200,
                 "body": "{\\"action\\":\\"pause\\",\\"of\\":{\\"app\\":\\"a.b\\",\\"kind\\":\\"k\\"}}"}]}}
             """

@@ -70,7 +70,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "{name: team, type: string, required: true}", "{name: side, type: enumeration, cases: [it's, left], required: true}",
+        "{name: team, type: string, required: true}",
+        "{name: side, type: enumeration, cases: [it's, left], required: true}",
     ])
     func `the first steps that its dashboard shows, run as they stand, register a host and push to it`(
         parameter: String
@@ -82,7 +83,9 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
         let file = "\(folder)/freshet.yaml"
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        let first = try #require(text.firstMatch(of: /parameters:\n(?<lines>(?: +(?:- )?(?:name|type|required): .*\n?)+)/))
+        let first = try #require(
+            text.firstMatch(of: /parameters:\n(?<lines>(?: +(?:- )?(?:name|type|required): .*\n?)+)/)
+        )
         try text.replacing(first.output.0, with: "parameters: [\(parameter)]\n")
             .write(toFile: file, atomically: true, encoding: .utf8)
         let gateway = try Command(TestGateway.program, ["serve", "--config", file])

@@ -40,7 +40,8 @@ import Testing
             (["instances"], "instances", "INSTANCE", "\(TestGateway.app)/host-1:scores-0"),
             (["instances", "--state", "outstanding"], "instances", "LEFT", "/host-2:scores-0"),
             (["hosts"], "hosts", "REACHED  STREAMS", "host-3"), (["apps"], "apps", "TEAM", TestGateway.team),
-            (["apps"], "apps", "BEHIND  LATE  OLDEST", "6     0"), (["kinds"], "kinds", "BEHIND  LATE  OLDEST", "3     0"),
+            (["apps"], "apps", "BEHIND  LATE  OLDEST", "6     0"),
+            (["kinds"], "kinds", "BEHIND  LATE  OLDEST", "3     0"),
             (["kinds"], "kinds", "POLICY", "character"), (["senders"], "senders", "CHARGED", TestGateway.team),
             (["partitions"], "partitions", "LAG", "runs"), (["log-level"], "subsystems", "CONFIGURED", "deliveries"),
         ] {
@@ -138,9 +139,12 @@ import Testing
         #expect(resumed.output == "Resumed \(TestGateway.app), 6 instances.\n", "\(resumed)")
         #expect(try await Self.run(gateway, ["pause", "--kind", "scores", "--yes"] + app).status == 0)
         let stays = try await Self.run(gateway, ["resume", "--yes"] + app)
-        let said = "Nothing is resumed: \(TestGateway.app) itself was not paused. Still paused: \(TestGateway.app) scores.\n"
+        let said =
+            "Nothing is resumed: \(TestGateway.app) itself was not paused. Still paused: \(TestGateway.app) scores.\n"
         #expect(stays.output == said, "\(stays)")
-        #expect(try await Self.run(gateway, ["resume", "--kind", "scores", "--yes"] + app).output.hasPrefix("Resumed "))
+        #expect(
+            try await Self.run(gateway, ["resume", "--kind", "scores", "--yes"] + app).output.hasPrefix("Resumed ")
+        )
         let granted = try await Self.run(gateway, ["grant", "5", "--kind", "scores", "--yes"] + app)
         #expect(granted.output == "Granted 5 more reloads to 3 instances.\n", "\(granted)")
         let reloaded = try await Self.run(gateway, ["reload-widgets", "--kind", "scores", "--yes"] + app)
@@ -230,7 +234,8 @@ import Testing
         let status = try await Self.run(gateway, ["status"])
         #expect(status.status == 0, "\(status.errors)")
         for text in [
-            "ready      yes", "1 accepted", "2 issued", "operator-token, may read, write, admin", "3 hosts, 6 instances",
+            "ready      yes", "1 accepted", "2 issued", "operator-token, may read, write, admin",
+            "3 hosts, 6 instances",
             "\nfreshness  6 of 6 widgets behind, 0 late, the oldest for ", ": 6 hostAway; the goal is 95% within 15m\n",
         ] {
             #expect(status.output.contains(text), "\(text): \(status.output)")

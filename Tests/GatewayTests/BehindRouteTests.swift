@@ -182,7 +182,10 @@ import WidgetModel
         let board = BehindBoard(
             [
                 [kind(Sports.app, "scores", 800, late: 0), kind(Sports.app, "rare", 10, late: 10)],
-                [kind(small, "one", 15, late: 15), kind(small, "two", 15, late: 15), kind(Sports.otherApp, "one", 160, late: 0)],
+                [
+                    kind(small, "one", 15, late: 15), kind(small, "two", 15, late: 15),
+                    kind(Sports.otherApp, "one", 160, late: 0),
+                ],
             ],
             goal: FreshnessGoal(),
             at: Instant(seconds: 1000),

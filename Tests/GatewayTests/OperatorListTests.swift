@@ -133,7 +133,9 @@ import WidgetModel
         #expect(try await scene.send("GET", one).json["reached"] == .bool(true))
         let hosts = try await Self.all(scene, "/v1/hosts", "hosts", limit: 2)
         #expect(hosts.map { $0["reached"] } == [.bool(true), .bool(true)])
-        #expect(hosts.map { [$0["connected"], $0["streams"]] } == [[.bool(false), .int(0)], [.bool(false), .int(0)]])
+        #expect(
+            hosts.map { [$0["connected"], $0["streams"]] } == [[.bool(false), .int(0)], [.bool(false), .int(0)]]
+        )
     }
 
     @Test func `a push for an app is listed once, with the sums of all partitions`() async throws {

@@ -67,7 +67,9 @@ import WidgetModel
         #expect(story["ledger"]?["isWhole"] == .bool(true))
         #expect(story["behind"] == .string("hostAway"))
         // The instance's own answer says it in the same words.
-        for name in ["pending", "nextReload", "ledger", "behind", "behindSince"] { #expect(story[name] == now[name] && now[name] != nil) }
+        for name in ["pending", "nextReload", "ledger", "behind", "behindSince"] {
+            #expect(story[name] == now[name] && now[name] != nil)
+        }
     }
 
     @Test func `as text it says the same`() async throws {

@@ -172,6 +172,8 @@ export function marksOf({ startedAt, audited, config, targets = [] }, samples, s
     if (sample.unavailable > 0 && before.unavailable === 0) add(sample.at, "outage", `${counted(sample.unavailable, "push was", "pushes were")} answered 503.`);
   }
   for (const entry of audited?.requests ?? []) {
+    // A dry run changes nothing.
+    if (/[?&]dryRun=true(&|$)/.test(entry.path)) continue;
     const kind = entry.path === "/v1/config/reload" ? "configuration" : "order";
     if (entry.path !== "/v1/clock") add(entry.at, kind, `${changeText(entry)} by ${entry.caller}${entry.status >= 300 ? `, answered ${entry.status}` : ""}.`);
   }

@@ -172,7 +172,10 @@ def numbers(page: Dashboard, options: argparse.Namespace) -> None:
 def texts(page: Dashboard, options: argparse.Namespace) -> None:
     for place in options.rest:
         page.view(place)
-        say(view=place, text=page.ask("document.getElementById('main').innerText"), violations=page.axe()["violations"])
+        violations = page.axe()["violations"]
+        # Where the outcomes end, in a window that is scrolled to its top.
+        end = page.ask("document.querySelector('#main .split')?.closest('.card').getBoundingClientRect().bottom ?? null")
+        say(view=place, text=page.ask("document.getElementById('main').innerText"), violations=violations, outcomesEnd=end)
 
 
 def dry_run(page: Dashboard, options: argparse.Namespace) -> None:
