@@ -145,7 +145,7 @@ export function healthText(health) {
   return `${answer} at ${moment(last.at)}${held}`;
 }
 
-/// Upstreams, webhooks, receivers of receipts and timeline providers that have only failed for a while: `{ name, since, health }`.
+/// Upstreams, webhooks, receivers of receipts and timeline providers that have mostly failed for a while: `{ name, since, health }`.
 export function targetsInTrouble(places, providers) {
   return [
     ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
