@@ -133,7 +133,8 @@ struct Resume: OrderVerb {
     static let configuration = CommandConfiguration(
         abstract: "Resume an app, a kind or a sender that was paused.",
         discussion: """
-            Pushes that waited are decided at once, as budgets allow. It ends the pause of exactly this scope: of an app,             the pauses of its kinds stay. It names pauses that stay.
+            Pushes that waited are decided at once, as budgets allow. It ends the pause of exactly this scope: of an app, \
+            the pauses of its kinds stay. It names pauses that stay.
 
               freshet resume --app com.example.scores --kind scores
 
