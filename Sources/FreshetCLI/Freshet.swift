@@ -51,6 +51,22 @@ struct Freshet: AsyncParsableCommand {
             CommandGroup(name: "Load and what-if", subcommands: [Bench.self, Simulate.self, WhatIf.self]),
         ]
     )
+
+    /// As ArgumentParser's own, but a failure of Foundation's that no verb expected is told in words for people, too.
+    static func main() async {
+        do {
+            var command = try self.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard let sentence = FailureText.ofFoundation(error) else { self.exit(withError: error) }
+            Output.standardError(sentence)
+            self.exit(withError: ExitCode.failure)
+        }
+    }
 }
 
 /// `freshet version`

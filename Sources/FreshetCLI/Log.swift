@@ -32,7 +32,7 @@ struct DataOptions: ParsableArguments {
         do {
             return try LogDirectory(path: self.directory)
         } catch {
-            Output.standardError("\(self.directory): \(error)")
+            Output.standardError(FailureText.of(error, about: self.directory))
             throw ExitCode(1)
         }
     }
@@ -42,7 +42,8 @@ struct DataOptions: ParsableArguments {
         do {
             try body()
         } catch let error as JournalError {
-            Output.standardError("\(self.directory): \(error); run freshet log verify for the details")
+            let text = FailureText.of(error, about: self.directory)
+            Output.standardError("\(text); run freshet log verify for the details")
             throw ExitCode(1)
         }
     }

@@ -31,7 +31,7 @@ struct LogOptions: ParsableArguments {
                 try body(PartitionID(UInt16(index)), log)
             }
         } catch let error as JournalError {
-            Output.standardError("\(self.name): \(error)")
+            Output.standardError(FailureText.of(error, about: self.name))
             throw ExitCode(1)
         }
     }

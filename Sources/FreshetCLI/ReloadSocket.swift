@@ -37,7 +37,7 @@ struct ReloadSocket: Service {
         } catch {
             logger.warning(
                 "freshet reload --socket does not reach this gateway; kill -HUP does",
-                metadata: ["error": "\(self.path): \(error)"]
+                metadata: ["error": "\(FailureText.of(error, about: self.path))"]
             )
             return nil
         }

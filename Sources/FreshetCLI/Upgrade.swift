@@ -58,7 +58,7 @@ struct Upgrade: AsyncParsableCommand {
         } catch let code as ExitCode {
             throw code
         } catch {
-            Output.standardError("\(self.data.directory): \(error)")
+            Output.standardError(FailureText.of(error, about: self.data.directory))
             throw ExitCode(1)
         }
     }

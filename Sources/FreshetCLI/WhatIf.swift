@@ -68,7 +68,7 @@ struct WhatIf: AsyncParsableCommand {
             bar.finish()
             report = WhatIfReport(rewrite, since: since, starvedAfter: starved, runs)
         } catch {
-            Output.standardError("\(self.data.directory): \(error)")
+            Output.standardError(FailureText.of(error, about: self.data.directory))
             throw ExitCode(1)
         }
         try self.page.write(report.page)

@@ -59,7 +59,7 @@ struct Why: AsyncParsableCommand {
                 SnapshotStart(log)
             )
         } catch {
-            Output.standardError("\(directory): \(error)")
+            Output.standardError(FailureText.of(error, about: directory))
             throw ExitCode(1)
         }
         guard trace.first != nil || trace.last != nil || !trace.steps.isEmpty else {

@@ -49,5 +49,6 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    package var description: String { "journal \(self.code.rawValue): \(self.message)" }
+    /// The message alone: a code is for the program.
+    package var description: String { self.message }
 }

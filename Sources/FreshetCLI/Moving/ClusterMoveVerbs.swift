@@ -87,8 +87,7 @@ struct MoveAnswerOptions: ParsableArguments {
             }
             Output.line(self.json ? String(decoding: report.json.jsonText, as: UTF8.self) : report.text)
         } catch {
-            let reason = (error as? JournalError)?.message ?? "\(error)"
-            Output.standardError("\(data): \(reason)")
+            Output.standardError(FailureText.of(error, about: data))
             throw ExitCode(1)
         }
     }

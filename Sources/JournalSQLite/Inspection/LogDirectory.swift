@@ -106,8 +106,12 @@ package final class LogDirectory: LogHistory {
 extension LogDirectory {
     /// The format of the log in a directory.
     package static func format(in path: String) throws(JournalError) -> JournalFormat {
-        try EarlierBuild.refuse(path, with: try Self.fileNames(in: path))
+        let names = try Self.fileNames(in: path)
+        try EarlierBuild.refuse(path, with: names)
         try ElsewhereFile.refuse(path)
+        guard names.contains(FormatFile.name) else {
+            throw JournalError(.corrupt, "\(path) is not a data directory: it has no \(FormatFile.name)")
+        }
         let file = "\(path)/\(FormatFile.name)"
         let format = try FormatFile.format(
             from: try PosixFile(path: file, flags: O_RDONLY).readAll(),

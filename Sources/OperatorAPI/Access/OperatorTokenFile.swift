@@ -82,7 +82,8 @@ package struct OperatorTokenFile: Sendable {
             try? files.removeItem(atPath: self.path)
             try files.moveItem(atPath: draft, toPath: self.path)
         } catch {
-            throw Fault(description: "the operators' token \(self.path) cannot be written: \(error)")
+            let advice = "check that its user may write to \(self.folder)"
+            throw Fault(description: "the operators' token \(self.path) cannot be written; \(advice)")
         }
         return token
     }
