@@ -4,6 +4,7 @@ import IntentMatching
 import JournalSQLite
 import Journaling
 import Partitions
+import Settings
 import WidgetModel
 
 /// `freshet backup`
@@ -26,6 +27,7 @@ struct Backup: ParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
+    @OptionGroup var answer: AnswerOptions
     @Option(help: "The directory of the copy: a new or an empty one. With --keep, the directory of all copies.")
     var to: String
     @Option(help: "Keep this many copies, the new one included, and remove older ones. At least 1.")
@@ -36,25 +38,35 @@ struct Backup: ParsableCommand {
     }
 
     func run() throws {
-        guard let keep = self.keep else { return try self.copy(to: self.to) }
+        guard let keep = self.keep else { return self.tell(try self.copy(to: self.to), self.to, []) }
         let folder = BackupFolder(path: self.to)
         do {
             try FileManager.default.createDirectory(atPath: self.to, withIntermediateDirectories: true)
-            try self.copy(to: folder.path(ofCopyAt: LogClock.wallTime()))
-            for name in try folder.removeOldest(keeping: keep) where !self.data.quiet { print("removed \(name)") }
+            let path = folder.path(ofCopyAt: LogClock.wallTime())
+            self.tell(try self.copy(to: path), path, try folder.removeOldest(keeping: keep))
         } catch let error as CocoaError {
-            Output.standardError("\(self.to): \(error.localizedDescription)")
+            Output.standardError(FailureText.of(error, about: self.to))
             throw ExitCode(1)
         }
     }
 
-    private func copy(to target: String) throws {
-        try DirectoryCopy(from: self.data.directory, to: target, isQuiet: self.data.quiet).run("copied")
+    private func tell(_ summary: LogBackup.Summary, _ path: String, _ removed: [String]) {
+        guard self.answer.json || !self.data.quiet else { return }
+        self.answer.print(
+            summary.members(of: path) + [("removed", .strings(removed))],
+            or: (["copied \(summary.words)"] + removed.map { "removed \($0)" }).joined(separator: "\n")
+        )
+    }
+
+    private func copy(to target: String) throws -> LogBackup.Summary {
+        let copy = DirectoryCopy(from: self.data.directory, to: target, isQuiet: self.data.quiet)
+        let summary = try copy.run()
         do {
             try LogBackup.noteBackup(of: self.data.directory)
         } catch {
-            Output.standardError("the copy is made, but the gateway cannot report it: \(error)")
+            Output.standardError("the copy is made, but the gateway cannot report it: \(FailureText.of(error))")
         }
+        return summary
     }
 }
 
@@ -105,9 +117,21 @@ struct Restore: ParsableCommand {
 
     @Option(help: "The backup.") var from: String
     @OptionGroup var data: DataOptions
+    @OptionGroup var answer: AnswerOptions
 
     func run() throws {
-        try DirectoryCopy(from: self.from, to: self.data.directory, isQuiet: self.data.quiet).run("restored")
+        let copy = DirectoryCopy(from: self.from, to: self.data.directory, isQuiet: self.data.quiet)
+        let summary = try copy.run()
+        guard self.answer.json || !self.data.quiet else { return }
+        self.answer.print(summary.members(of: self.data.directory), or: "restored \(summary.words)")
+    }
+}
+
+extension LogBackup.Summary {
+    fileprivate var words: String { "\(NumberText.counted(self.files, "file")), \(self.bytes) bytes, verified" }
+
+    fileprivate func members(of path: String) -> [(String, JSONValue?)] {
+        [("directory", .string(path)), ("files", .count(self.files)), ("bytes", .count(self.bytes))]
     }
 }
 
@@ -117,7 +141,7 @@ private struct DirectoryCopy {
     let to: String
     let isQuiet: Bool
 
-    func run(_ done: String) throws {
+    func run() throws -> LogBackup.Summary {
         var bar: ProgressBar?
         do {
             let summary = try LogBackup(from: self.from, to: self.to).copy(
@@ -129,12 +153,10 @@ private struct DirectoryCopy {
                 }
             )
             bar?.finish()
-            if !self.isQuiet {
-                print("\(done) \(NumberText.counted(summary.files, "file")), \(summary.bytes) bytes, verified")
-            }
+            return summary
         } catch {
             bar?.finish()
-            Output.standardError("\(self.from): \(error)")
+            Output.standardError(FailureText.of(error, about: self.from, self.to))
             throw ExitCode(1)
         }
     }

@@ -23,7 +23,7 @@ struct BulkSending {
             )
         )
         guard response.status == 200 else {
-            Output.standardError("the gateway refused the bulk: \(response.status) \(response.text)")
+            Output.standardError(response.refusal("the gateway refused the bulk"))
             throw ExitCode(2)
         }
         let lines = response.text.split(separator: "\n")

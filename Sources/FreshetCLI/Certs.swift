@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import TLS
+import WidgetModel
 
 /// `freshet certs`
 struct Certs: ParsableCommand {
@@ -29,6 +30,7 @@ struct Certs: ParsableCommand {
     var environments: [String] = []
     @Option(name: .customLong("user-id"), help: "The UID in the client certificate's subject.") var userID: String?
     @Option(help: "The common name of the client certificate.") var client = "freshet development client"
+    @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
         guard (1...3650).contains(self.days) else { throw ValidationError("--days takes 1 to 3650") }
@@ -39,14 +41,20 @@ struct Certs: ParsableCommand {
 
     func run() throws {
         try self.make()
-        print(
-            """
-            \(self.out)/ca.pem                   give to clients: curl --cacert, freshet --ca
-            \(self.out)/server.pem, server.key   tls of the configuration
-            \(self.out)/client.pem, client.key   a client certificate, if the gateway asks for one
-            \(self.out)/provider-key.p8          signs provider tokens: freshet token mint --key
-            \(self.out)/provider-key.public.pem  the key of a team in the configuration
-            """
+        func path(_ name: String) -> JSONValue { .string("\(self.out)/\(name)") }
+        self.answer.print(
+            [
+                ("ca", path("ca.pem")), ("certificate", path("server.pem")), ("key", path("server.key")),
+                ("clientCertificate", path("client.pem")), ("clientKey", path("client.key")),
+                ("providerKey", path("provider-key.p8")), ("providerPublicKey", path("provider-key.public.pem")),
+            ],
+            or: """
+                \(self.out)/ca.pem                   give to clients: curl --cacert, freshet --ca
+                \(self.out)/server.pem, server.key   tls of the configuration
+                \(self.out)/client.pem, client.key   a client certificate, if the gateway asks for one
+                \(self.out)/provider-key.p8          signs provider tokens: freshet token mint --key
+                \(self.out)/provider-key.public.pem  the key of a team in the configuration
+                """
         )
     }
 
@@ -110,7 +118,8 @@ struct Certs: ParsableCommand {
         let path = "\(self.out)/\(name)"
         // The permissions stand before the secret does.
         guard FileManager.default.createFile(atPath: path, contents: Data(), attributes: attributes) else {
-            throw CocoaError(.fileWriteNoPermission)
+            Output.standardError("\(path) cannot be made; check that you may write to its folder")
+            throw ExitCode.failure
         }
         try Data(text.utf8).write(to: URL(filePath: path))
         try FileManager.default.setAttributes(attributes, ofItemAtPath: path)

@@ -71,7 +71,8 @@ struct CheckConfig: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the effective configuration.") var show = false
-    @Flag(help: "Print the effective configuration as JSON, or the faults if there are any.") var json = false
+    @Flag(help: "Print the faults and warnings as JSON, with --show beside the effective configuration.")
+    var json = false
     @Flag(
         help:
             "Also check that the ports are free and that the data directory can be written to: for use before a start."
@@ -89,25 +90,33 @@ struct CheckConfig: AsyncParsableCommand {
         var faults = check.faults
         if self.live { faults += await LiveCheck.faults(of: parsed) }
         guard faults.isEmpty else { throw self.refuse(faults, check.warnings) }
-        self.warn(check.warnings)
         if self.json {
-            print(String(decoding: ConfigurationFile.json(of: parsed.configuration).jsonText, as: UTF8.self))
-            return
+            return self.printJSON(
+                [],
+                check.warnings,
+                self.show ? ConfigurationFile.json(of: parsed.configuration) : nil
+            )
         }
+        self.warn(check.warnings)
         print(self.show ? ConfigurationFile.text(of: parsed.configuration) : "\(self.options.file): good")
     }
 
     private func refuse(_ faults: [SettingFault], _ warnings: [SettingFault]) -> ExitCode {
         if self.json {
-            let found = JSONValue.object(of: [
-                ("faults", .array(faults.map(\.json))), ("warnings", .array(warnings.map(\.json))),
-            ])
-            print(String(decoding: found.jsonText, as: UTF8.self))
+            self.printJSON(faults, warnings, nil)
         } else {
             Output.standardError("\(ConfigurationFaults(faults))")
             self.warn(warnings)
         }
         return ExitCode(78)
+    }
+
+    private func printJSON(_ faults: [SettingFault], _ warnings: [SettingFault], _ configuration: JSONValue?) {
+        let found = JSONValue.object(of: [
+            ("faults", .array(faults.map(\.json))), ("warnings", .array(warnings.map(\.json))),
+            ("configuration", configuration),
+        ])
+        print(String(decoding: found.jsonText, as: UTF8.self))
     }
 
     private func warn(_ warnings: [SettingFault]) {

@@ -29,7 +29,9 @@ struct Config: AsyncParsableCommand {
         )
 
         @OptionGroup var gateway: OperatorOptions
+        @OptionGroup var answer: AnswerOptions
 
+        /// JSON, also without --json: a form for people is the configuration file's.
         func run() async throws {
             Output.line(try await self.gateway.ask { try await $0.ask("GET", "/v1/config") }.text)
         }

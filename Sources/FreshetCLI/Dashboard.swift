@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import WidgetModel
 
 /// `freshet dashboard`
 struct Dashboard: ParsableCommand {
@@ -29,6 +30,7 @@ struct Dashboard: ParsableCommand {
     @Option(help: "The key's id.") var kid: String?
     @Option(help: "The team's id.") var team: String?
     @OptionGroup var gateway: OperatorOptions
+    @OptionGroup var answer: AnswerOptions
 
     func run() throws {
         let access = try self.gateway.access()
@@ -57,7 +59,7 @@ struct Dashboard: ParsableCommand {
     }
 
     private func show(_ address: String) throws {
-        guard self.open else { return print(address) }
+        guard self.open else { return self.answer.print([("address", .string(address))], or: address) }
         #if os(macOS)
         let opener = "open"
         #else
@@ -67,13 +69,15 @@ struct Dashboard: ParsableCommand {
         do {
             status = try OtherProgram.run(opener, [address])
         } catch {
-            Output.standardError("\(opener) could not be run (\(error)); leave out --open to print the address")
+            Output.standardError("\(FailureText.of(error, about: opener)); leave out --open to print the address")
             throw ExitCode.failure
         }
         guard status == 0 else {
             Output.standardError("\(opener) ended with \(status); leave out --open to print the address")
             throw ExitCode.failure
         }
+        // With the token in it, the address is printed only where it is not opened.
+        if self.answer.json { self.answer.print([("isOpened", .bool(true))], or: "") }
     }
 }
 

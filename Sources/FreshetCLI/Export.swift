@@ -82,7 +82,7 @@ struct Export: AsyncParsableCommand {
             )
         )
         guard response.status == 200 else {
-            Output.standardError("the gateway refused the export: \(response.status) \(response.text)")
+            Output.standardError(response.refusal("the gateway refused the export"))
             throw ExitCode(2)
         }
         return response

@@ -20,6 +20,7 @@ struct Health: AsyncParsableCommand {
     @Option(help: "The address of listeners.health.") var host = "127.0.0.1"
     @Option(help: "The port of listeners.health.") var port = 9080
     @Option(help: "The timeout of the answer, 1 to 60 seconds.") var seconds = 5
+    @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
         guard (1...65_535).contains(self.port) else { throw ValidationError("--port takes 1 to 65535") }
@@ -31,6 +32,7 @@ struct Health: AsyncParsableCommand {
         request.timeout = .seconds(Int64(self.seconds))
         let client = PlainHTTPClient(on: MultiThreadedEventLoopGroup.singleton)
         let response = try await client.send(request, host: self.host, port: self.port)
+        // JSON, also without --json: a container's log keeps it.
         print(response.text)
         if response.status != 200 { throw ExitCode(2) }
     }

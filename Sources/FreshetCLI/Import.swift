@@ -61,7 +61,7 @@ struct Import: AsyncParsableCommand {
             )
         )
         guard response.status == 200 else {
-            Output.standardError("the gateway refused the import: \(response.status) \(response.text)")
+            Output.standardError(response.refusal("the gateway refused the import"))
             throw ExitCode(2)
         }
         var refused = 0

@@ -29,8 +29,7 @@ struct SenderQuestion {
                 self.token = fresh
                 continue
             }
-            let answer = "\(response.status) \(response.text)"
-            Output.standardError("the gateway does not show the push's outcomes: \(answer)")
+            Output.standardError(response.refusal("the gateway does not show the push's outcomes"))
             throw ExitCode(1)
         }
     }

@@ -3,6 +3,7 @@ import Gateway
 import JournalSQLite
 import Journaling
 import Logging
+import Settings
 import WidgetModel
 
 /// `freshet settle`
@@ -20,15 +21,25 @@ struct Settle: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         let directory = DataDirectoryAccess(self.data.directory)
         do {
             let snapshots = try await directory.settle(isQuiet: self.data.quiet)
-            for id in snapshots { print("\(id) holds everything committed") }
-            if snapshots.isEmpty { print("\(self.data.directory): nothing is committed yet") }
+            let lines = snapshots.map { "\($0) holds everything committed" }
+            let parts = snapshots.map { id in
+                JSONValue.object(of: [
+                    ("partition", .count(Int(id.partition.rawValue))), ("position", .unsigned(id.position.rawValue)),
+                ])
+            }
+            self.answer.print(
+                [("snapshots", .array(parts))],
+                or: lines.isEmpty
+                    ? "\(self.data.directory): nothing is committed yet" : lines.joined(separator: "\n")
+            )
         } catch {
-            Output.standardError("\(self.data.directory): \(error)")
+            Output.standardError(FailureText.of(error, about: self.data.directory))
             throw ExitCode(1)
         }
     }

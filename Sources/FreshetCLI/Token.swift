@@ -32,8 +32,15 @@ struct Token: ParsableCommand {
     /// How a minted token is printed.
     struct Form: ParsableArguments {
         @Flag(help: "Print the whole header, `authorization: bearer <token>`.") var header = false
+        @OptionGroup var answer: AnswerOptions
 
-        func text(of token: String) -> String { self.header ? "authorization: bearer \(token)" : token }
+        func print(_ token: String) {
+            let header = "authorization: bearer \(token)"
+            self.answer.print(
+                [("token", .string(token)), ("header", .string(header))],
+                or: self.header ? header : token
+            )
+        }
     }
 
     /// `freshet token mint`
@@ -54,7 +61,7 @@ struct Token: ParsableCommand {
 
         func run() throws {
             let issuedAt = self.issuedAt.map { Instant(seconds: $0) } ?? LogClock.wallTime()
-            print(self.form.text(of: try ProviderTokenMint.mint(self.signer, issuedAt: issuedAt)))
+            self.form.print(try ProviderTokenMint.mint(self.signer, issuedAt: issuedAt))
         }
     }
 
@@ -96,7 +103,7 @@ struct Token: ParsableCommand {
                 issuedAt: now,
                 expiresAt: now + .days(self.days)
             )
-            print(self.form.text(of: try self.signer.token { claims.signingInput(keyID: $0) }))
+            self.form.print(try self.signer.token { claims.signingInput(keyID: $0) })
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import WidgetModel
 
 /// `freshet trust`
 struct Trust: ParsableCommand {
@@ -20,6 +21,7 @@ struct Trust: ParsableCommand {
 
     @Argument(help: "The CA's certificate, in PEM.") var file = "certs/ca.pem"
     @Flag(help: "Remove the CA from the store.") var remove = false
+    @OptionGroup var answer: AnswerOptions
 
     func run() throws {
         guard FileManager.default.isReadableFile(atPath: self.file) else {
@@ -43,7 +45,10 @@ struct Trust: ParsableCommand {
         let verb = self.remove ? ["-D"] : ["-A", "-t", "C,,", "-i", self.file]
         try self.change("certutil", verb + ["-n", Self.name, "-d", store], "libnss3-tools")
         #endif
-        print(self.remove ? "trusted no longer" : "trusted by this user's browser once you restart it")
+        self.answer.print(
+            [("file", .string(self.file)), ("isTrusted", .bool(!self.remove))],
+            or: self.remove ? "trusted no longer" : "trusted by this user's browser once you restart it"
+        )
     }
 
     private func change(_ program: String, _ arguments: [String], _ package: String) throws {

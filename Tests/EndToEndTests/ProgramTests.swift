@@ -54,6 +54,26 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    @Test func `check-config tells programs of warnings, and on demand what is in force`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: folder)
+        try "tls: {certificate: certs/server.pem, key: certs/server.key}".write(
+            toFile: "\(folder)/freshet.yaml",
+            atomically: true,
+            encoding: .utf8
+        )
+        for options in [["--json"], ["--json", "--show"]] {
+            let result = try await Self.check(folder, options)
+            #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+            let found = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+            #expect((found?["faults"] as? [Any])?.isEmpty == true)
+            let warnings = (found?["warnings"] as? [[String: Any]])?.compactMap { $0["key"] as? String }
+            #expect(warnings == ["teams", "apps"])
+            #expect((found?["configuration"] as? [String: Any] != nil) == (options.count == 2), "\(result)")
+        }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test func `before a start check-config sees ports in use and a directory that cannot be made`() async throws {
         let gateway = try await TestGateway.start()
         let ports = ["host", "ops"].map { "\($0)=0" }.map { "listeners.\($0.replacing("=", with: ".port="))" }

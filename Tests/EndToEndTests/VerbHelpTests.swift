@@ -98,6 +98,30 @@ import Testing
         #expect(options.filter { all.contains($0) } == places.map { $0[...] })
     }
 
+    /// The verbs without the switch --json, and why.
+    private static let withoutSwitch = [
+        "freshet default-config": "it prints a file, which is YAML",
+        "freshet schema": "it prints JSON alone",
+        "freshet serve": "it has a log and no answer; log.format is for that",
+        "freshet export": "it writes NDJSON alone",
+        "freshet log export": "it prints NDJSON alone",
+        "freshet log outputs": "it prints NDJSON alone",
+        "freshet api": "it prints what the route answers, which is JSON where it is not a text",
+        "freshet bench run": "the option takes a file, beside the report for people",
+        "freshet bench compare": "the option takes a file, beside the report for people",
+        "freshet simulate": "the option takes a file, beside the report for people",
+        "freshet what-if": "the option takes a file, beside the report for people",
+    ]
+
+    @Test func `every verb that answers has the switch for JSON`() {
+        let leaves = Self.verbs.filter { $0.type.configuration.subcommands.isEmpty }
+        let without = leaves.filter { verb in
+            let lines = Freshet.helpMessage(for: verb.type).split(separator: "\n")
+            return !lines.contains { $0.hasPrefix("  --json ") && !$0.hasPrefix("  --json <") }
+        }
+        #expect(Set(without.map(\.description)) == Set(Self.withoutSwitch.keys))
+    }
+
     @Test func `every verb is on a page`() throws {
         let root = URL(filePath: TestGateway.root)
         var text = ""

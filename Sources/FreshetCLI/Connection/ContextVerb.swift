@@ -38,6 +38,14 @@ struct ContextVerb: ParsableCommand {
         }
     }
 
+    /// What a change of a context answers.
+    private static func members(_ file: ContextFile, _ path: String, _ name: String) -> [(String, JSONValue?)] {
+        [
+            ("file", .string(path)), ("context", .string(name)),
+            ("current", file.current.map { .string($0) } ?? .null),
+        ]
+    }
+
     /// `freshet context list`
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -100,6 +108,7 @@ struct ContextVerb: ParsableCommand {
         )
 
         @Argument(help: "The context's name.") var name: String
+        @OptionGroup var answer: AnswerOptions
 
         func run() throws {
             try ContextVerb.file { path in
@@ -107,8 +116,10 @@ struct ContextVerb: ParsableCommand {
                 let context = try file.context(self.name, path)
                 file.current = context.name
                 try file.write(path)
-                Output.line(
-                    "The current context is \(context.name): \(context.values[.server] ?? "this machine's gateway")."
+                self.answer.print(
+                    ContextVerb.members(file, path, context.name),
+                    or:
+                        "The current context is \(context.name): \(context.values[.server] ?? "this machine's gateway")."
                 )
             }
         }
@@ -145,6 +156,7 @@ struct ContextVerb: ParsableCommand {
         @Option(help: "The provider key, a .p8 file.") var key: String?
         @Option(help: "The key's id.") var kid: String?
         @Option(help: "The team's id.") var team: String?
+        @OptionGroup var answer: AnswerOptions
 
         func validate() throws {
             guard !self.name.isEmpty else { throw ValidationError("give the context a name") }
@@ -180,7 +192,10 @@ struct ContextVerb: ParsableCommand {
                 if file.current == nil { file.current = self.name }
                 try file.write(path)
                 let current = file.current == self.name ? ", the current one" : ""
-                Output.line("\(path) now has the context \(self.name)\(current).")
+                self.answer.print(
+                    ContextVerb.members(file, path, self.name),
+                    or: "\(path) now has the context \(self.name)\(current)."
+                )
             }
         }
     }
@@ -195,6 +210,7 @@ struct ContextVerb: ParsableCommand {
         )
 
         @Argument(help: "The context's name.") var name: String
+        @OptionGroup var answer: AnswerOptions
 
         func run() throws {
             try ContextVerb.file { path in
@@ -203,7 +219,10 @@ struct ContextVerb: ParsableCommand {
                 file.contexts.removeAll { $0.name == self.name }
                 if file.current == self.name { file.current = nil }
                 try file.write(path)
-                Output.line("Removed the context \(self.name) from \(path).")
+                self.answer.print(
+                    ContextVerb.members(file, path, self.name),
+                    or: "Removed the context \(self.name) from \(path)."
+                )
             }
         }
     }

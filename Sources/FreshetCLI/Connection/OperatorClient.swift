@@ -143,13 +143,8 @@ final class OperatorClient {
 
     private func refusal(_ response: HTTPClientResponse) -> Fault {
         let problem = try? JSONReader().parse(response.body)
-        let (title, code) = (problem?["title"]?.text, problem?["code"]?.text)
-        var sentence = response.status >= 500 ? "the gateway could not do it" : "the gateway refused"
-        sentence += title.map { ": \($0) (\(response.status))" } ?? " with status \(response.status)"
-        if let detail = problem?["detail"]?.text {
-            let path = problem?["path"]?.text.map { "\($0): " } ?? ""
-            sentence += "\n\(path)\(detail)"
-        }
+        let code = problem?["code"]?.text
+        var sentence = response.refusal(response.status >= 500 ? "the gateway could not do it" : "the gateway refused")
         if let remedy = self.remedy(response.status, code) { sentence += "\n\(remedy)" }
         return Fault(sentence: sentence, isAway: response.status >= 500, status: response.status, code: code)
     }

@@ -1,10 +1,16 @@
 import ArgumentParser
 import Foundation
+import Settings
 import WidgetModel
 
 /// How an answer is printed.
 struct AnswerOptions: ParsableArguments {
-    @Flag(help: "Print the gateway's JSON.") var json = false
+    @Flag(help: "Print JSON.") var json = false
+
+    /// Prints an answer that this program makes itself.
+    func print(_ members: [(String, JSONValue?)], or text: String) {
+        Output.line(self.json ? JSONValue.object(of: members).words : text)
+    }
 }
 
 /// How much of a list is shown.
