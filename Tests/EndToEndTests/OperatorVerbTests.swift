@@ -60,10 +60,15 @@ import Testing
             return table.output.contains("ALLOWANCE") ? table.output : nil
         }
         #expect(budget.split(separator: "\n").count == 2 && budget.contains("\nscores "), "\(budget)")
-        for verb in [["audit"], ["orders"], ["upstreams"], ["pushes", "--app", "com.example.none"]] {
+        for verb in [["audit"], ["orders"], ["upstreams"], ["pushes", "--state", "complete"]] {
             let none = try await Self.run(gateway, verb)
             #expect(none.status == 0 && none.output.hasSuffix(".\n"), "\(none.output)\(none.errors)")
         }
+        let unknown = try await Self.run(gateway, ["pushes", "--app", "com.example.none"])
+        #expect(
+            unknown.status != 0 && unknown.errors.contains("there is no app \"com.example.none\""),
+            "\(unknown.errors)"
+        )
         // The gateway judges the list's filters.
         let wrong = try await Self.run(gateway, ["pushes", "--state", "done"])
         #expect(

@@ -152,6 +152,7 @@ import WidgetModel
             (#"{"action": "drain", "node": "gateway-9"}"#, 404), (#"{"action": "drain"}"#, 400),
             (#"{"action": "undrain", "node": "a b"}"#, 404), (#"{"action": "move", "partition": 2}"#, 400),
             (#"{"action": "move", "partition": 0, "to": "gateway-9"}"#, 404), (#"{"action": "move"}"#, 400),
+            (#"{"action": "move", "partition": 0, "to": null}"#, 400),
             (#"{"action": "move", "partition": 0, "to": "gateway-3"}"#, 400), (#"{"action": "halt"}"#, 400),
             (#"{"action": "drain", "node": "gateway-2", "partition": 1}"#, 400), ("[]", 400),
         ]

@@ -42,7 +42,8 @@ import WidgetModel
     @Test(
         arguments: [
             "", "[]", "{}", #"{"levels":[]}"#, #"{"levels":{"http":"loud"}}"#, #"{"levels":{"htp":"debug"}}"#,
-            #"{"levels":{"http":1}}"#, #"{"levels":{},"more":1}"#,
+            #"{"levels":{"http":1}}"#, #"{"levels":{},"more":1}"#, #"{"levels":{"http":null}}"#,
+            #"{"levels":{},"freshet":null}"#,
         ]
     )
     func `what is no level of a subsystem is refused, and changes nothing`(body: String) async throws {

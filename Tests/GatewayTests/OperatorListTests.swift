@@ -17,6 +17,8 @@ import WidgetModel
         return rows
     }
 
+    private static let apps = "com.example.other, com.example.scores"
+
     private static func text(_ value: JSONValue?) -> String {
         guard case .string(let text) = value else { return "" }
         return text
@@ -107,6 +109,42 @@ import WidgetModel
         #expect(answer.json["path"] != nil)
     }
 
+    @Test(arguments: [
+        ("instances?app=com.nope", "app", "there is no app \"com.nope\"; known are: \(Self.apps)"),
+        ("hosts?app=com.nope", "app", "there is no app \"com.nope\"; known are: \(Self.apps)"),
+        ("pushes?app=com.nope&kind=scores", "app", "there is no app \"com.nope\"; known are: \(Self.apps)"),
+        ("budget?app=", "app", "there is no app \"\"; known are: \(Self.apps)"),
+        ("instances?kind=charakter", "kind", "no app has a kind \"charakter\"; known are: scores, secret"),
+        ("pushes?kind=secrt", "kind", "no app has a kind \"secrt\"; known are: secret, scores"),
+        ("budget?kind=nope", "kind", "no app has a kind \"nope\"; known are: scores, secret"),
+        (
+            "pushes?app=com.example.scores&kind=secret", "kind",
+            "the app com.example.scores has no kind \"secret\"; known are: scores"
+        ),
+        ("pushes?sender=NOPE", "sender", "there is no sender \"NOPE\"; known are: ABCDE12345"),
+    ])
+    func `a filter that names what there is not is 404 with the names that there are`(
+        target: String,
+        path: String,
+        detail: String
+    ) async throws {
+        let scene = try await OperatorScene()
+        try await scene.scene.register("host-1")
+        _ = try await scene.scene.log.appendToAll(.push(Self.push(1)))
+        let answer = try await scene.send("GET", "/v1/\(target)")
+        #expect(answer.status == 404 && Self.text(answer.json["code"]) == "not-found", "\(answer)")
+        #expect(Self.text(answer.json["path"]) == path && Self.text(answer.json["detail"]) == detail, "\(answer)")
+    }
+
+    @Test func `a filter may name an app that the configuration has no more, as long as it has widgets`() async throws {
+        let scene = try await OperatorScene(apps: Sports.served.filter { $0.bundle != Sports.app })
+        try await scene.scene.register("host-1")
+        #expect(try await scene.send("GET", "/v1/instances?kind=scores").status == 404)
+        try await scene.watch.surveys.renew()
+        let found = try await scene.send("GET", "/v1/instances?app=com.example.scores&kind=scores")
+        #expect(found.status == 200 && Self.rows(found.json["instances"]).count == 1, "\(found)")
+    }
+
     @Test func `hosts say whether their stream is open`() async throws {
         let scene = try await Self.settled(hosts: 3)
         let subscription = try scene.scene.streams.subscribe(.host(HostKey("host-1")))
@@ -160,7 +198,6 @@ import WidgetModel
         }
         let waiting = try await Self.all(scene, "/v1/pushes?outcome=issued", "pushes", limit: 100)
         #expect(waiting.map { Self.text($0["id"]) } == [ids[0]])
-        #expect(try await Self.all(scene, "/v1/pushes?sender=OTHER12345", "pushes", limit: 100) == [])
         let decisions = try await Self.all(scene, "/v1/pushes/\(ids[0])/decisions", "decisions", limit: 5)
         #expect(Set(decisions.map { Self.text($0["instance"]) }).count == 12)
         #expect(Set(decisions.map { Self.text($0["outcome"]) }) == ["issued"])
@@ -235,7 +272,7 @@ import WidgetModel
         }
         #expect(try await found("host=host-7") == ["host-7"])
         #expect(try await found("host=host-7&app=\(Sports.app)") == ["host-7"])
-        #expect(try await found("host=host-7&app=com.example.none") == [])
+        #expect(try await scene.send("GET", "/v1/hosts?host=host-7&app=com.example.none").status == 404)
         #expect(try await found("host=host-99") == [])
         let key = HostKey(app: Sports.app, id: HostID("host-7"))
         let tokens = try await scene.scene.log.ask(HostQuestion(key))?.tokens ?? []

@@ -67,6 +67,8 @@ import WidgetModel
             ("[]", Place(.badRequest, nil)), ("{}", Place(.badRequest, "action")),
             (#"{"action":"stop","of":{"app":"a"}}"#, Place(.badRequest, "action")),
             (#"{"action":"pause"}"#, Place(.badRequest, "of")),
+            (#"{"action":"pause","until":null,"of":{"app":"a"}}"#, Place(.badRequest, "until")),
+            (#"{"action":"pause","of":{"app":"a","kind":null}}"#, Place(.badRequest, "of.kind")),
             (#"{"action":"pause","of":{}}"#, Place(.badRequest, "of")),
             (#"{"action":"pause","of":{"app":"a","host":"h"}}"#, Place(.badRequest, "of")),
             (#"{"action":"resume","of":{"push":"00000000-0000-0007-0000-000000000001"}}"#, Place(.badRequest, "of")),

@@ -76,7 +76,8 @@ import WidgetModel
     @Test(
         arguments: [
             ("", [4, 3, 2, 1]), ("?app=com.example.scores", [4, 3, 2, 1]), ("?app=com.example.other", []),
-            ("?kind=scores", [4, 3]), ("?kind=none", []), ("?sender=OTHER12345", []), ("?kind=scores&limit=1", [4]),
+            ("?kind=scores", [4, 3]), ("?kind=secret", []), ("?sender=ABCDE12345", [4, 3, 2, 1]),
+            ("?kind=scores&limit=1", [4]),
             ("?app=com.example.scores&state=waiting&kind=scores", [4, 3]),
         ] as [(String, [UInt64])]
     )

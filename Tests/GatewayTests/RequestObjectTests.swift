@@ -23,6 +23,18 @@ import WidgetModel
         )
     }
 
+    @Test(arguments: [(#"{"a":null}"#, "a"), (#"{"o":{"b":null}}"#, "o.b")])
+    func `a null is refused with its place where it means nothing`(text: String, path: String) throws {
+        let value = try json(text)
+        let found = problem { () throws(Problem) in
+            var object = try RequestObject(value, takesNull: false)
+            _ = try object.object("o")
+        }
+        #expect(found == Problem(.badRequest, "is null, which means nothing here; leave it out", path: path))
+        var lenient = try RequestObject(value)
+        #expect(try lenient.object("o")?.path(of: "b") == (path == "a" ? nil : "o.b"))
+    }
+
     @Test func `members of every type are read`() throws {
         var object = try Self.object(
             #"{"s":"text","b":true,"i":-3,"d":1.5,"n":2,"a":[1,"x"],"t":["x","y"],"o":{"in":1},"z":null}"#

@@ -20,7 +20,9 @@ import WidgetModel
         #expect(try await scene.send("POST", "/v1/try-now", body).status == 404)
     }
 
-    @Test(arguments: [#"{"kind":"scores"}"#, #"{"ap":"com.example.scores"}"#, #"{"app":5}"#, "[]", ""])
+    @Test(arguments: [
+        #"{"kind":"scores"}"#, #"{"app":null}"#, #"{"ap":"com.example.scores"}"#, #"{"app":5}"#, "[]", "",
+    ])
     func `what cannot be understood is refused`(body: String) async throws {
         let scene = try await OperatorScene()
         #expect(try await scene.send("POST", "/v1/try-now", body).status == 400)

@@ -70,7 +70,10 @@ package struct OperatorRoutes: Sendable {
             if let file = self.doors.dashboard?.respond(to: request) { return file }
             let (route, call) = try self.admit(request, &visit)
             switch route.endpoint.handler {
-            case .question(let answer): return try await answer(self.asking(within: call.asker.reach))(call)
+            case .question(let answer):
+                let routes = self.asking(within: call.asker.reach)
+                try await routes.checkNames(call)
+                return try await answer(routes)(call)
             case .change(let prepare, let audit):
                 return try await self.carryOut(try prepare(self)(call), for: call, audit)
             }
@@ -189,6 +192,9 @@ extension OperatorRoutes {
 }
 
 extension OperatorCall {
+    /// The body as a JSON object without nulls: an operator's change says what it changes.
+    func statement() throws(Problem) -> RequestObject { try RequestObject(try self.json(), takesNull: false) }
+
     /// The host of a path `/v1/hosts/{app}/{host}`.
     var host: HostKey { HostKey(app: BundleID(self["app"]), id: HostID(self["host"])) }
 

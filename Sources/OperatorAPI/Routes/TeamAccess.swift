@@ -15,8 +15,8 @@ enum TeamAccess: Sendable {
 }
 
 extension Reach {
-    /// Refuses a question that this caller may not ask: on a route for operators, with a parameter for operators, or about an app or sender
-    /// beyond its reach. The latter is answered like one that does not exist.
+    /// Refuses a question that this caller may not ask: on a route for operators, with a parameter for operators, or about an app beyond its
+    /// reach. The latter is answered like one that does not exist.
     ///
     /// - Throws: `forbidden` or `not-found`.
     func check(_ call: OperatorCall, _ access: TeamAccess) throws(Problem) {
@@ -33,11 +33,9 @@ extension Reach {
                 throw Problem(.forbidden, "this parameter is for operators", path: name)
             }
         }
-        if let app = call.named("app"), !self.includes(BundleID(app)) {
+        // A filter's names are checked for every caller, see ``OperatorRoutes/checkNames(_:)``.
+        if let app = call.pathParameter("app"), !self.includes(BundleID(app)) {
             throw Problem(.notFound, "there is no app \"\(app)\"; GET /v1/apps lists the apps")
-        }
-        if let sender = call.query("sender"), !self.includes(TeamID(sender)) {
-            throw Problem(.notFound, "there is no sender \"\(sender)\"; GET /v1/senders lists the senders")
         }
     }
 }

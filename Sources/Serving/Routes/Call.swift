@@ -22,10 +22,8 @@ package struct Call<Asker: Sendable>: Sendable {
 
     package func query(_ name: String) -> String? { self.request.query(name) }
 
-    /// The path's parameter of that name or, if there is none, the query's.
-    package func named(_ name: String) -> String? {
-        self.path.place(of: name).map { self.request.path[$0] } ?? self.query(name)
-    }
+    /// The path's parameter of that name, nil if the path has none.
+    package func pathParameter(_ name: String) -> String? { self.path.place(of: name).map { self.request.path[$0] } }
 
     /// A whole number, nil if it is not there.
     package func int(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {

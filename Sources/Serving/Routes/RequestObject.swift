@@ -9,6 +9,7 @@ package import WidgetModel
 package struct RequestObject {
     private let members: NamedMembers<JSONValue.Member>
     private let path: String
+    private let takesNull: Bool
     private var taken: Set<String> = []
 
     /// An object at a place in the body.
@@ -16,12 +17,17 @@ package struct RequestObject {
     /// - Parameters:
     ///   - value: The value there.
     ///   - path: The place, empty for the whole body.
-    package init(_ value: JSONValue, at path: String = "") throws(Problem) {
+    ///   - takesNull: Whether a member that is null is like one that is absent; otherwise it is refused.
+    package init(_ value: JSONValue, at path: String = "", takesNull: Bool = true) throws(Problem) {
         guard case .object(let members) = value else {
             throw Problem(.badRequest, "expected an object, found \(value.typeName)", path: path.isEmpty ? nil : path)
         }
         self.members = NamedMembers(members)
         self.path = path
+        self.takesNull = takesNull
+        if !takesNull, let null = members.first(where: { $0.value == .null }) {
+            throw self.problem(null.name, "is null, which means nothing here; leave it out")
+        }
     }
 
     /// The path of a member.
@@ -111,7 +117,7 @@ package struct RequestObject {
 
     package mutating func object(_ name: String) throws(Problem) -> RequestObject? {
         guard let value = self.value(name) else { return nil }
-        return try RequestObject(value, at: self.path(of: name))
+        return try RequestObject(value, at: self.path(of: name), takesNull: self.takesNull)
     }
 
     /// Refuses members that were not asked for.
