@@ -73,6 +73,15 @@ import WidgetModel
         #expect(changed.status == 200 && changed.headers["etag"] != tag)
     }
 
+    @Test func `metrics are compressed as JSON is`() async throws {
+        let scene = try await OperatorScene()
+        let plain = await Self.get(scene.routes, "/metrics")
+        let coded = await Self.get(scene.routes, "/metrics", ["accept-encoding": "gzip"])
+        #expect(plain.headers["content-encoding"] == nil && plain.headers["vary"] == "accept-encoding")
+        #expect(coded.headers["content-encoding"] == "gzip" && coded.headers["vary"] == "accept-encoding")
+        #expect(Self.bytes(coded).count < Self.bytes(plain).count / 3)
+    }
+
     /// By length: one byte below the limit, at it, and above.
     @Test(arguments: [(1023, false), (1024, true), (1025, true)])
     func `an answer is compressed from a length on, for who takes it`(count: Int, isCompressed: Bool) async throws {

@@ -7,7 +7,7 @@ package enum Manners {
     /// The shortest answer that is compressed: an answer that fits a packet gains nothing.
     static let compressedBytesMin = 1024
     private static let compressedTypes: Set<String> = [
-        "application/json", "application/problem+json", "application/yaml",
+        "application/json", "application/problem+json", "application/yaml", "text/plain",
     ]
 
     /// An answer with the parts that it still lacks.
