@@ -26,10 +26,27 @@ package struct RateLimit: Hashable, Sendable {
         precondition(count >= 1 && burst >= 1 && period.milliseconds >= 1 && period <= .days(1))
         let nanoseconds = period.milliseconds * 1_000_000
         // Rounded up: rather a billionth too slow than one too many.
-        self.interval = (nanoseconds - 1) / Int64(count) + 1
-        let millisecond = (1_000_000 - 1) / self.interval + 1
-        let (tolerance, overflow) = (max(Int64(burst), millisecond) - 1).multipliedReportingOverflow(by: self.interval)
-        self.tolerance = overflow ? Int64.max / 4 : min(tolerance, Int64.max / 4)
+        let interval = (nanoseconds - 1) / Int64(count) + 1
+        let (tolerance, overflow) = Int64(burst - 1).multipliedReportingOverflow(by: interval)
+        self.init(interval: interval, tolerance: overflow ? Int64.max / 4 : min(tolerance, Int64.max / 4))
+    }
+
+    /// - Parameter tolerance: Raised to what a millisecond needs.
+    private init(interval: Int64, tolerance: Int64) {
+        self.interval = interval
+        self.tolerance = max(tolerance, (1_000_000 - 1) / interval * interval)
+    }
+
+    /// The part that each of several gateways has of it: 1/n of the pace and of the burst, at least one at once. An arrival time of
+    /// another part, or of the whole, goes on to be one of this part.
+    package func share(of gateways: Int) -> RateLimit {
+        guard gateways > 1 else { return self }
+        // The burst's part has n of these intervals, and one of them is the first one's.
+        let first = self.interval.multipliedSaturating(by: Int64(gateways - 1))
+        return RateLimit(
+            interval: self.interval.addingSaturating(first),
+            tolerance: self.tolerance.subtractingSaturating(first)
+        )
     }
 
     /// The decision about an arrival.

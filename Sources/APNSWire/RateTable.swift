@@ -41,9 +41,11 @@ package struct RateTable: Sendable {
     package func tag(ofHex digits: Span<UInt8>) -> UInt64 { self.hash.hash(hex: digits) | 1 }
 
     /// Judges one that comes for a key; nil if it may come, else how many nanoseconds too early it is.
-    package mutating func admit(_ tag: UInt64, at now: Instant) -> Int64? {
+    ///
+    /// - Parameter gateways: How many share the limit.
+    package mutating func admit(_ tag: UInt64, at now: Instant, of gateways: Int = 1) -> Int64? {
         let entry = self.entry(of: tag, at: now)
-        switch self.limit.judge(self.arrivals[entry], at: now) {
+        switch self.limit.share(of: gateways).judge(self.arrivals[entry], at: now) {
         case .admitted(let next):
             self.arrivals[entry] = next
             return nil
@@ -52,10 +54,10 @@ package struct RateTable: Sendable {
     }
 
     /// Takes back that one came, if the key is still remembered.
-    package mutating func giveBack(_ tag: UInt64) {
+    package mutating func giveBack(_ tag: UInt64, of gateways: Int = 1) {
         let start = self.start(of: tag)
         for entry in start..<(start + Self.ways) where self.tags[entry] == tag {
-            self.arrivals[entry] = self.limit.givingBack(self.arrivals[entry])
+            self.arrivals[entry] = self.limit.share(of: gateways).givingBack(self.arrivals[entry])
         }
     }
 

@@ -71,6 +71,9 @@ package struct ClusterView: Hashable, Sendable {
 }
 
 extension ClusterView {
+    /// How many nodes live and are neither about to join nor to leave.
+    package var livingMembers: Int { self.nodes.count { $0.isAlive && $0.phase == .member } }
+
     /// The decision rules that living nodes have.
     package var livingRules: Set<UInt32> { Set(self.nodes.filter(\.isAlive).map(\.node.rules)) }
 

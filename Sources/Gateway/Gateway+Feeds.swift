@@ -70,7 +70,8 @@ extension Gateway {
         }
     }
 
-    /// Wakes the followers of applied entries when another node has applied some, until the task is cancelled.
+    /// Follows the other nodes until the task is cancelled: wakes the followers of applied entries when another node has applied some, and
+    /// counts those that share the senders' rates.
     func watchElsewhere() async {
         guard let membership = self.stores.membership else { return }
         var applied: [LogPosition] = []
@@ -80,7 +81,9 @@ extension Gateway {
             } catch {
                 return
             }
-            let now = membership.cluster.view?.partitions.map(\.applied) ?? []
+            let view = membership.cluster.view
+            self.senderLimits.nodes.set(view?.livingMembers ?? 1)
+            let now = view?.partitions.map(\.applied) ?? []
             guard now != applied else { continue }
             applied = now
             self.followers.wake(.applied)

@@ -55,6 +55,43 @@ import WidgetModel
         #expect(most.tolerance == 9_999_999_000)
     }
 
+    @Test(arguments: [
+        // count a minute, burst, of how many -> at once, then one every so many milliseconds
+        (20, 6, 1, 6, 3000), (20, 6, 2, 3, 6000), (20, 6, 3, 2, 9000), (20, 6, 4, 1, 6000), (20, 6, 7, 1, 21_000),
+        (1, 1, 3, 1, 180_000),
+    ])
+    func `each of several has its part of the pace and of the burst`(
+        count: Int,
+        burst: Int,
+        shares: Int,
+        atOnce: Int,
+        milliseconds: Int64
+    ) {
+        let limit = RateLimit(count: count, per: .minutes(1), burst: burst).share(of: shares)
+        var arrival = RateLimit.idle
+        #expect(Self.admitted(limit, &arrival, 20, at: Self.start) == atOnce)
+        #expect(Self.admitted(limit, &arrival, 20, at: Self.start + .milliseconds(milliseconds - 1)) == 0)
+        #expect(Self.admitted(limit, &arrival, 20, at: Self.start + .milliseconds(milliseconds)) == 1)
+    }
+
+    @Test(arguments: [(1, 5), (2, 3), (3, 2), (4, 2), (5, 1), (7, 1)])
+    func `what a millisecond is good for can come at once, of a part, too`(shares: Int, atOnce: Int) {
+        let limit = RateLimit(count: 5000, per: .seconds(1), burst: 1).share(of: shares)
+        var arrival = RateLimit.idle
+        #expect(Self.admitted(limit, &arrival, 20, at: Self.start) == atOnce)
+    }
+
+    @Test func `what a rate knows stays valid when there are more or fewer`() {
+        let limit = RateLimit(count: 20, per: .minutes(1), burst: 4)
+        var arrival = RateLimit.idle
+        #expect(Self.admitted(limit.share(of: 2), &arrival, 20, at: Self.start) == 2)
+        // Alone it has the half that another one had.
+        #expect(Self.admitted(limit, &arrival, 20, at: Self.start) == 0)
+        #expect(Self.admitted(limit, &arrival, 20, at: Self.start + .seconds(3)) == 1)
+        #expect(Self.admitted(limit.share(of: 4), &arrival, 20, at: Self.start + .seconds(14)) == 0)
+        #expect(Self.admitted(limit.share(of: 4), &arrival, 20, at: Self.start + .seconds(15)) == 1)
+    }
+
     @Test func `one that is given back had not come`() {
         let limit = RateLimit(count: 1, per: .seconds(10), burst: 2)
         var arrival = RateLimit.idle

@@ -64,6 +64,7 @@ import WidgetModel
         let scene = try await OperatorScene(cluster: Self.cluster(brokers))
         let json = try await scene.send("GET", "/v1/cluster").json
         #expect(json["node"] == .string("gateway-1"))
+        #expect(Self.cluster().view?.livingMembers == 1, "neither the one that joins nor the one that is missing")
         let states = (0..<3).map { Self.row(json, "nodes", $0)?["state"] }
         #expect(states == [.string("joining"), .string("member"), .string("missing")])
         #expect(Self.row(json, "nodes", 1)?["partitions"] == .int(1))

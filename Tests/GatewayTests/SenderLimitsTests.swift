@@ -94,6 +94,27 @@ import WidgetModel
         #expect(Self.counts(limits) == [3, 0, 1])
     }
 
+    @Test func `each of several gateways has its part of every rate, from the moment that there are several`() {
+        let limit = RateLimit(count: 60, per: .minutes(1), burst: 6)
+        let limits = SenderLimits()
+        let (tokens, app) = (TokenRates(limit: limit, entries: 64, seed: 7), RateMeter(limit))
+        let (free, key) = (Self.sender(nil), Self.sender(limit))
+        /// How many of ten at one instant each limit admits, after all have become idle.
+        func admitted(_ minutes: Int64) -> [Int] {
+            let now = Sports.start + .minutes(minutes)
+            return [
+                (0..<10).count { _ in Self.push(limits, free, tokens: tokens, at: now) == nil },
+                (0..<10).count { _ in Self.push(limits, key, at: now) == nil },
+                (0..<10).count { _ in Self.push(limits, free, app, at: now) == nil },
+            ]
+        }
+        #expect(admitted(0) == [6, 6, 6])
+        limits.nodes.set(3)
+        #expect(admitted(1) == [2, 2, 2])
+        limits.nodes.set(1)
+        #expect(admitted(2) == [6, 6, 6])
+    }
+
     @Test(arguments: [(2, 0, 0, true), (2, 1, 0, true), (2, 0, 1, true), (2, 1, 1, false), (2, 2, 0, false)])
     func `no more wait than the backlog holds`(max: Int, waiting: Int, own: Int, isAdmitted: Bool) {
         let limits = SenderLimits(backlog: PushBacklog(max: max))

@@ -22,10 +22,13 @@ package final class RateMeter: Sendable {
     }
 
     /// nil if one may come now, else how many nanoseconds too early it is.
-    package func admit(at now: Instant) -> Int64? {
+    ///
+    /// - Parameter gateways: How many share the limit.
+    package func admit(at now: Instant, of gateways: Int = 1) -> Int64? {
+        let limit = self.limit.share(of: gateways)
         var known = self.arrival.load(ordering: .relaxed)
         while true {
-            switch self.limit.judge(known, at: now) {
+            switch limit.judge(known, at: now) {
             case .refused(let wait): return wait
             case .admitted(let next):
                 let (exchanged, original) = self.arrival.compareExchange(
@@ -40,12 +43,13 @@ package final class RateMeter: Sendable {
     }
 
     /// Takes back that one came, since something else refused it.
-    package func giveBack() {
+    package func giveBack(of gateways: Int = 1) {
+        let limit = self.limit.share(of: gateways)
         var known = self.arrival.load(ordering: .relaxed)
         while true {
             let (exchanged, original) = self.arrival.compareExchange(
                 expected: known,
-                desired: self.limit.givingBack(known),
+                desired: limit.givingBack(known),
                 ordering: .relaxed
             )
             if exchanged { return }

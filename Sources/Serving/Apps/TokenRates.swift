@@ -39,13 +39,15 @@ package final class TokenRates: Sendable {
     package func tag(ofHex digits: Span<UInt8>) -> UInt64 { self.hasher.tag(ofHex: digits) }
 
     /// nil if a push to a token may come now, else how many nanoseconds too early it is.
-    package func admit(_ tag: UInt64, at now: Instant) -> Int64? {
-        self.part(of: tag).table.withLock { $0.admit(tag, at: now) }
+    ///
+    /// - Parameter gateways: How many share the limit.
+    package func admit(_ tag: UInt64, at now: Instant, of gateways: Int = 1) -> Int64? {
+        self.part(of: tag).table.withLock { $0.admit(tag, at: now, of: gateways) }
     }
 
     /// Takes back that a push came, since something else refused it.
-    package func giveBack(_ tag: UInt64) {
-        self.part(of: tag).table.withLock { $0.giveBack(tag) }
+    package func giveBack(_ tag: UInt64, of gateways: Int) {
+        self.part(of: tag).table.withLock { $0.giveBack(tag, of: gateways) }
     }
 
     /// Tokens that were forgotten before their rate had recovered: where it grows, the table is too small.

@@ -9,6 +9,8 @@ package import WidgetModel
 package struct SenderLimits: Sendable {
     package let backlog: PushBacklog
     package let counters: RateCounters
+    /// The gateways that share the rates.
+    package let nodes = LiveNodes()
     /// Nil where the log takes no disk.
     private let storage: StorageWatch?
 
@@ -67,19 +69,20 @@ package struct SenderLimits: Sendable {
         in bytes: Span<UInt8>,
         at now: Instant
     ) throws(RejectionAnswer) {
+        let nodes = self.nodes.count
         var tag: UInt64?
         if let tokens, case .device(let token) = target {
             let number = tokens.tag(ofHex: bytes.extracting(token.bounds))
-            if let wait = tokens.admit(number, at: now) { throw self.refusal(.token, wait) }
+            if let wait = tokens.admit(number, at: now, of: nodes) { throw self.refusal(.token, wait) }
             tag = number
         }
-        if let wait = sender.meter?.admit(at: now) {
-            if let tag { tokens?.giveBack(tag) }
+        if let wait = sender.meter?.admit(at: now, of: nodes) {
+            if let tag { tokens?.giveBack(tag, of: nodes) }
             throw self.refusal(.key, wait)
         }
-        if let wait = app?.admit(at: now) {
-            if let tag { tokens?.giveBack(tag) }
-            sender.meter?.giveBack()
+        if let wait = app?.admit(at: now, of: nodes) {
+            if let tag { tokens?.giveBack(tag, of: nodes) }
+            sender.meter?.giveBack(of: nodes)
             throw self.refusal(.app, wait)
         }
     }
