@@ -1,5 +1,6 @@
 import Clustering
 import Delivery
+import Engine
 import Journaling
 import Logging
 import OperatorAPI
@@ -88,6 +89,18 @@ extension Gateway {
             applied = now
             self.followers.wake(.applied)
             self.receiptWakes.wake(.applied)
+        }
+    }
+
+    /// Asks other nodes once a second what apps have in their partitions, for the limits of apps and teams, until the task is cancelled.
+    func watchUsagesElsewhere() async {
+        guard self.placed != nil else { return }
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            guard self.registry.hasLimits else { continue }
+            let away = self.log.partitionIDs.filter { !self.log.isPresent($0) }
+            for (partition, result) in await self.log.results(of: away, UsagesQuestion()) {
+                if case .success(let usages) = result { self.registry.publish(usages, elsewhere: partition) }
+            }
         }
     }
 

@@ -186,7 +186,7 @@ package final class Gateway: Service {
                 arrived: { _ in directory.noteArrival() },
                 left: { partition, hadArrived in
                     directory.leave(partition, wasKnown: hadArrived)
-                    registry.publish([], of: partition)
+                    registry.leave(partition)
                     departures.yield(partition)
                 },
                 failed: { partition, error in
@@ -348,7 +348,7 @@ package final class Gateway: Service {
         _ credentials: GatewayReload,
         _ behind: @escaping @Sendable () async throws(Problem) -> BehindBoard
     ) -> Background {
-        let looking = [
+        let looking: [Task<Void, Never>] = [
             Task { if let storage = self.storage { await storage.run() } },
             Task { await self.registry.run() },
             Task { await parts.watch.run() },
@@ -364,6 +364,7 @@ package final class Gateway: Service {
             Task { await self.tellStates(parts.files.apps, behind) },
             Task { await self.watchElsewhere() },
             Task { await self.watchTokensElsewhere() },
+            Task { await self.watchUsagesElsewhere() },
         ]
         return Background(
             looking: looking,

@@ -54,6 +54,7 @@ package enum ReceivedQuestion: Sendable {
         InForceQuestion.self, ExistenceQuestion.self, SendersQuestion.self, BehindQuestion.self,
         ChannelsQuestion.self, SurveyQuestion.self, OrphansQuestion.self, HostSummaryQuestion.self,
         FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self, TokensQuestion.self,
+        UsagesQuestion.self,
     ]
     private static let searchTag = UInt8.max
 

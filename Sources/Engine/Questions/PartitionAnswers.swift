@@ -10,6 +10,14 @@ extension OrphanCount: FieldCoded {
     package static let coding = Fields(Self.init, \.count, \.next)
 }
 
+extension RegistryUsage: FieldCoded {
+    package static let coding = Fields(Self.init, \.hosts, \.instances, \.tombstones, \.textBytes)
+}
+
+extension AppUsage: FieldCoded {
+    package static let coding = Fields(Self.init, \.app, \.team, \.usage)
+}
+
 extension SenderView: FieldCoded {
     package static let coding = Fields(
         Self.init,

@@ -74,6 +74,15 @@ package struct SendersQuestion: EngineQuestion {
     package func answer(from engine: borrowing Engine) -> [SenderView] { engine.senders() }
 }
 
+/// Each app's part of the registry here, see ``Engine/appUsages``.
+package struct UsagesQuestion: EngineQuestion {
+    package static let coding = Fields(Self.init)
+
+    package init() {}
+
+    package func answer(from engine: borrowing Engine) -> [AppUsage] { engine.appUsages }
+}
+
 /// How many widgets are behind, by kind, see ``Engine/behind(longerThan:now:)``.
 package struct BehindQuestion: EngineQuestion {
     package static let coding = Fields(Self.init, \.goal, \.now)

@@ -61,6 +61,9 @@ package struct RegistryLimits: Hashable, Sendable {
 
     package subscript(owner: Owner) -> Limits { self.limits[owner] ?? Limits() }
 
+    /// Whether there is any.
+    var isAny: Bool { self.limits.values.contains { $0 != Limits() } }
+
     /// The team that serves an app; nil for an app that is not served.
     package func team(of app: BundleID) -> TeamID? { self.teams[app] }
 }

@@ -32,7 +32,11 @@ package final class RegistryWatch: Sendable {
         /// The applied and the reserved usage of each app and team.
         var applied: [RegistryLimits.Owner: RegistryUsage] = [:]
         var reserved: [RegistryLimits.Owner: RegistryUsage] = [:]
-        /// The same of all.
+        /// The usage in other nodes' partitions, as they said last, and its sum for each app and team: it counts for limits, and takes no
+        /// memory here.
+        var elsewhere: [PartitionID: [AppUsage]] = [:]
+        var appliedElsewhere: [RegistryLimits.Owner: RegistryUsage] = [:]
+        /// The bytes of all that is applied, and reserved, here.
         var appliedBytes = 0
         var reservedBytes = 0
         /// The most bytes that there had been when the sizes were measured.
@@ -58,15 +62,34 @@ package final class RegistryWatch: Sendable {
             return usage
         }
 
+        /// With that of partitions elsewhere.
+        func usageOfAll(of owner: RegistryLimits.Owner) -> RegistryUsage {
+            var usage = self.usage(of: owner)
+            usage += self.appliedElsewhere[owner] ?? RegistryUsage()
+            return usage
+        }
+
         mutating func add(_ row: AppUsage, _ sign: Int) {
+            Self.add(row, sign, to: &self.applied)
+            self.appliedBytes += sign * row.usage.bytes
+        }
+
+        private static func add(_ row: AppUsage, _ sign: Int, to usages: inout [RegistryLimits.Owner: RegistryUsage]) {
             for owner in [RegistryLimits.Owner.app(row.app), .team(row.team)] {
                 if sign > 0 {
-                    self.applied[owner, default: RegistryUsage()] += row.usage
+                    usages[owner, default: RegistryUsage()] += row.usage
                 } else {
-                    self.applied[owner, default: RegistryUsage()] -= row.usage
+                    usages[owner, default: RegistryUsage()] -= row.usage
                 }
             }
-            self.appliedBytes += sign * row.usage.bytes
+        }
+
+        mutating func setElsewhere(_ rows: [AppUsage], of partition: PartitionID) {
+            let before = self.elsewhere.removeValue(forKey: partition) ?? []
+            for row in before { Self.add(row, -1, to: &self.appliedElsewhere) }
+            guard !rows.isEmpty else { return }
+            self.elsewhere[partition] = rows
+            for row in rows { Self.add(row, 1, to: &self.appliedElsewhere) }
         }
 
         mutating func add(_ reservation: RegistryReservation, _ sign: Int) {
@@ -123,7 +146,7 @@ package final class RegistryWatch: Sendable {
         for app: BundleID
     ) -> Result<RegistryReservation, RegistryRefusal> {
         self.state.withLock { state in
-            if let refusal = state.limits.refusal(of: added, for: app, { state.usage(of: $0) }) {
+            if let refusal = state.limits.refusal(of: added, for: app, { state.usageOfAll(of: $0) }) {
                 return .failure(refusal)
             }
             let team = state.limits.team(of: app)
@@ -192,9 +215,10 @@ package final class RegistryWatch: Sendable {
 
     // MARK: Counting
 
-    /// Takes in what each app has in a partition.
+    /// Takes in what each app has in a partition of this node.
     package func publish(_ usages: [AppUsage], of partition: PartitionID) {
         self.state.withLock { state in
+            state.setElsewhere([], of: partition)
             let before = state.published.updateValue(usages, forKey: partition) ?? []
             for row in before.dropFirst(usages.count) { state.add(row, -1) }
             for (index, row) in usages.enumerated() {
@@ -206,6 +230,27 @@ package final class RegistryWatch: Sendable {
             }
         }
     }
+
+    /// Another node has a partition from now on, which counts as it is until that node says otherwise.
+    package func leave(_ partition: PartitionID) {
+        self.state.withLock { state in
+            let rows = state.published.removeValue(forKey: partition) ?? []
+            for row in rows { state.add(row, -1) }
+            state.setElsewhere(rows, of: partition)
+        }
+    }
+
+    /// Takes in what each app has in a partition that another node has.
+    package func publish(_ usages: [AppUsage], elsewhere partition: PartitionID) {
+        self.state.withLock { state in
+            // It has come here while that node was asked.
+            guard state.published[partition] == nil else { return }
+            state.setElsewhere(usages, of: partition)
+        }
+    }
+
+    /// Whether an app or a team may not have any number of hosts and instances.
+    package var hasLimits: Bool { self.state.withLock { $0.limits.isAny } }
 
     // MARK: Measuring
 

@@ -42,6 +42,31 @@ import WidgetModel
         #expect(watch.view.teams.map(\.usage.hosts) == [6])
     }
 
+    @Test func `what other nodes have counts for limits, and takes no memory here`() throws {
+        let watch = FakeMemory().watch(FakeMemory.limits { $0.limits.hosts.perApp = 10 })
+        let (own, other) = (PartitionID(0), PartitionID(1))
+        watch.publish(Self.usage(hosts: 3), of: own)
+        watch.publish(Self.usage(hosts: 5, mebibytes: 7), elsewhere: other)
+        #expect(Self.isTaken(watch, hosts: 2) && !Self.isTaken(watch, hosts: 3))
+        #expect(watch.view.apps.map(\.usage.hosts) == [3] && watch.view.apps.map(\.usage.textBytes) == [0])
+        // A partition counts once, wherever it is.
+        watch.publish(Self.usage(hosts: 6), elsewhere: other)
+        #expect(Self.isTaken(watch, hosts: 1) && !Self.isTaken(watch, hosts: 2))
+        watch.publish(Self.usage(hosts: 6), of: other)
+        watch.publish(Self.usage(hosts: 9), elsewhere: other)
+        #expect(Self.isTaken(watch, hosts: 1) && !Self.isTaken(watch, hosts: 2))
+        watch.leave(own)
+        #expect(Self.isTaken(watch, hosts: 1) && !Self.isTaken(watch, hosts: 2))
+        #expect(watch.view.apps.map(\.usage.hosts) == [6])
+        watch.publish([], elsewhere: own)
+        #expect(Self.isTaken(watch, hosts: 4) && !Self.isTaken(watch, hosts: 5))
+    }
+
+    @Test func `whether anything is limited is known`() {
+        #expect(!FakeMemory().watch(FakeMemory.limits { _ in }).hasLimits)
+        #expect(FakeMemory().watch(FakeMemory.limits { $0.teams[0].instancesMax = 5 }).hasLimits)
+    }
+
     @Test func `a limit holds at, below and above its edge, with what is on its way`() throws {
         let watch = FakeMemory().watch(FakeMemory.limits { $0.limits.hosts.perApp = 10 })
         watch.publish(Self.usage(hosts: 8), of: PartitionID(0))
