@@ -18,11 +18,13 @@ import Testing
     private static let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
+    private static let lines = ((try? String(contentsOfFile: "\(Self.root)/docs/limits.md", encoding: .utf8)) ?? "")
+        .split(separator: "\n")
+
     private static let rows: [Row] = {
-        let text = (try? String(contentsOfFile: "\(Self.root)/docs/limits.md", encoding: .utf8)) ?? ""
         var rows: [Row] = []
         var section = ""
-        for line in text.split(separator: "\n") {
+        for line in Self.lines {
             if line.hasPrefix("## ") { section = String(line.dropFirst(3).filter { $0 != "`" }) }
             let cells = line.split(separator: "|").map { Self.trimmed($0) }
             guard line.hasPrefix("|"), cells.count == 4, line.contains("Tests"), !cells[0].hasPrefix("---") else {
@@ -94,6 +96,20 @@ import Testing
                 let exists = [path, "\(path).swift"].contains { FileManager.default.fileExists(atPath: $0) }
                 #expect(exists, "\(test)")
             }
+        }
+    }
+
+    @Test func `every limit is of a gateway, of a partition or of the cluster`() {
+        let section = Self.lines.drop { $0 != "## With several gateways" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        let named = section.compactMap { line -> [String]? in
+            let cells = line.split(separator: "|").map { Self.trimmed($0) }
+            return line.hasPrefix("|") && cells.count == 2 ? Self.quoted(cells[1]) : nil
+        }.joined()
+        #expect(named.count == Set(named).count)
+        let sections = Set(Self.keys.map { String($0.prefix { $0 != "." }) })
+        #expect(Set(named).subtracting(Self.keys) == sections.intersection(named))
+        for key in Self.keys where !named.contains(key) {
+            #expect(named.contains(String(key.prefix { $0 != "." })), "\(key)")
         }
     }
 
