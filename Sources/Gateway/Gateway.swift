@@ -125,7 +125,8 @@ package final class Gateway: Service {
             readiness: readiness,
             logger: logs.logger(.partitions),
             commit: instruments.commit,
-            storage: storage
+            storage: storage,
+            isApart: stores.membership != nil
         )
         let opening = stores.history ?? { stores.journal.history }
         let membership = stores.membership
@@ -403,7 +404,8 @@ package final class Gateway: Service {
     /// The gateway's state in a line: ready, or the missing parts; and whether its listeners are open.
     package var status: (text: String, isListening: Bool) {
         let missing = self.readiness.missing
-        let text = (missing.map(\.description) + [self.readiness.progress].compactMap { $0 }).joined(separator: "; ")
+        let sentences = self.readiness.sentences(missing) + [self.readiness.progress].compactMap(\.self)
+        let text = sentences.joined(separator: "; ")
         return (missing.isEmpty ? "ready" : text, !missing.contains(.listeners))
     }
 

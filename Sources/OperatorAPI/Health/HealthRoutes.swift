@@ -39,7 +39,7 @@ package enum HealthRoutes {
             status: missing.isEmpty ? 200 : 503,
             json: JSONValue.object(of: [
                 ("ready", .bool(missing.isEmpty)),
-                ("missing", missing.isEmpty ? nil : .strings(missing.map(\.description))),
+                ("missing", missing.isEmpty ? nil : .strings(readiness.sentences(missing))),
                 (
                     "checks",
                     JSONValue.object(

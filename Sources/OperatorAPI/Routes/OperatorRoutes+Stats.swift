@@ -20,7 +20,7 @@ extension OperatorRoutes {
             ("partial", self.coverage?.json),
             ("startedAt", .instant(self.watch.startedAt)),
             ("ready", .bool(self.readiness.isReady)),
-            ("missing", .strings(self.readiness.missing.map(\.description))),
+            ("missing", .strings(self.readiness.sentences(self.readiness.missing))),
             ("configuration", self.settings.reloading.map { Self.configuration($0.report, isInForce: $0.isDecidedBy) }),
             (
                 "partitions",

@@ -33,7 +33,8 @@ package final class Readiness: Sendable {
         }
     }
 
-    private let unmet: Mutex<Set<Condition>>
+    /// With more about each, in words.
+    private let unmet: Mutex<[Condition: String?]>
     private let start = Mutex<String?>(nil)
 
     private let partitions: [PartitionWork]
@@ -47,7 +48,7 @@ package final class Readiness: Sendable {
     ///   - partitions: Asked how far they are behind; they answer, however busy they are.
     ///   - now: The time by which that is told.
     package init(_ partitions: [PartitionWork] = [], now: @escaping @Sendable () -> NIODeadline = { .now() }) {
-        self.unmet = Mutex([.replay, .listeners])
+        self.unmet = Mutex([.replay: nil, .listeners: nil])
         self.partitions = partitions
         self.now = now
     }
@@ -58,10 +59,9 @@ package final class Readiness: Sendable {
         return self.partitions.map { $0.lag(at: now) }
     }
 
-    package func set(_ condition: Condition, met isMet: Bool) {
-        self.unmet.withLock { unmet in
-            if isMet { unmet.remove(condition) } else { unmet.insert(condition) }
-        }
+    /// - Parameter detail: More about it while it is not met, in words.
+    package func set(_ condition: Condition, met isMet: Bool, detail: String? = nil) {
+        self.unmet.withLock { $0[condition] = isMet ? .none : .some(detail) }
     }
 
     /// The missing conditions, in the order of the cases; empty if the gateway is ready.
@@ -69,9 +69,17 @@ package final class Readiness: Sendable {
 
     /// The same by lags that were asked for before.
     package func missing(_ lags: [PartitionWork.Lag]) -> [Condition] {
-        var unmet = self.unmet.withLock { $0 }
+        var unmet = self.unmet.withLock { Set($0.keys) }
         if lags.contains(where: { $0.time > Self.lagMax }) { unmet.insert(.lag) }
         return Condition.allCases.filter { unmet.contains($0) }
+    }
+
+    /// Missing conditions for people, with what is known of each.
+    package func sentences(_ missing: [Condition]) -> [String] {
+        let unmet = self.unmet.withLock { $0 }
+        return missing.map { condition in
+            unmet[condition]?.map { "\(condition): \($0)" } ?? condition.description
+        }
     }
 
     /// How far the replay is, in words; nil once it is over.

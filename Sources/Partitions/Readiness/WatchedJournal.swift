@@ -9,23 +9,41 @@ package import WidgetModel
 /// it takes for ``StorageWatch``.
 ///
 /// A full, read-only or failing disk is found out here, by the writes themselves. Once it is known to fail it is tried now
-/// and then whether it still does (``probe()``), so that a gateway without senders becomes ready again, too.
+/// and then whether it still does (``probe()``), so that a gateway without senders becomes ready again, too. On brokers each partition
+/// is stored by itself, and fails by itself.
 package final class WatchedJournal: Journal {
+    /// What can fail by itself.
+    private enum Part: Hashable {
+        case partition(PartitionID)
+        /// What is for all partitions; the whole log where all of it is in one place.
+        case all
+    }
+
+    private struct State {
+        var failing: Set<Part> = []
+        /// Those of them that are tried at the moment: brokers may take long to answer.
+        var probed: Set<Part> = []
+    }
+
     private let journal: any Journal
     private let readiness: Readiness
     private let logger: Logger
     /// Takes how long each submission took.
     private let commit: Timer?
     private let storage: StorageWatch?
-    private let isFailing = Mutex(false)
+    /// Whether partitions are stored apart from each other.
+    private let isApart: Bool
+    private let state = Mutex(State())
 
     package init(
         _ journal: any Journal,
         readiness: Readiness,
         logger: Logger,
         commit: Timer? = nil,
-        storage: StorageWatch? = nil
+        storage: StorageWatch? = nil,
+        isApart: Bool = false
     ) {
+        self.isApart = isApart
         self.commit = commit
         self.storage = storage
         self.journal = journal
@@ -42,11 +60,12 @@ package final class WatchedJournal: Journal {
     ) {
         let begunAt = ContinuousClock.now
         let bytes = submission.byteCount
+        let part = self.part(submission.partition)
         self.storage?.begin(bytes: bytes)
         self.journal.append(submission) { result in
             self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
             self.commit?.record(duration: begunAt.duration(to: .now))
-            self.note(result)
+            self.note(result, part)
             whenDurable(result)
         }
     }
@@ -62,7 +81,7 @@ package final class WatchedJournal: Journal {
         let told: @Sendable (Result<Void, JournalError>) -> Void = { result in
             self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
             self.commit?.record(duration: begunAt.duration(to: .now))
-            self.note(result)
+            self.note(result, .all)
             whenDurable(result)
         }
         self.journal.appendToAll(submission, whenDurable: told, whenPlaced: whenPlaced)
@@ -78,7 +97,7 @@ package final class WatchedJournal: Journal {
         self.storage?.begin(bytes: bytes)
         self.journal.commitOutput(partition, expected: expected, output) { result in
             self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
-            self.note(result)
+            self.note(result, self.part(partition))
             whenDurable(result)
         }
     }
@@ -109,38 +128,68 @@ package final class WatchedJournal: Journal {
 
     package func close() { self.journal.close() }
 
-    /// Writes a tick, which decides nothing, if the last write failed.
+    /// Writes a tick, which decides nothing, to each part that could not be written.
     package func probe() {
-        guard self.isFailing.withLock({ $0 }) else { return }
-        var records = PackedRecords()
-        records.append(Record.tick.bytes)
-        self.append(Submission(partition: PartitionID(0), records: records)) { _ in }
+        let due = self.state.withLock { state in
+            defer { state.probed.formUnion(state.failing) }
+            return state.failing.subtracting(state.probed)
+        }
+        for part in due {
+            let end: @Sendable () -> Void = { _ = self.state.withLock { $0.probed.remove(part) } }
+            var records = PackedRecords()
+            records.append(Record.tick.bytes)
+            switch part {
+            case .partition(let partition):
+                self.append(Submission(partition: partition, records: records)) { _ in end() }
+            case .all where self.isApart:
+                self.appendToAll(SubmissionToAll(records), whenDurable: { _ in end() }, whenPlaced: { _ in })
+            case .all: self.append(Submission(partition: PartitionID(0), records: records)) { _ in end() }
+            }
+        }
     }
 
-    private func note<Success>(_ result: Result<Success, JournalError>) {
+    private func part(_ partition: PartitionID) -> Part { self.isApart ? .partition(partition) : .all }
+
+    private func note<Success>(_ result: Result<Success, JournalError>, _ part: Part) {
         switch result {
-        case .success: self.note(failure: nil)
+        case .success: self.note(failure: nil, part)
         case .failure(let error):
             switch error.code {
-            case .full, .readOnly, .failing, .unknownOutcome, .corrupt: self.note(failure: error)
+            case .full, .readOnly, .failing, .unknownOutcome, .corrupt: self.note(failure: error, part)
             // A full queue is the load's doing, a refusal the caller's; the disk has nothing to do with them.
             case .unavailable, .fenced, .closed, .formatMismatch, .locked, .invalid: break
             }
         }
     }
 
-    private func note(failure: JournalError?) {
-        let hasChanged = self.isFailing.withLock { isFailing in
-            defer { isFailing = failure != nil }
-            return isFailing != (failure != nil)
+    private func note(failure: JournalError?, _ part: Part) {
+        let hasChanged = self.state.withLock { state in
+            let hasChanged =
+                failure == nil ? state.failing.remove(part) != nil : state.failing.insert(part).inserted
+            if hasChanged {
+                self.readiness.set(.journal, met: state.failing.isEmpty, detail: self.words(state.failing))
+            }
+            return hasChanged
         }
         guard hasChanged else { return }
-        self.readiness.set(.journal, met: failure == nil)
+        let which = self.words([part]).map { " (\($0))" } ?? ""
         if let failure {
-            self.logger.error("the log cannot be written; pushes are answered 503: \(failure)")
+            self.logger.error("the log cannot be written\(which); pushes are answered 503: \(failure)")
         } else {
-            self.logger.notice("the log can be written again")
+            self.logger.notice("the log can be written again\(which)")
         }
+    }
+
+    /// Nil where the log fails as a whole.
+    private func words(_ parts: Set<Part>) -> String? {
+        guard self.isApart else { return nil }
+        let numbers = parts.compactMap { part -> PartitionID? in
+            if case .partition(let partition) = part { partition } else { nil }
+        }.sorted()
+        let list = numbers.map(\.description).joined(separator: ", ")
+        let partitions = numbers.isEmpty ? nil : "\(numbers.count == 1 ? "partition" : "partitions") \(list)"
+        let all = parts.contains(.all) ? "records for all partitions" : nil
+        return [partitions, all].compactMap(\.self).joined(separator: "; ")
     }
 }
 
