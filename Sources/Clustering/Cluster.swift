@@ -54,6 +54,9 @@ package protocol Cluster: Sendable {
     /// The brokers as they were a moment ago; nil if that is not known, or they did not answer.
     var brokers: BrokersView? { get }
 
+    /// Partitions with entries whose two clocks did not agree, as this node has read them, in the partitions' order.
+    var clockTroubles: [ClockTrouble] { get }
+
     /// Has all nodes do what an operator wants. Waits for the brokers.
     ///
     /// - Throws: If they did not take it; then it may be ordered again.

@@ -1,3 +1,4 @@
+import Clustering
 import OperatorAPI
 import Partitions
 import Serving
@@ -11,6 +12,7 @@ extension Gateway {
         while true {
             notices.tell(missing: self.readiness.missing)
             notices.tell(lags: self.readiness.lags)
+            notices.tell(self.stores.membership?.cluster.clockTroubles ?? [], at: .now)
             notices.tell(refusals: self.work.allTeams.map { ($0.team, $0.refused) })
             notices.tell(self.counters.badCredentials(at: PushCounters.second))
             // A partition that does not answer is told of above.

@@ -98,7 +98,11 @@ final class Follower: Sendable {
                 // The consumer is gone, or slow: begin anew.
                 return
             case .message(let message):
+                let agreed = walk.last.time.disagreements
                 let (entry, input) = try walk.take(message)
+                if walk.last.time.disagreements > agreed {
+                    self.core.noteClocks(of: self.partition, storedAt: message.stamp, writtenAt: input.writtenAt)
+                }
                 self.take(entry, input)
                 next = walk.next
             }

@@ -46,6 +46,7 @@ package final class JetStreamCluster: Cluster {
 
     package var view: ClusterView? { self.joined.withLock { $0?.machine.view } }
     package var brokers: BrokersView? { self.watch.latest }
+    package var clockTroubles: [ClockTrouble] { self.core.clockTroubles }
 
     package func join(
         _ node: ClusterNode,

@@ -1,4 +1,5 @@
 #if JetStream
+import Clustering
 import Dispatch
 import Glibc
 import JournalStreams
@@ -21,6 +22,7 @@ final class OpenLog: Sendable {
     let configuration: JetStreamJournal.Configuration
     let clock: @Sendable () -> Instant
     private let state: Mutex<State>
+    private let clocks = Mutex<[PartitionID: ClockTrouble]>([:])
 
     init(
         broker: Broker,
@@ -78,6 +80,23 @@ final class OpenLog: Sendable {
         self.state.withLock { state in
             state.appendBytes -= appendBytes
             state.outputBytes -= outputBytes
+        }
+    }
+
+    var clockTroubles: [ClockTrouble] {
+        self.clocks.withLock { $0.values.sorted { $0.partition < $1.partition } }
+    }
+
+    /// An entry came whose broker and whose writer had clocks that are too far apart.
+    func noteClocks(of partition: PartitionID, storedAt: Instant, writtenAt: Instant) {
+        self.clocks.withLock { clocks in
+            clocks[partition] = ClockTrouble(
+                partition: partition,
+                entries: (clocks[partition]?.entries ?? 0) + 1,
+                storedAt: storedAt,
+                writtenAt: writtenAt,
+                readAt: .now
+            )
         }
     }
 

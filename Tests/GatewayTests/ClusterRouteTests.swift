@@ -14,8 +14,8 @@ import WidgetModel
     private static let partition = PartitionID(1)
 
     /// The other node has one partition and hands it over to this one; a third one was there once.
-    private static func cluster(_ brokers: BrokersView? = nil) -> FakeCluster {
-        let cluster = FakeCluster(brokers: brokers)
+    private static func cluster(_ brokers: BrokersView? = nil, _ clocks: [ClockTrouble] = []) -> FakeCluster {
+        let cluster = FakeCluster(brokers: brokers, clockTroubles: clocks)
         let own = Self.node("gateway-1")
         cluster.hear(Beat(node: own, phase: .joining), at: 1)
         cluster.hear(Beat(node: Self.node("gateway-3"), phase: .member), at: 2)
@@ -61,11 +61,19 @@ import WidgetModel
             servers: ["nats://127.0.0.1:4222"],
             streams: [stream, BrokersView.Stream(name: "freshet-c-in-1", leader: nil, replicas: 3, current: 0)]
         )
-        let scene = try await OperatorScene(cluster: Self.cluster(brokers))
+        let clocks = ClockTrouble(
+            partition: Self.partition,
+            entries: 7,
+            storedAt: .epoch,
+            writtenAt: .epoch + .minutes(6),
+            readAt: .now
+        )
+        let scene = try await OperatorScene(cluster: Self.cluster(brokers, [clocks]))
         let json = try await scene.send("GET", "/v1/cluster").json
         #expect(json["node"] == .string("gateway-1"))
         #expect(Self.cluster().view?.livingMembers == 1, "neither the one that joins nor the one that is missing")
         let states = (0..<3).map { Self.row(json, "nodes", $0)?["state"] }
+        #expect((0..<2).map { Self.row(json, "partitions", $0)?["clockDisagrees"] } == [.bool(false), .bool(true)])
         #expect(states == [.string("joining"), .string("member"), .string("missing")])
         #expect(Self.row(json, "nodes", 1)?["partitions"] == .int(1))
         #expect(Self.row(json, "nodes", 2)?["silentSeconds"] == .int(3))
@@ -97,6 +105,8 @@ import WidgetModel
 
     @Test func `orders reach the cluster, and are answered with what it is then; the audit has them`() async throws {
         let cluster = Self.cluster()
+            #"freshet_cluster_clock_disagreements_total{partition="0"} 0"#,
+            #"freshet_cluster_clock_disagreements_total{partition="1"} 7"#,
         let scene = try await OperatorScene(cluster: cluster)
         let path = "/v1/cluster/orders"
         let drained = try await scene.send("POST", path, #"{"action": "drain", "node": "gateway-3"}"#)

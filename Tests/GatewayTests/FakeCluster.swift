@@ -8,9 +8,11 @@ final class FakeCluster: Cluster {
     private let version = Mutex<UInt64>(0)
     private let orders = Mutex<[PlacementWishes.Change]>([])
     let brokers: BrokersView?
+    let clockTroubles: [ClockTrouble]
 
-    init(brokers: BrokersView? = nil) {
+    init(brokers: BrokersView? = nil, clockTroubles: [ClockTrouble] = []) {
         self.brokers = brokers
+        self.clockTroubles = clockTroubles
         let node = Self.node("gateway-1")
         self.machine = Mutex(PlacementMachine(node, partitions: 2, now: Instant(milliseconds: 0)))
     }

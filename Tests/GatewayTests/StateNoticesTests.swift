@@ -1,3 +1,4 @@
+import Clustering
 import Journaling
 import NIOCore
 import OperatorAPI
@@ -45,6 +46,36 @@ import WidgetModel
             log.lines == [
                 "warning a partition is behind its log: pushes wait to be decided entries=2 partition=0 seconds=5",
                 "notice a partition has caught up with its log partition=0",
+            ]
+        )
+    }
+
+    @Test func `clocks that do not agree are told of, until five minutes without such an entry`() {
+        let log = RecordedLog()
+        var notices = StateNotices(log.logger)
+        let start = ContinuousClock.now
+        func trouble(_ partition: UInt16, _ entries: Int, _ readAt: Duration) -> ClockTrouble {
+            ClockTrouble(
+                partition: PartitionID(partition),
+                entries: entries,
+                storedAt: Instant(seconds: 1_795_262_400),
+                writtenAt: Instant(seconds: 1_795_262_800),
+                readAt: start + readAt
+            )
+        }
+        notices.tell([], at: start)
+        notices.tell([trouble(3, 1, .zero)], at: start)
+        notices.tell([trouble(3, 9, .seconds(60))], at: start + .seconds(60))
+        notices.tell([trouble(3, 9, .seconds(60))], at: start + .seconds(359))
+        #expect(log.lines.count == 1)
+        notices.tell([trouble(3, 9, .seconds(60))], at: start + .seconds(360))
+        let apart =
+            "the clocks of a broker and a gateway are more than 5 minutes apart: a partition's time stands still"
+        let (broker, gateway) = (Instant(seconds: 1_795_262_400), Instant(seconds: 1_795_262_800))
+        #expect(
+            log.lines == [
+                "error \(apart) broker=\(broker) entries=1 gateway=\(gateway) partition=3",
+                "notice the clocks of brokers and gateways agree again partition=3",
             ]
         )
     }

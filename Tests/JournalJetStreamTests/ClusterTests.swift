@@ -43,6 +43,23 @@ struct ClusterTests {
         try Harness(brokers, partitions: Self.partitions, replicas: replicas)
     }
 
+    @Test func `entries by a clock that is far from the broker's are counted where they are read`() throws {
+        let harness = try Self.harness(try Brokers())
+        let ahead = try JetStreamJournal(configuration: harness.configuration) { Harness.now() + .minutes(6) }
+        defer { ahead.close() }
+        var records = PackedRecords()
+        records.append([8])
+        let cluster = harness.own.makeCluster()
+        defer { cluster.close() }
+        for (journal, partition) in [(harness.own, 0), (ahead, 1), (ahead, 1)] as [(JetStreamJournal, UInt16)] {
+            journal.append(Submission(partition: PartitionID(partition), records: records)) { _ in }
+        }
+        eventually { cluster.clockTroubles.map(\.entries).reduce(0, +) > 0 }
+        #expect(cluster.clockTroubles.map(\.partition) == [PartitionID(1)])
+        #expect(cluster.clockTroubles[0].writtenAt - cluster.clockTroubles[0].storedAt > .minutes(5))
+        #expect(cluster.clockTroubles[0].isPresent(at: .now))
+    }
+
     @Test func `three nodes share the partitions; one dies, one stops for a while, one leaves`() throws {
         let harness = try Self.harness(try Brokers())
         var nodes = try (0..<3).map { try TestNode(Self.name($0), harness.configuration) }

@@ -164,6 +164,8 @@ export function clusterTroubles(cluster) {
   if (unowned.length) found.push({ level: "bad", text: `${which(unowned)} ${unowned.length === 1 ? "has" : "have"} no owner.`, act: "Another node takes such a partition within seconds. If none does, see whether the brokers answer, and start a node." });
   const failed = partitions("failed");
   if (failed.length) found.push({ level: "bad", text: `${which(failed)} cannot go on.`, act: "Read the critical line in the log of the owner, then restart it." });
+  const apart = (cluster?.partitions ?? []).filter((one) => one.clockDisagrees).map((one) => one.partition);
+  if (apart.length) found.push({ level: "bad", text: `${which(apart)}: a broker's clock and a node's are more than 5 minutes apart.`, act: "Until you set them right, the time of these partitions stands still, and no timer fires." });
   for (const node of cluster?.nodes ?? []) {
     if (node.state !== "missing") continue;
     found.push({ level: "bad", text: `The node ${node.name} was not heard for ${duration(Math.max(1, node.silentSeconds) * 1000)}.`, act: "Start it again. If it is gone for good, drain it." });

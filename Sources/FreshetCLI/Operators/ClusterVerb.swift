@@ -161,10 +161,14 @@ struct ClusterReading {
             let what = "\(node["name"]?.words ?? "–") was not heard for \(Self.seconds(node))"
             found.append(Cell("\(what); start it, or drain it if it is gone", .bad))
         }
-        for (state, words) in [
-            ("unowned", "no node has it"), ("failed", "its owner cannot go on; look at that gateway's log"),
-        ] {
-            let numbers = self.partitions.filter { $0["state"]?.text == state }.compactMap { $0["partition"]?.words }
+        let clocks = "a broker's clock and a gateway's are more than 5 minutes apart; set them right"
+        let faults: [(isOne: (JSONValue) -> Bool, words: String)] = [
+            ({ $0["state"]?.text == "unowned" }, "no node has it"),
+            ({ $0["state"]?.text == "failed" }, "its owner cannot go on; look at that gateway's log"),
+            ({ $0["clockDisagrees"]?.isTrue == true }, clocks),
+        ]
+        for (isOne, words) in faults {
+            let numbers = self.partitions.filter(isOne).compactMap { $0["partition"]?.words }
             guard !numbers.isEmpty else { continue }
             let which = numbers.count == 1 ? "partition" : "partitions"
             found.append(Cell("\(which) \(numbers.joined(separator: ", ")): \(words)", .bad))

@@ -22,7 +22,7 @@ extension OperatorRoutes {
                 ("asOf", .instant(self.clock.now())), ("nodes", .array([])), ("partitions", .array([])),
             ])
         }
-        return HTTPResponse(ofNow: self.members(of: view, cluster.brokers))
+        return HTTPResponse(ofNow: self.members(of: view, cluster.brokers, cluster.clockTroubles))
     }
 
     /// `POST /v1/cluster/orders`: drains a node, lets it have partitions again, moves a partition, or changes decision rules.
@@ -39,7 +39,11 @@ extension OperatorRoutes {
         }
     }
 
-    private func members(of view: ClusterView, _ brokers: BrokersView?) -> [(String, JSONValue?)] {
+    private func members(
+        of view: ClusterView,
+        _ brokers: BrokersView?,
+        _ clocks: [ClockTrouble]
+    ) -> [(String, JSONValue?)] {
         let now = self.clock.now()
         let snapshots = self.store.snapshots()?.newest ?? []
         return [
@@ -51,7 +55,8 @@ extension OperatorRoutes {
                 .array(
                     view.partitions.map { seen in
                         let newest = snapshots.first { $0.partition == seen.partition }
-                        return Self.partition(seen, newest, now: now)
+                        let clock = clocks.first { $0.partition == seen.partition }
+                        return Self.partition(seen, newest, clock, now: now)
                     }
                 )
             ),
@@ -83,7 +88,12 @@ extension OperatorRoutes {
         ])
     }
 
-    private static func partition(_ seen: ClusterView.Partition, _ snapshot: SnapshotID?, now: Instant) -> JSONValue {
+    private static func partition(
+        _ seen: ClusterView.Partition,
+        _ snapshot: SnapshotID?,
+        _ clock: ClockTrouble?,
+        now: Instant
+    ) -> JSONValue {
         JSONValue.object(of: [
             ("partition", .count(Int(seen.partition.rawValue))),
             ("state", .string(seen.state.rawValue)),
@@ -97,6 +107,7 @@ extension OperatorRoutes {
             ("wished", seen.wished.map { .string($0.rawValue) }),
             ("rules", seen.rules.map { .count(Int($0)) }),
             ("snapshotAgeSeconds", snapshot.map { .int(max(.zero, now - $0.logTime).milliseconds / 1000) }),
+            ("clockDisagrees", .bool(clock?.isPresent(at: .now) ?? false)),
         ])
     }
 
@@ -180,6 +191,15 @@ extension OperatorRoutes {
             view.counts.beatsMissed
         )
         Self.addStandbys(of: view, &text)
+        text.add(
+            "freshet_cluster_clock_disagreements_total",
+            .counter,
+            "Entries that this node has read whose broker and whose writer had clocks that are more than 5 minutes apart.",
+            by: "partition",
+            view.partitions.map { seen in
+                ("\(seen.partition)", cluster.clockTroubles.first { $0.partition == seen.partition }?.entries ?? 0)
+            }
+        )
         if let brokers = cluster.brokers { Self.addBrokers(brokers, &text) }
     }
 

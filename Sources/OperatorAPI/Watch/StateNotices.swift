@@ -1,3 +1,4 @@
+package import Clustering
 package import Logging
 package import Partitions
 package import Serving
@@ -12,6 +13,7 @@ package struct StateNotices {
     private let logger: Logger
     private var missing: [Readiness.Condition] = []
     private var lagging: Set<Int> = []
+    private var disagreeing: Set<PartitionID> = []
     /// How often each team had been refused when it was looked at last, and which were since.
     private var refusals: [TeamID: Int] = [:]
     private var flooding: Set<TeamID> = []
@@ -46,6 +48,27 @@ package struct StateNotices {
                 )
             } else if lag.entries == 0, self.lagging.remove(partition) != nil {
                 self.logger.notice("a partition has caught up with its log", metadata: ["partition": "\(partition)"])
+            }
+        }
+    }
+
+    /// The partitions whose entries were stamped by clocks that do not agree.
+    package mutating func tell(_ clocks: [ClockTrouble], at now: ContinuousClock.Instant) {
+        for trouble in clocks {
+            if !trouble.isPresent(at: now) {
+                guard self.disagreeing.remove(trouble.partition) != nil else { continue }
+                self.logger.notice(
+                    "the clocks of brokers and gateways agree again",
+                    metadata: ["partition": "\(trouble.partition)"]
+                )
+            } else if self.disagreeing.insert(trouble.partition).inserted {
+                self.logger.error(
+                    "the clocks of a broker and a gateway are more than 5 minutes apart: a partition's time stands still",
+                    metadata: [
+                        "partition": "\(trouble.partition)", "entries": "\(trouble.entries)",
+                        "broker": "\(trouble.storedAt)", "gateway": "\(trouble.writtenAt)",
+                    ]
+                )
             }
         }
     }

@@ -56,6 +56,7 @@ final class MemoryNodes: Sendable {
         func tell(_ news: NodeNews) {}
         var view: ClusterView? { nil }
         var brokers: BrokersView? { nil }
+        var clockTroubles: [ClockTrouble] { [] }
         func change(_ change: PlacementWishes.Change) {}
         func show(_ drawing: [UInt8]) {}
         func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) {}
