@@ -3,10 +3,13 @@ package struct BrokersView: Hashable, Sendable {
     package struct Broker: Hashable, Sendable {
         package let name: String
         package let version: String
+        /// Why a gateway would not start with it, in words; nil if it would.
+        package let fault: String?
 
-        package init(name: String, version: String) {
+        package init(name: String, version: String, fault: String? = nil) {
             self.name = name
             self.version = version
+            self.fault = fault
         }
     }
 

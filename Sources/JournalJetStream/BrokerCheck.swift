@@ -45,9 +45,15 @@ enum BrokerCheck {
     /// The brokers that answer, by name.
     static func brokers(_ broker: Broker, waitMilliseconds: Int) -> [BrokersView.Broker] {
         let answers = try? broker.askAll("$SYS.REQ.SERVER.PING.JSZ", waitMilliseconds: waitMilliseconds)
-        return (answers ?? []).compactMap { try? JSONDecoder().decode(Answer.self, from: Data($0)).server }
-            .map { BrokersView.Broker(name: $0.name, version: $0.ver) }
-            .sorted { $0.name < $1.name }
+        return (answers ?? []).compactMap { Self.broker($0) }.sorted { $0.name < $1.name }
+    }
+
+    /// The broker of an answer, judged as at a start; nil if the answer is not one.
+    static func broker(_ answer: [UInt8]) -> BrokersView.Broker? {
+        guard let server = try? JSONDecoder().decode(Answer.self, from: Data(answer)).server else { return nil }
+        var fault: String?
+        do throws(JournalError) { try Self.check(answer) } catch { fault = error.message }
+        return BrokersView.Broker(name: server.name, version: server.ver, fault: fault)
     }
 
     /// Judges one broker's answer.

@@ -187,8 +187,10 @@ import Testing
             """
         let ill = """
             {"nodes": [{"name": "a", "state": "member"}, {"name": "b", "state": "missing", "silentSeconds": 41}],
-             "partitions": [{"partition": 0, "state": "unowned"}, {"partition": 1, "state": "failed"}, {"partition": 2, "state": "unowned"}],
-             "brokers": {"streams": [{"stream": "s", "replicas": 3, "current": 0}, {"stream": "t", "leader": "n1", "replicas": 3, "current": 2}]}}
+             "partitions": [{"partition": 0, "state": "unowned"}, {"partition": 1, "state": "failed"},
+               {"partition": 2, "state": "unowned", "clockDisagrees": true}],
+             "brokers": {"brokers": [{"name": "n1", "fault": "broker n1 is old"}, {"name": "n2"}],
+               "streams": [{"stream": "s", "replicas": 3, "current": 0}, {"stream": "t", "leader": "n1", "replicas": 3, "current": 2}]}}
             """
         func said(_ cluster: String) async throws -> [String] {
             try await DashboardRules.run("advice({ stats: {}, cluster: \(cluster) })", as: [Advice].self).map(\.text)
@@ -197,8 +199,11 @@ import Testing
         #expect(try await said(#"{"nodes": [], "partitions": []}"#) == [])
         #expect(
             try await said(ill) == [
-                "Partitions 0, 2 have no owner.", "Partition 1 cannot go on.", "The node b was not heard for 41 s.",
-                "1 stream has no leader.", "1 stream is not whole on every broker.",
+                "Partitions 0, 2 have no owner.", "Partition 1 cannot go on.",
+                "Partition 2: a broker's clock and a node's are more than 5 minutes apart.",
+                "The node b was not heard for 41 s.",
+                "The broker n1 could lose accepted pushes.", "1 stream has no leader.",
+                "1 stream is not whole on every broker.",
             ]
         )
         let away = #"{"nodes": [{"name": "a", "state": "member"}], "partitions": []}"#

@@ -27,12 +27,17 @@ import WidgetModel
 
     private static let streams = #"{"stream": "s", "leader": "nats-1", "replicas": 3, "current": 3}"#
 
-    private static func cluster(_ nodes: [String], _ partitions: [String], streams: String = Self.streams) -> String {
+    private static func cluster(
+        _ nodes: [String],
+        _ partitions: [String],
+        streams: String = Self.streams,
+        broker: String = ""
+    ) -> String {
         """
         {"asOf": "2026-11-27T10:00:41Z", "node": "gateway-1", "nodes": [\(nodes.joined(separator: ","))],
          "partitions": [\(partitions.joined(separator: ","))], "counts": {"moves": 4, "takeovers": 5, "beatsMissed": 0, "standbysDisagreed": 0},
          "brokers": {"connected": "nats://nats-1:4222", "servers": [], "streams": [\(streams)],
-           "brokers": [{"name": "nats-1", "version": "2.12.1", "leads": 1}]}}
+           "brokers": [{"name": "nats-1", "version": "2.12.1", "leads": 1\(broker)}]}}
         """
     }
 
@@ -56,15 +61,20 @@ import WidgetModel
         let lagging = #"{"stream": "t", "leader": "nats-1", "replicas": 3, "current": 2}"#
         let json = Self.cluster(
             [Self.node("gateway-1", "member"), Self.node("gateway-3", "missing")],
-            [Self.partition(0, "unowned"), Self.partition(1, "failed"), Self.partition(2, "unowned")],
-            streams: "\(leaderless),\(lagging)"
+            [
+                Self.partition(0, "unowned"), Self.partition(1, "failed"), Self.partition(2, "unowned"),
+                Self.partition(3, "running", #","clockDisagrees": true"#),
+            ],
+            streams: "\(leaderless),\(lagging)",
+            broker: #","fault": "broker nats-1 has no JetStream""#
         )
         let reading = try Self.reading(json)
         #expect(
             reading.troubles.map(\.text) == [
                 "gateway-3 was not heard for 41 s; start it, or drain it if it is gone",
                 "partitions 0, 2: no node has it", "partition 1: its owner cannot go on; look at that gateway's log",
-                "1 stream has no leader", "1 stream is not whole on every broker",
+                "partition 3: a broker's clock and a gateway's are more than 5 minutes apart; set them right",
+                "broker nats-1 has no JetStream", "1 stream has no leader", "1 stream is not whole on every broker",
             ]
         )
         let lines = reading.lines(on: Screen(columns: 100, isStyled: true))

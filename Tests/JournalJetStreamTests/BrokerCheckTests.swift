@@ -36,6 +36,18 @@ import Testing
         #expect(error?.message.contains("has no JetStream") == true)
     }
 
+    @Test func `later answers are judged as at the start`() {
+        func fault(_ version: String, _ data: String) -> String? {
+            BrokerCheck.broker(Self.answer(version, data))?.fault
+        }
+        #expect(BrokerCheck.broker(Self.answer("2.15.1", Self.good))?.version == "2.15.1")
+        #expect(fault("2.15.1", Self.good) == nil)
+        #expect(fault("2.11.9", Self.good)?.contains("2.12 or newer") == true)
+        #expect(fault("2.15.1", #"{"config":{}}"#)?.contains("set `sync_interval: always`") == true)
+        #expect(fault("2.15.1", #"{"disabled":true}"#)?.contains("has no JetStream") == true)
+        #expect(BrokerCheck.broker(Array("{}".utf8)) == nil)
+    }
+
     @Test(.enabled(if: Brokers.isThere, "make setup installs nats-server"))
     func `real ones are read back`() throws {
         func error(_ brokers: Brokers, cluster: String = "check", system: BrokerAccess.Credentials? = nil) throws
@@ -52,6 +64,9 @@ import Testing
         }
         let lax = try Brokers(sync: "")
         #expect(try error(lax)?.message.contains("broker n0 answers before it has written") == true)
+        let system = try Broker(Harness.configuration(lax, cluster: "check", partitions: 1).systemAccess)
+        let seen = BrokerCheck.brokers(system, waitMilliseconds: 2000)
+        #expect(seen.map(\.name) == ["n0"] && seen[0].fault?.contains("answers before it has written") == true)
         let bare = try Brokers(jetStream: false)
         #expect(try error(bare)?.message.contains("broker n0 has no JetStream") == true)
         let good = try Brokers()

@@ -172,6 +172,9 @@ export function clusterTroubles(cluster) {
   }
   if (!cluster?.nodes?.length) return found;
   if (!cluster.brokers) found.push({ level: "bad", text: "The brokers have not answered lately.", act: "Pushes wait until they do. See whether most of the brokers run." });
+  for (const one of cluster.brokers?.brokers ?? []) {
+    if (one.fault) found.push({ level: "bad", text: `The broker ${one.name} could lose accepted pushes.`, act: `${one.fault[0].toUpperCase()}${one.fault.slice(1)}.` });
+  }
   const streams = cluster.brokers?.streams ?? [];
   const leaderless = streams.filter((one) => one.leader === undefined).length;
   if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });

@@ -177,6 +177,8 @@ struct ClusterReading {
         if !self.nodes.isEmpty, self.json.at("brokers") == nil {
             found.append(Cell("the brokers have not answered lately", .bad))
         }
+        let brokers = self.json.at("brokers.brokers")?.elements ?? []
+        found += brokers.compactMap { $0["fault"]?.text }.map { Cell($0, .bad) }
         let leaderless = self.streams.filter { $0.at("leader") == nil }
         if !leaderless.isEmpty {
             found.append(Cell("\(NumberText.counted(leaderless.count, "stream has", "streams have")) no leader", .bad))

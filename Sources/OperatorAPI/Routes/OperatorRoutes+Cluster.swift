@@ -122,6 +122,7 @@ extension OperatorRoutes {
                         JSONValue.object(of: [
                             ("name", .string(broker.name)), ("version", .string(broker.version)),
                             ("leads", .count(seen.streams.count { $0.leader == broker.name })),
+                            ("fault", broker.fault.map { .string($0) }),
                         ])
                     }
                 )
@@ -190,7 +191,6 @@ extension OperatorRoutes {
             "Beats of other nodes that did not arrive.",
             view.counts.beatsMissed
         )
-        Self.addStandbys(of: view, &text)
         text.add(
             "freshet_cluster_clock_disagreements_total",
             .counter,
@@ -200,11 +200,18 @@ extension OperatorRoutes {
                 ("\(seen.partition)", cluster.clockTroubles.first { $0.partition == seen.partition }?.entries ?? 0)
             }
         )
+        Self.addStandbys(of: view, &text)
         if let brokers = cluster.brokers { Self.addBrokers(brokers, &text) }
     }
 
     private static func addBrokers(_ brokers: BrokersView, _ text: inout PrometheusText) {
         text.add("freshet_cluster_brokers", .gauge, "Brokers that answer.", brokers.brokers.count)
+        text.add(
+            "freshet_cluster_brokers_unsafe",
+            .gauge,
+            "Brokers that answer and with which this gateway would not start: they could lose accepted pushes.",
+            brokers.brokers.count { $0.fault != nil }
+        )
         text.add(
             "freshet_cluster_streams",
             .gauge,
