@@ -191,15 +191,7 @@ extension OperatorRoutes {
             "Beats of other nodes that did not arrive.",
             view.counts.beatsMissed
         )
-        text.add(
-            "freshet_cluster_clock_disagreements_total",
-            .counter,
-            "Entries that this node has read whose broker and whose writer had clocks that are more than 5 minutes apart.",
-            by: "partition",
-            view.partitions.map { seen in
-                ("\(seen.partition)", cluster.clockTroubles.first { $0.partition == seen.partition }?.entries ?? 0)
-            }
-        )
+        Self.addClocks(of: view, cluster.clockTroubles, &text)
         Self.addStandbys(of: view, &text)
         if let brokers = cluster.brokers { Self.addBrokers(brokers, &text) }
     }
@@ -221,6 +213,18 @@ extension OperatorRoutes {
                 ("all", brokers.streams.count), ("leaderless", brokers.leaderless.count),
                 ("lagging", brokers.lagging.count),
             ]
+        )
+    }
+
+    private static func addClocks(of view: ClusterView, _ clocks: [ClockTrouble], _ text: inout PrometheusText) {
+        text.add(
+            "freshet_cluster_clock_disagreements_total",
+            .counter,
+            "Entries that this node has read whose broker and whose writer had clocks that are more than 5 minutes apart.",
+            by: "partition",
+            view.partitions.map { seen in
+                ("\(seen.partition)", clocks.first { $0.partition == seen.partition }?.entries ?? 0)
+            }
         )
     }
 
