@@ -1,5 +1,6 @@
 #if JetStream
 import BrokerSupport
+import Clustering
 import Journaling
 import Testing
 
