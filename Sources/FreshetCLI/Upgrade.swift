@@ -41,12 +41,13 @@ struct Upgrade: AsyncParsableCommand {
         let directory = DataDirectoryAccess(self.data.directory)
         do {
             var standings = try directory.readStandings()
-            let hasToSettle = standings.contains { $0.step() == .settle }
+            let unsettled = standings.filter { $0.step() == .settle }
             guard standings.contains(where: { $0.step() != .goOn }) else {
                 return self.report(standings, "nothing to do: this program has the rules that the log was decided by")
             }
-            if self.dryRun { return self.report(standings, self.plan(hasToSettle)) }
-            if hasToSettle {
+            if !unsettled.isEmpty { try self.checkPrevious(for: unsettled) }
+            if self.dryRun { return self.report(standings, self.plan(hasToSettle: !unsettled.isEmpty)) }
+            if !unsettled.isEmpty {
                 try self.settle()
                 standings = try directory.readStandings()
             }
@@ -63,37 +64,51 @@ struct Upgrade: AsyncParsableCommand {
         }
     }
 
-    private func plan(_ hasToSettle: Bool) -> String {
+    private func plan(hasToSettle: Bool) -> String {
         let adopting = "the states would be adopted, and rules \(Engine.version) would decide from there on"
         guard hasToSettle else { return "would be made ready: \(adopting)" }
         return "would be made ready: \(self.previous) settle would apply the log to its end; then \(adopting)"
     }
 
+    /// Sees whether there is a previous program, and whether it runs on this machine.
+    private func checkPrevious(for unsettled: [RulesStanding]) throws {
+        let problem: String
+        if !FileManager.default.fileExists(atPath: self.previous) {
+            problem = "There is no program at \(self.previous)"
+        } else if (try? self.runPrevious(["version"], output: .nullDevice)) != 0 {
+            problem = "\(self.previous) does not run here"
+        } else {
+            return
+        }
+        Output.standardError(
+            """
+            the previous version must decide entries in \(self.data.directory): \
+            \(unsettled.map { "\($0)" }.joined(separator: "; ")). \(problem): give the path of that version's program with \
+            --previous, or start that version once and end it with SIGTERM. Nothing was changed
+            """
+        )
+        throw ExitCode(1)
+    }
+
     /// Has the previous program decide the entries that are its to decide.
     private func settle() throws {
-        guard FileManager.default.isExecutableFile(atPath: self.previous) else {
-            Output.standardError(
-                """
-                the previous version must decide entries in \(self.data.directory), and there is no program at \
-                \(self.previous). Nothing was changed. Give its path with --previous, or start that version once and \
-                end it with SIGTERM
-                """
-            )
+        let words = ["settle", "--data", self.data.directory] + (self.data.quiet ? ["--quiet"] : [])
+        // Standard output is this program's answer.
+        let status = try self.runPrevious(words, output: .standardError)
+        guard status == 0 else {
+            Output.standardError("\(self.previous) settle ended with \(status); its output is above")
             throw ExitCode(1)
         }
+    }
+
+    private func runPrevious(_ words: [String], output: FileHandle) throws -> Int32 {
         let process = Process()
         process.executableURL = URL(filePath: self.previous)
-        process.arguments = ["settle", "--data", self.data.directory] + (self.data.quiet ? ["--quiet"] : [])
-        // Standard output is this program's answer.
-        process.standardOutput = FileHandle.standardError
+        process.arguments = words
+        process.standardOutput = output
         try process.run()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            Output.standardError(
-                "\(self.previous) settle ended with \(process.terminationStatus); its output is above"
-            )
-            throw ExitCode(1)
-        }
+        return process.terminationStatus
     }
 
     private func report(_ standings: [RulesStanding], _ result: String) {
@@ -106,7 +121,7 @@ struct Upgrade: AsyncParsableCommand {
                 ("partition", .count(Int(standing.partition.rawValue))),
                 ("rules", standing.rules.map { .count($0) } ?? .null),
                 ("snapshot", standing.snapshot.map { .count(Int(clamping: $0.id.position.rawValue)) } ?? .null),
-                ("entriesBehind", .count(standing.entriesBehind)),
+                ("entriesBehind", standing.entriesBehind.map { .count($0) } ?? .null),
             ])
         }
         let answer = JSONValue.object(of: [

@@ -32,6 +32,7 @@ import Testing
         try """
         #!/bin/sh
         set -e
+        if [ "$1" = version ]; then exec '\(TestGateway.program)' version; fi
         '\(Self.rewriter)' "$3" 1
         '\(TestGateway.program)' "$@"
         '\(Self.rewriter)' "$3" \(Self.other)
@@ -115,6 +116,9 @@ import Testing
         // Killed at once, it goes on by its own rules: the state is its own now.
         let more = try await Self.makeTraffic(gateway, revision: 2)
         await gateway.crash()
+        // Nothing is to do, and how much a start replays is not counted.
+        let same = try await Self.upgrade(folder)
+        #expect(same.output.contains("partition 0: decided by rules 1 (Freshet 0.2.0)\n"), "\(same.output)")
         gateway = try await Self.start(in: folder)
         #expect(!gateway.logged.contains { $0.contains("adopted a state") })
         #expect(try await Self.outcomes(ids + more, gateway).count == 8)
@@ -140,9 +144,22 @@ import Testing
         for words in ["partition 0: ", "partition 1: ", "behind its newest snapshot", "Run freshet upgrade"] {
             #expect(refused.errors.contains(words), "\(refused.errors)")
         }
-        let missing = try await Self.upgrade(folder, ["--previous", "\(folder)/not-there"])
-        #expect(missing.status == 1)
-        #expect(missing.errors.contains("--previous"))
+        // A folder is no program, and a text cannot run; the plan says so as the upgrade does.
+        let text = "\(folder)/text"
+        try Data("\u{7f}ELF".utf8).write(to: URL(filePath: text))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: text)
+        for (previous, reason) in [
+            ("\(folder)/not-there", "There is no program"), (folder, "does not run"), (text, "does not run"),
+        ] {
+            for options in [["--dry-run"], []] {
+                let missing = try await Self.upgrade(folder, ["--previous", previous] + options)
+                #expect(missing.status == 1)
+                for words in [previous, reason, "rules 7 (another version of Freshet)", "--previous"] {
+                    #expect(missing.errors.contains(words), "\(words): \(missing.errors)")
+                }
+                #expect(missing.output.isEmpty)
+            }
+        }
         #expect(try await Self.contents(folder) == before)
 
         let previous = try Self.makePrevious(in: folder)

@@ -16,7 +16,7 @@ import WidgetModel
         named: Int? = nil,
         rules: Int?,
         through: UInt64 = 9,
-        behind: Int = 0
+        behind: Int? = 0
     ) -> RulesStanding {
         RulesStanding(
             partition: PartitionID(0),
@@ -117,6 +117,10 @@ import WidgetModel
         let id = store.snapshots(PartitionID(0))[0]
         let own = try RulesStanding.read(id.partition, newestOutput: newest, in: log, store)
         #expect(own.step() == .goOn)
+        #expect(own.entriesBehind == nil)
+        #expect(
+            "\(own)" == "partition 0: decided by rules \(Engine.version) (\(RulesStanding.program(of: Engine.version)))"
+        )
         Self.setRules(7, of: id, in: store)
         let named = Self.output(newest, naming: 7)
         let others = try RulesStanding.read(id.partition, newestOutput: named, in: log, store)
@@ -139,6 +143,30 @@ import WidgetModel
         try store.read(id) { try decoder.take($0) }
         let adopted = try decoder.finish().stateDigest()
         #expect(adopted == digest)
+    }
+
+    @Test(arguments: [
+        (Self.standing(snapshot: nil, rules: nil, behind: nil), "nothing is decided yet"),
+        (Self.standing(snapshot: nil, rules: 1, behind: nil), "decided by rules 1 (Freshet 0.2.0)"),
+        (Self.standing(snapshot: 9, rules: 1, behind: nil), "decided by rules 1 (Freshet 0.2.0)"),
+        (
+            Self.standing(snapshot: 8, named: 2, rules: 1, behind: nil),
+            "no snapshot since rules 2, decided by rules 1 (Freshet 0.2.0)"
+        ),
+        (
+            Self.standing(snapshot: nil, rules: 1, behind: 4),
+            "4 entries, and no snapshot, decided by rules 1 (Freshet 0.2.0)"
+        ),
+        (
+            Self.standing(snapshot: 9, rules: 1),
+            "nothing behind its newest snapshot, decided by rules 1 (Freshet 0.2.0)"
+        ),
+    ])
+    func `a person reads how many entries there are only where they were counted`(
+        _ standing: RulesStanding,
+        _ text: String
+    ) {
+        #expect("\(standing)" == "partition 0: \(text)")
     }
 
     @Test func `a state of other rules is not passed over for an earlier one`() throws {

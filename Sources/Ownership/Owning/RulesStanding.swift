@@ -38,10 +38,11 @@ package struct RulesStanding: Hashable, Sendable {
     package let rules: Int?
     /// How far the newest output goes.
     package let through: LogPosition
-    /// How many committed entries lie behind the snapshot; not counted where the rules are this program's.
-    package let entriesBehind: Int
+    /// How many committed entries lie behind the snapshot; nil where the rules are this program's: counting them would read
+    /// the log, and nothing depends on it.
+    package let entriesBehind: Int?
 
-    package init(partition: PartitionID, snapshot: State?, rules: Int?, through: LogPosition, entriesBehind: Int) {
+    package init(partition: PartitionID, snapshot: State?, rules: Int?, through: LogPosition, entriesBehind: Int?) {
         self.partition = partition
         self.snapshot = snapshot
         self.rules = rules
@@ -86,15 +87,17 @@ package struct RulesStanding: Hashable, Sendable {
             break
         }
         let rules = newestOutput.map { Int($0.record.engineVersion) }
-        var entriesBehind = 0
+        var entriesBehind: Int?
         if let rules, rules != program {
+            var count = 0
             var position = newest?.id.position ?? .start
             while case let entries = try history.read(partition, from: position.next, entriesMax: Self.entriesPerRead),
                 let last = entries.last
             {
-                entriesBehind += entries.count
+                count += entries.count
                 position = last.position
             }
+            entriesBehind = count
         }
         return RulesStanding(
             partition: partition,
@@ -178,12 +181,13 @@ extension RulesStanding: CustomStringConvertible {
         guard let rules = self.rules else { return "partition \(self.partition): nothing is decided yet" }
         let behind =
             switch (self.entriesBehind, self.snapshot) {
-            case (0, let snapshot?) where snapshot.rules != rules && snapshot.id.position < self.through:
-                "no snapshot since rules \(snapshot.rules)"
-            case (0, .some): "nothing behind its newest snapshot"
-            case (let count, .some): "\(count) \(count == 1 ? "entry" : "entries") behind its newest snapshot"
-            case (let count, nil): "\(count) \(count == 1 ? "entry" : "entries"), and no snapshot"
+            case (nil, let snapshot?) where snapshot.rules != rules && snapshot.id.position < self.through:
+                "no snapshot since rules \(snapshot.rules), "
+            case (nil, _): ""
+            case (0, .some): "nothing behind its newest snapshot, "
+            case (let count?, .some): "\(count) \(count == 1 ? "entry" : "entries") behind its newest snapshot, "
+            case (let count?, nil): "\(count) \(count == 1 ? "entry" : "entries"), and no snapshot, "
             }
-        return "partition \(self.partition): \(behind), decided by rules \(rules) (\(Self.program(of: rules)))"
+        return "partition \(self.partition): \(behind)decided by rules \(rules) (\(Self.program(of: rules)))"
     }
 }

@@ -100,7 +100,7 @@ extension ClusterRun {
             snapshot: RulesStanding.State(id: id, rules: rules),
             rules: node.rules,
             through: through,
-            entriesBehind: 0
+            entriesBehind: nil
         )
         guard case .takeOver = standing.step(of: node.rules) else { throw OwnerError.otherRules([standing]) }
         self.uploads += 1
