@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package site clean
+.PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package notes site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -12,7 +12,7 @@ setup: ## Install Debian packages and the Python clients (once)
 build: setup ## Build the release program
 	swift build -c release --product freshet
 
-test: setup ## Set up, then run every test; what failed is said last
+test: setup ## Set up, then run every test; the end of the output lists the failures
 	@Tests/run.sh
 
 senders: setup ## Six clients that are not ours push 5,000 times at once and 1,000 a second for SECONDS (default 60): none may be lost
@@ -39,7 +39,7 @@ coverage: setup ## Which lines of Sources a test runs, by target, in .build-cove
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running, JOURNAL=jetstream has the log on a NATS broker
 	@KEEP="$(KEEP)" JOURNAL="$(JOURNAL)" deploy/demo/run.sh
 
-demo-cluster: setup ## Three gateways share a log on three NATS brokers, under the traffic of clients: an owner, a broker and another node are killed
+demo-cluster: setup ## Three gateways share a log on three NATS brokers, under the traffic of clients; an owner, a broker and another node are killed
 ifndef PROGRAM
 	swift build -c release --product freshet
 endif
@@ -66,7 +66,7 @@ profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--sec
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
 
-properties: setup ## A hundred thousand random schedules of the engine, with a table of what they met, as many seeds of the models, a hundred thousand failing worlds, and ten thousand clusters; SEEDS=10 for fewer
+properties: setup ## A hundred thousand random schedules of the engine, with a table of the cases they met, as many seeds of the models, a hundred thousand failing worlds, and ten thousand clusters; SEEDS=10 for fewer
 	FRESHET_SEEDS="$(or $(SEEDS),589)" FRESHET_COVERAGE_MIN="$(if $(SEEDS),1,1000)" \
 		swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests|ObligationTests)' --skip 'damaged records'
@@ -100,15 +100,18 @@ drills: setup ## Go through the drill book of docs/operating.md: each incident i
 	swift build --build-tests
 	swift test --skip-build --disable-xctest --filter IncidentTests
 
-attacks: setup ## Known attacks one by one: what each costs, and what another team feels of it, as a table
+attacks: setup ## Known attacks one by one, in a table: the cost of each, and its effect on another team
 	swift build -c release --product freshet
 	@.venv/bin/python Tests/Fuzz/Routes/attacks.py --program .build/release/freshet
 
-package: setup ## A .deb, an archive, an image in OCI's layout, what is in them and checksums, of what is committed: .build/package/out
+package: setup ## Pack the committed files into .build/package/out: a .deb, an archive, an OCI image, a list of their contents, checksums
 	@deploy/package/package.sh
 
-site: ## The pages as a site with a search, in .build/site; fails at a link that leads nowhere, and at what is loaded from elsewhere
+notes: ## Print the section of CHANGELOG.md about VERSION, for its tag; fails if it has no day
+	@deploy/release-notes.sh $(VERSION)
+
+site: ## The pages as a site with a search, in .build/site; fails if a link leads nowhere, or if a page loads something from elsewhere
 	@deploy/site/build.sh
 
-clean: ## Remove what was built
+clean: ## Remove everything that was built
 	rm -rf .build .build-thread .build-address .build-coverage .venv .demo

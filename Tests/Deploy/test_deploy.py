@@ -219,3 +219,48 @@ def test_every_place_says_the_programs_version() -> None:
     assert read(ROOT / "docs/openapi.yaml")["info"]["version"] == version
     assert [image["newTag"] for image in read(KUBERNETES / "base/kustomization.yaml")["images"]] == [version]
     assert re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+
+
+CHANGES = """# Changelog
+
+## 0.3.0 (unreleased)
+
+Not yet.
+
+## 0.2.1 (2026-12-24)
+
+A fix.
+
+### Fixed
+
+- one
+
+## 0.2.0 (2026-12-01)
+
+The first.
+"""
+
+
+@pytest.mark.parametrize(("version", "printed", "refusal"), [
+    ("0.2.1", "Freshet 0.2.1 (2026-12-24)\n\nA fix.\n\n### Fixed\n\n- one\n\n", ""),
+    ("0.2.0", "Freshet 0.2.0 (2026-12-01)\n\nThe first.\n", ""),
+    ("0.3.0", "", '"## 0.3.0 (unreleased)" has no day'),
+    ("0.2", "", "has no section about 0.2"),
+    ("0x2.0", "", "has no section about 0x2.0"),
+])
+def test_a_releases_notes_are_its_section_of_the_changelog(
+    version: str, printed: str, refusal: str, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "CHANGELOG.md").write_text(CHANGES)
+    words = [ROOT / "deploy/release-notes.sh", version, tmp_path / "CHANGELOG.md"]
+    notes = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (notes.stdout, notes.returncode) == (printed, 1 if refusal else 0)
+    assert refusal in notes.stderr
+
+
+def test_every_version_of_the_changelog_has_a_day_but_for_the_next() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    headings = re.findall(r"^## .*", text, re.MULTILINE)
+    assert all(re.fullmatch(r"## \d+\.\d+\.\d+ \((unreleased|\d{4}-\d\d-\d\d)\)", one) for one in headings)
+    # Only the version that is worked on has no day.
+    assert not any("unreleased" in one for one in headings[1:])
