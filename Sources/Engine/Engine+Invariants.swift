@@ -142,11 +142,11 @@ extension Engine {
             faults.append("\(name): removed, but something waits")
         }
         if row.isLive, row.isHostDriven != (self.registry[row.host].delivery == .apns) {
-            faults.append("\(name): who drives its timelines is not what its delivery says")
+            faults.append("\(name): its timelines have another driver than its delivery says")
         }
         let waits = !active.waiting.isSubset(of: ReloadCauses(.appRequest)) || active.heldUntil != .distantPast
         if row.isHostDriven, waits {
-            faults.append("\(name): waits for what its host does by itself")
+            faults.append("\(name): waits, although its host drives its timelines")
         }
         self.check(reloadsOf: instance, name, &held, &faults)
         self.check(budgetOf: instance, name, &faults)
@@ -215,7 +215,7 @@ extension Engine {
         while !slot.isNone, waiting <= deferred {
             let node = self.reloads[slot]
             if node.push != push || node.previousOfPush != previous || node.instance.isNone {
-                faults.append("push \(row.id): the list of what waits is broken")
+                faults.append("push \(row.id): the list of waiting instances is broken")
             }
             (waiting, previous, slot) = (waiting + 1, slot, node.nextOfPush)
         }

@@ -22,7 +22,7 @@ extension Gateway {
                 begin: { partition, position in
                     guard streams.begin(partition, at: position) else { return }
                     logger.warning(
-                        "what another node decided was let go of before it was read here: the partition's event streams begin anew",
+                        "decisions of another node were removed before this node read them: the partition's event streams begin anew",
                         metadata: ["partition": "\(partition)", "position": "\(position)"]
                     )
                 },

@@ -254,7 +254,7 @@ package final class JetStreamCluster: Cluster {
         do throws(MessageFault) {
             return try WishesMessage.wishes(message, self.core.journalID, in: subject)
         } catch {
-            throw JournalError(.corrupt, "the note of what operators want is damaged: \(error.sentence)")
+            throw JournalError(.corrupt, "the note of the operators' wishes is damaged: \(error.sentence)")
         }
     }
 

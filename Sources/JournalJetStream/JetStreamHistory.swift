@@ -126,7 +126,10 @@ extension JetStreamJournal {
         for partition in self.core.partitions {
             try self.core.persist { () throws(JournalError) in
                 guard try self.core.fanProgress(of: partition).fan < last else { return }
-                throw JournalError(.unavailable, "what is for all partitions is not in partition \(partition) yet")
+                throw JournalError(
+                    .unavailable,
+                    "partition \(partition) does not have its copies of all submissions yet"
+                )
             }
         }
     }

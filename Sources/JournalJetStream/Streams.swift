@@ -128,7 +128,7 @@ struct Streams {
         for stream in streams where try self.find(stream, of: format) {
             throw JournalError(
                 .formatMismatch,
-                "the stream \(stream.name) is there, and no log that it belongs to; look what it is, and remove it"
+                "the stream \(stream.name) exists, and no log that it belongs to; make sure that it is not needed, and remove it"
             )
         }
         for stream in streams {
@@ -191,7 +191,7 @@ struct Streams {
             throw JournalError(
                 .formatMismatch,
                 "the move of a data directory into cluster \(self.names.cluster) is not finished; run freshet cluster adopt "
-                    + "with that directory again, or with --discard to remove what is there"
+                    + "with that directory again, or with --discard to remove the unfinished log"
             )
         }
         return known

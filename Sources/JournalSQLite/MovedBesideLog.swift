@@ -16,7 +16,7 @@ package struct MovedBesideLog: Sendable {
         guard try LogBackup.isFree(self.path) else {
             throw JournalError(
                 .invalid,
-                "\(self.path) exists and is not empty; set dataDirectory to a new directory, for what is kept beside the log"
+                "\(self.path) exists and is not empty; set dataDirectory to a new directory: the gateway keeps files there beside the log"
             )
         }
     }

@@ -114,7 +114,10 @@ package struct MessageWriter: Sendable {
         // A message that was stored behind that end would be there still: it is not, and cannot come any more.
         case .lastOfSubject(let end), .lastOfStream(let end):
             if attempt.isOpen, ends.first > end + 1 {
-                return self.fail(.unknownOutcome, "what followed message \(end) was trimmed meanwhile")
+                return self.fail(
+                    .unknownOutcome,
+                    "the messages behind message \(end) were trimmed meanwhile, perhaps this one among them"
+                )
             }
             attempt.isOpen = false
         case .nothing, nil: break

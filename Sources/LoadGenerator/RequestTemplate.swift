@@ -51,7 +51,7 @@ struct RequestTemplate: Sendable {
 
     /// Puts the text of one request into the path. Precondition: as long as the hole is.
     mutating func fillPath(_ text: Span<UInt8>) {
-        precondition(text.count == self.hole.count, "what fills a hole is as long as it is")
+        precondition(text.count == self.hole.count, "a text is as long as the hole that it fills")
         for index in text.indices { self.path[self.hole.lowerBound + index] = text[index] }
         // This makes no copy of the bytes. A value must not be changed while its span is lent.
         let path = self.path

@@ -63,7 +63,7 @@ struct Schedule: ~Copyable, Sendable {
     mutating func release(_ instance: InstanceNumber) {
         let day = self.cold[instance.index].rollingDay
         if !day.isNone { self.days.release(day) }
-        precondition(!self.resting[instance.index].isActive, "what is removed is at rest")
+        precondition(!self.resting[instance.index].isActive, "an instance that is removed is at rest")
         self.resting[instance.index] = RestingRow()
         self.cold[instance.index] = ColdRow()
     }

@@ -79,7 +79,7 @@ enum TraceWords {
             return switch order.action {
             case .pause: "an operator paused an app, a kind or a sender"
             case .resume: "an operator resumed an app, a kind or a sender"
-            case .cancel: "an operator cancelled what waits"
+            case .cancel: "an operator cancelled waiting pushes"
             case .grant(let count): "an operator granted \(count) reloads"
             case .reload: "an operator asked for a reload"
             }

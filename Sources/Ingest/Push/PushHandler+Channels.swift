@@ -111,7 +111,7 @@ extension PushHandler {
                 )
                 return .success(try await Self.send(broadcast, app, now, services))
             case (.create, _), (.broadcast, _):
-                preconditionFailure("what needs a body was given one")
+                preconditionFailure("a request that needs a body was given one")
             }
         } catch {
             return .failure(error)

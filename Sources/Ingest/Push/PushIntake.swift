@@ -315,7 +315,7 @@ struct PushIntake: ~Copyable {
         switch destination {
         case .host(let place): place.partition
         case .unknownHost(let host): PartitionID(of: host, among: self.partitions)
-        default: preconditionFailure("what goes to an app is not one partition's")
+        default: preconditionFailure("a push to an app is not one partition's")
         }
     }
 

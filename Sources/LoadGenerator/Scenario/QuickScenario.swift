@@ -43,7 +43,7 @@ package enum QuickScenario: String, Hashable, Sendable, CaseIterable {
         case .failingProvider:
             "a timeline provider fails for a while: pushes are accepted all the same, and the gateway catches up afterwards"
         case .restart:
-            "the gateway is restarted under load: how long it is away, what that costs, and whether anything is lost"
+            "the gateway is restarted under load: the time until it is back, the cost, and whether anything is lost"
         }
     }
 
@@ -93,7 +93,7 @@ package enum QuickScenario: String, Hashable, Sendable, CaseIterable {
             "about: \(self.sentence)",
             "seed: 1", "for: \(size.seconds)s", "# The run ends as soon as every push has its answer and its reloads.",
             "settle: 10m",
-            "# Every push reloads what it matches: with widgetkit most pushes of so short a run would wait for the budget.",
+            "# Every push reloads its widgets at once: with the policy widgetkit, most pushes of so short a run would wait.",
             "budget: unlimited",
         ]
         return (head + parts + ["objectives:", "  - errors <= 0", "  - answered >= 100%"]).joined(separator: "\n")

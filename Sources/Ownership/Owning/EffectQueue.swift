@@ -23,7 +23,7 @@ package struct EffectQueue: Sendable {
     }
 
     package mutating func append(_ other: EffectQueue) {
-        precondition(other.place == 0, "effects were taken from what is appended")
+        precondition(other.place == 0, "effects were taken from the appended queue")
         self.chunks.append(contentsOf: other.chunks)
         self.count += other.count
     }

@@ -41,7 +41,7 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
         case .aheadOfOutputs(let partition, let applied, let through):
             """
             partition \(partition): its state goes up to position \(applied), but its output log through position \(through), so \
-            that what came of the entries between would be lost. The state is read anew
+            that the effects of the entries between would be lost. The state is read anew
             """
         case .noState(let partition, let reason):
             """

@@ -190,7 +190,7 @@ extension Problem {
     static func unknownOutcome(of partition: PartitionID) -> Problem {
         var problem = Problem(
             .partitionAway,
-            "it is in the log and will be carried out, and partition \(partition) did not say in time what came of it: look before you send it again",
+            "it is in the log and will be carried out, but partition \(partition) did not answer in time: look before you send it again",
             retryAfter: Self.awaySeconds
         )
         problem.isOutcomeUnknown = true

@@ -79,7 +79,7 @@ struct ClusterChecker {
             let left = self.submitted[Place(partition: partition, record: Array(records.bytes[range])), default: 0]
             self.submitted[Place(partition: partition, record: Array(records.bytes[range]))] = left - 1
             guard left < 1 else { continue }
-            let place = partition.map { "partition \($0)" } ?? "what is for all"
+            let place = partition.map { "partition \($0)" } ?? "the log for all partitions"
             self.fault("a record is in \(place) more often than it was sent, again at \(sequence)")
         }
     }
@@ -152,7 +152,7 @@ struct ClusterChecker {
     /// Checks that a message is there that a node was told to be stored.
     mutating func checkStored(_ bytes: [UInt8], at sequence: UInt64, in stream: String) {
         if self.log.streams.history(of: stream, from: sequence).first?.bytes != bytes {
-            self.fault("message \(sequence) of \(stream) is not what was told to be stored there")
+            self.fault("message \(sequence) of \(stream) is not the one that was reported as stored there")
         }
     }
 

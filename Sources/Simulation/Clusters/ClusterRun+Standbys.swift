@@ -83,7 +83,7 @@ extension ClusterRun {
         case .read(let position): try self.read(from: position, standby, agent, node)
         case .tell(let run): self.checker.checkFollowed(run, by: standby)
         case .commit, .awaitRetry, .readNewestOutput, .publish, .writeState, .tellCheckpoint:
-            self.checker.fault("partition \(standby.partition): a standby does what an owner does")
+            self.checker.fault("partition \(standby.partition): a standby acts as an owner")
         }
         return true
     }

@@ -171,7 +171,9 @@ struct FaultChecker: Sendable {
         }
         guard case .host(let host, let instance)? = self.sent[push] else { return }
         let isMeant = instance.map { $0 == issue.reload.instance } ?? (issue.reload.instance != FaultWorld.control)
-        if host != issue.reload.host || !isMeant { self.fault("\(issue.reload.id) is not what push \(push) is for") }
+        if host != issue.reload.host || !isMeant {
+            self.fault("\(issue.reload.id) has another target than push \(push)")
+        }
     }
 
     /// One push through APNs: a control alone, or all push-enabled widgets of a host, each of which it counts for.
@@ -188,7 +190,7 @@ struct FaultChecker: Sendable {
             self.note(.collateralOver, member.collateral == .over ? 1 : 0)
             let hasOwnDemand = member.reload.pushCount > 0 || member.reload.causes.contains(.appRequest)
             if index == 0 ? member.collateral != nil : member.isCharged && member.collateral == nil && !hasOwnDemand {
-                self.fault("\(id) is not charged as what it is to the push of \(push.id)")
+                self.fault("\(id) has a wrong charge in the push of \(push.id)")
             }
             guard member.reload.isCharged, let budget = self.issued[id]?.budget else { continue }
             if budget.lastReload != push.issuedAt || budget.nextHigh < push.issuedAt + self.policy.minimumInterval {
@@ -244,7 +246,9 @@ struct FaultChecker: Sendable {
             let outputs = log.outputs(of: witness.partition, from: .first)
             let written = outputs.flatMap { Effect.all(in: $0.record) ?? [] }
             if written != witness.effects.flatMap(\.self) {
-                self.fault("partition \(witness.partition): the output log does not hold what the log gives")
+                self.fault(
+                    "partition \(witness.partition): the output log does not hold the effects of the log's entries"
+                )
             }
         }
     }

@@ -93,7 +93,9 @@ struct FaultObligations: Sendable {
             self.faults.append("\(reload.id) serves push \(push), which was cancelled")
         }
         if let earliest = self.notBefore[push] {
-            if reload.issuedAt < earliest { self.faults.append("\(reload.id) is before what push \(push) says") }
+            if reload.issuedAt < earliest {
+                self.faults.append("\(reload.id) comes before the earliest instant of push \(push)")
+            }
             self.note(.scheduled)
         }
     }
