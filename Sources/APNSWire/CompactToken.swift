@@ -120,7 +120,7 @@ package struct CompactToken: Hashable, Sendable {
         return Instant(milliseconds: Int64(seconds * 1000))
     }
 
-    /// The first two parts of a token, which is what its signer signs.
+    /// The first two parts of a token, which its signer signs.
     static func signingInput(keyID: KeyID, claims: [JSONValue.Member]) -> [UInt8] {
         let header = JSONValue.object([
             JSONValue.Member(name: "alg", value: .string("ES256")),

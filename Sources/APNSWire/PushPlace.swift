@@ -83,8 +83,8 @@ package struct PushPlace: Hashable, Sendable {
             || Topic.suffix(of: type).utf8CodeUnitCount == 0 && Topic.suffixType(topic) == nil
     }
 
-    /// The type that a topic alone tells. Without a suffix it is an alert, where the app's pushes may be alerts: that is
-    /// what senders meant before there was the header.
+    /// The type that a topic alone tells. Without a suffix it is an alert, where the app's pushes may be alerts: senders
+    /// meant that before there was the header.
     private func toldType(_ topic: Span<UInt8>) -> PushType? {
         guard let known = self.topic else { return Topic.suffixType(topic) }
         return known.types.single ?? (known.types.contains(.alert) ? .alert : nil)

@@ -20,7 +20,7 @@ extension Span where Element == UInt8 {
         return word
     }
 
-    /// Whether both spans hold the same bytes. Takes as long for any two of one length: what they have in common cannot
+    /// Whether both spans hold the same bytes. Takes as long for any two of one length: their common bytes cannot
     /// be learned from the time.
     @inline(__always)
     func equalsInConstantTime(_ other: Span<UInt8>) -> Bool {

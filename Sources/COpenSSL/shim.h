@@ -18,7 +18,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// Only what Swift cannot say stands below: OpenSSL spells these as function-like macros over the `..._ctrl` calls,
+// Only the parts that Swift cannot say stand below: OpenSSL spells these as function-like macros over the `..._ctrl` calls,
 // and Swift imports no function-like macro. Each can go when OpenSSL makes a function of it.
 
 static inline long freshet_SSL_CTX_set_mode(SSL_CTX *context, long mode) {

@@ -7,7 +7,7 @@ package struct Beat: Hashable, Sendable {
         /// It has started, and listens who else is there.
         case joining = 1
         case member = 2
-        /// It hands over what it has, and ends.
+        /// It hands over its partitions, and ends.
         case leaving = 3
     }
 

@@ -26,7 +26,7 @@ package enum NodeNews: Hashable, Sendable {
     case standbyEnded(PartitionID, StandbyEnd)
     /// How far an owner is.
     case reached(PartitionID, LogPosition)
-    /// The node is to end: it hands over what it has.
+    /// The node is to end: it hands over its partitions.
     case leaving
 }
 
@@ -65,10 +65,10 @@ package protocol Cluster: Sendable {
     /// The node that has a partition, as far as this node knows; nil if none has.
     func owner(of partition: PartitionID) -> ClusterNode?
 
-    /// Shows all other nodes what a host is to draw. Nothing stores it: a node that does not hear it now never does.
+    /// Sends all other nodes the content that a host is to draw. Nothing stores it: a node that does not hear it now never does.
     func show(_ drawing: [UInt8])
 
-    /// Has what other nodes show handed on, one after the other.
+    /// Has the content that other nodes send handed on, one after the other.
     ///
     /// - Throws: If there is no thread to be had for it.
     func watch(_ take: @escaping @Sendable ([UInt8]) -> Void) throws

@@ -9,7 +9,7 @@ package protocol NodeExchange: Sendable {
     /// over.
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer
 
-    /// Answers what other nodes ask this one, from now on. Called once.
+    /// Answers other nodes' questions to this one, from now on. Called once.
     ///
     /// - Throws: If there is no thread to be had for it.
     func answer(

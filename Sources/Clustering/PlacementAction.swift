@@ -6,7 +6,7 @@ package enum PlacementAction: Hashable, Sendable {
     case beat(Beat)
     /// Find out by which rules the log of a partition goes on; then ``PlacementMachine/rulesRead(_:behind:_:)``.
     case readRules(PartitionID, behind: Epoch?)
-    /// Read the newest claim of every partition and what operators want, and pass them to ``PlacementMachine/claimsRead(_:_:)``.
+    /// Read the newest claim of every partition and the operators' wishes, and pass them to ``PlacementMachine/claimsRead(_:_:)``.
     case readClaims
     /// Store a claim behind one that is the newest, nil for none; then ``PlacementMachine/claimed(_:_:)``.
     case claim(PartitionID, behind: Epoch?)
@@ -57,7 +57,7 @@ package enum OwnerEnd: Hashable, Sendable {
     case fenced
     /// It cannot go on, here or elsewhere.
     case failed
-    /// It could not read what it needs, which may be over by itself.
+    /// It could not read its log or snapshots, which may be over by itself.
     case unavailable
     /// Other rules decide behind the gate that it has committed.
     case passedGate

@@ -3,7 +3,7 @@ package import WidgetModel
 /// Which partitions a node owns, as a value: which nodes it hears, and which partitions it claims, starts, hands over and gives up, in
 /// which order.
 ///
-/// Its driver reports what happened and what time it is, by a clock that only goes forward, and does what ``takeActions()`` says.
+/// Its driver reports events and the time, by a clock that only goes forward, and carries out ``takeActions()``.
 /// It has no clock, no brokers and no threads.
 ///
 /// Its rules:
@@ -163,7 +163,7 @@ package struct PlacementMachine: Sendable {
         if isNews { self.decide() }
     }
 
-    /// The newest claim of each partition and what operators want, as the brokers have them; nil if they did not answer.
+    /// The newest claim of each partition and the operators' wishes, as the brokers have them; nil if they did not answer.
     package mutating func claimsRead(_ claims: [Claim?]?, _ wishes: PlacementWishes = PlacementWishes()) {
         guard let claims else {
             self.readDue = self.now + self.limits.silence
@@ -278,7 +278,7 @@ package struct PlacementMachine: Sendable {
         self.decide()
     }
 
-    /// The node is to end: it hands over what it has, and says when that is done.
+    /// The node is to end: it hands over its partitions, and says when that is done.
     package mutating func leave() {
         guard self.phase != .leaving, self.phase != .over else { return }
         self.phase = .leaving

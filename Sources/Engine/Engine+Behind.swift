@@ -1,7 +1,7 @@
 import Storage
 package import WidgetModel
 
-/// Which widgets are behind: do not show yet what they should. See docs/engine.md, "Behind".
+/// Which widgets are behind, as they do not show yet the content that they should. See docs/engine.md, "Behind".
 extension Engine {
     /// Why an instance is behind; nil if it is not.
     ///

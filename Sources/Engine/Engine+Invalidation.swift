@@ -31,7 +31,7 @@ extension Engine {
         }
     }
 
-    /// Tells a host that the relevance of what it shows is out of date, if it is one of the app's.
+    /// Tells a host that the relevance of its widgets is out of date, if it is one of the app's.
     ///
     /// - Returns: Of how many kinds.
     mutating func invalidateRelevance(of kinds: [KindNumber], app: AppNumber, host: HostNumber) -> Int {

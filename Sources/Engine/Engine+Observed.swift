@@ -57,7 +57,7 @@ extension Engine {
     mutating func adoptDelivery(of host: HostNumber) {
         let isHostDriven = self.registry[host].delivery == .apns
         let live = self.registry.liveInstances(of: host)
-        // All of them first: a push for one that waits would take along what the others wait for.
+        // All of them first: a push for one that waits would take along those that the others wait for.
         for instance in live {
             self.registry[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }

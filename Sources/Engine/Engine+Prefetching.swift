@@ -82,7 +82,7 @@ extension Engine {
 
 extension Engine {
     /// So many matches of a push are looked at ahead: enough that the processor waits for many at a time, and few enough
-    /// that what they need is still in its first cache when they are decided.
+    /// that the rows they need are still in its first cache when they are decided.
     static let prefetchedMatches = 16
 
     /// Fetches the places in memory that deciding a push for some of its matches will need, one table after the other.

@@ -100,7 +100,7 @@ extension Engine {
         return self.catalogue.findApp(bytes, in: bytes.indices)
     }
 
-    /// Resolves what the headers mean at the log's time, and opens the push's row.
+    /// Resolves the headers at the log's time, and opens the push's row.
     private mutating func open(
         _ head: PushHead,
         team: TeamNumber,

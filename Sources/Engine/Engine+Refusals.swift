@@ -68,7 +68,7 @@ extension Engine {
 
     /// Refuses a registration that would leave the host with more tombstones than it may have: each instance that is not named becomes one.
     ///
-    /// After a removal, or under a smaller limit, a host may have more of them already. Then it may still name what it has: a
+    /// After a removal, or under a smaller limit, a host may have more of them already. Then it may still name those that it has: a
     /// registration that neither adds an instance nor leaves more tombstones than there were needs none. Nor is one refused
     /// where no tombstone ends, since there would be nothing to wait for: only a smaller limit makes that possible.
     private func checkTombstones(

@@ -4,7 +4,7 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// Replaces what a host shows of its app, or changes nothing.
+    /// Replaces a host's widgets of its app, or changes nothing.
     mutating func register(_ registration: HostRegistration) -> RecordAnswer.Result {
         let existing = self.registry.findHost(registration.host)
         if let existing, self.isStale(registration, existing) {
@@ -76,7 +76,7 @@ extension Engine {
         return host
     }
 
-    /// Takes in what the registration says of the host itself.
+    /// Takes in the registration's facts about the host itself.
     private mutating func update(_ host: HostNumber, app: AppNumber, _ registration: HostRegistration) {
         if !self.registry[host].isRegistered { self.count(host: host, isRegistered: true) }
         self.registry[host].isRegistered = true

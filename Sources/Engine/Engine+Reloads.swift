@@ -103,7 +103,7 @@ extension Engine {
         }
     }
 
-    /// Takes what a reload may serve out of the waiting pushes.
+    /// Takes the pushes that a reload may serve out of those that wait.
     private mutating func takePending(of instance: InstanceNumber) -> CauseList {
         guard self.schedule[instance].hasScheduled || self.ledger.hasPausedSenders else {
             return self.schedule[active: instance].takePending()

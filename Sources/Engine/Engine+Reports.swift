@@ -77,7 +77,7 @@ extension Engine {
         self.schedule[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hostKey(of: self.registry[instance].host)
-            // Smoothing spares who is asked; a host that asks by itself does so when it likes.
+            // Smoothing spares hosts that are asked; a host that asks by itself does so when it likes.
             let slot = self.registry[instance].isHostDriven ? .zero : self.catalogue[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)
             self.schedule[instance].timelineDue = date + offset

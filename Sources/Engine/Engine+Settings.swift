@@ -22,7 +22,7 @@ extension Engine {
         return nil
     }
 
-    /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
+    /// Fits an instance into changed settings: its budget, and whether its configuration still fits the kind.
     ///
     /// - Parameter before: The kinds as they were, by number.
     mutating func adopt(_ instance: InstanceNumber, _ before: inout [Catalogue.Kind]) {

@@ -72,7 +72,7 @@ extension Engine {
         return .collateral(conforms ? .conforming : .over, isPaid: false)
     }
 
-    /// Takes what a collateral reload costs from the budget.
+    /// Charges a collateral reload to the budget.
     ///
     /// - Returns: Whether it counts in the window, and against the pushes' share, so that it can be given back.
     mutating func pay(

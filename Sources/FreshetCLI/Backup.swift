@@ -88,7 +88,7 @@ struct BackupFolder {
 
     func path(ofCopyAt instant: Instant) -> String { "\(self.path)/\(Self.name(instant) ?? "backup")" }
 
-    /// Removes the oldest copies, and what copies that failed have left behind.
+    /// Removes the oldest copies, and the rest of copies that failed.
     ///
     /// - Returns: The names of the copies that are gone.
     func removeOldest(keeping count: Int) throws -> [String] {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPTransport
 
-/// Sends a file of pushes to an app in one request, and prints what each line is answered.
+/// Sends a file of pushes to an app in one request, and prints the answer to each line.
 struct BulkSending {
     /// The app's bundle id.
     let app: String

@@ -18,15 +18,15 @@ struct ChosenJournal {
     let journal: any Journal
     /// Nil where a restart has nothing to begin with.
     let snapshots: (any SnapshotStore)?
-    /// Measures what the log has room for; nil where it takes none.
+    /// Measures the room for the log; nil where it needs none on this machine.
     let storage: StorageWatch.Measure?
     /// How the log is opened for a question about the past, beside the journal; nil where the journal itself is asked.
     let history: HistoryQuestions.Opening?
     /// The nodes that share the log; nil where it is one gateway's.
     let membership: Membership?
-    /// Reads what other nodes have decided; nil where it is one gateway's.
+    /// Reads other nodes' decisions; nil where it is one gateway's.
     let outputs: (any OutputFollowing)?
-    /// Where nodes keep what their successors need; nil where it is one gateway's.
+    /// Where nodes keep the notes that their successors need; nil where it is one gateway's.
     let notes: (any PartitionNotes)?
 
     /// In memory: nothing outlives the process.

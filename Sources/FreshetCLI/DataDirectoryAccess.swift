@@ -21,7 +21,7 @@ struct DataDirectoryAccess {
         }
     }
 
-    /// Takes over what other decision rules have left.
+    /// Takes over the states that other decision rules have left.
     ///
     /// - Returns: The snapshots that are this program's now.
     func adopt() async throws -> [SnapshotID] {

@@ -62,7 +62,7 @@ struct Serve: AsyncParsableCommand {
         let logs = Self.logs(configuration.log)
         defer { logs.finish() }
         let logger = logs.logger(.gateway)
-        // Once in a process; what libraries report from here on is in the gateway's metrics.
+        // Once in a process; all that libraries report from here on is in the gateway's metrics.
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
         let movable = self.movableClock ? MovableClock() : nil

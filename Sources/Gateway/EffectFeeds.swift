@@ -39,10 +39,10 @@ package final class EffectFeeds: Sendable {
         self.sinks = sinks
     }
 
-    /// Takes what the owner here tells.
+    /// Takes news of the owner here.
     package func take(_ news: OwnerNews, of partition: PartitionID) { self.update(partition) { $0.take(news) } }
 
-    /// Reads of the log what no owner here tells.
+    /// Reads from the log the effects of partitions without an owner here.
     package func follow() {
         guard self.log != nil else { return }
         for number in self.feeds.indices { self.update(PartitionID(UInt16(number))) { $0.follow() } }

@@ -138,7 +138,7 @@ extension Gateway {
         )
     }
 
-    /// Answers what hosts, and senders about them, ask on one loop.
+    /// Answers the questions of hosts, and of senders about them, on one loop.
     private static func handler(of hosts: HostRoutes, on loop: any EventLoop) -> AsyncRequestHandler {
         AsyncRequestHandler(
             eventLoop: loop,

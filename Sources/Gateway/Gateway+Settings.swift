@@ -33,10 +33,10 @@ extension Gateway {
         settings.follow(\.memoryMax) { registry.use($0) }
     }
 
-    /// Puts in force what operators have changed by requests before this start.
+    /// Puts in force the changes that operators made by requests before this start.
     ///
     /// - Returns: The configuration with that.
-    /// - Throws: ``ConfigurationFaults`` if it does not go with what the file says now.
+    /// - Throws: ``ConfigurationFaults`` if they do not go with the file as it is now.
     func takeAmendments() async throws -> GatewayConfiguration {
         let amendments: [StandingAmendment]
         do throws(Problem) {
@@ -76,7 +76,7 @@ extension Gateway {
         self.tellOrphans(try await self.log.append(.settings(settings), to: partition))
     }
 
-    /// Follows what other nodes that share the log put in force, until the task is cancelled.
+    /// Follows the changes that other nodes with the same log put in force, until the task is cancelled.
     func followLog() async {
         guard let membership = self.stores.membership else { return }
         while true {

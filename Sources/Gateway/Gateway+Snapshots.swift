@@ -87,7 +87,7 @@ extension Gateway {
 // MARK: Start
 
 extension Gateway {
-    /// Opens the listener for probes, which needs nothing of what a start has to read.
+    /// Opens the listener for probes, which needs nothing that a start has to read.
     func openHealth(_ plan: HTTPListenerConfiguration?) async throws -> HTTPServer? {
         guard let plan else { return nil }
         let readiness = self.readiness

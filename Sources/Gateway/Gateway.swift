@@ -409,7 +409,7 @@ package final class Gateway: Service {
         return (missing.isEmpty ? "ready" : text, !missing.contains(.listeners))
     }
 
-    /// Comes back once every thread that serves has done what it had to do before: a thread that hangs never does.
+    /// Comes back once every thread that serves has done its earlier work: a thread that hangs never does.
     package func reachLoops() async {
         for loop in self.loops.all { try? await loop.submit {}.get() }
     }

@@ -7,7 +7,7 @@ package struct GatewayLoops: Sendable {
     package let owners: MultiThreadedEventLoopGroup
     /// Connections of senders and hosts, and those of the gateway to others.
     package let connections: MultiThreadedEventLoopGroup
-    /// Connections of operators, and nothing else: what they ask is worked out in tasks, and by partitions. Probes are answered
+    /// Connections of operators, and nothing else: their questions are worked out in tasks, and by partitions. Probes are answered
     /// here at once.
     package let operators = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     /// Connections of the health listener, and nothing else.

@@ -9,7 +9,7 @@ package struct GatewayStores: Sendable {
     package let journal: any Journal
     /// Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
     package var snapshots: (any SnapshotStore)?
-    /// Measures what all that takes of the disk; nil where it takes none.
+    /// Measures how much of the disk all that takes; nil where it takes none.
     package var measure: StorageWatch.Measure?
     /// Where the content of timelines is kept; by default nowhere but in memory.
     package var timelines: any RecordArchive = MemoryArchive()
@@ -23,9 +23,9 @@ package struct GatewayStores: Sendable {
     package var decisions: (any RecordArchive)?
     /// The nodes that share the log; nil where this gateway has it alone.
     package var membership: Membership?
-    /// Where nodes that share the log keep what their successors need; nil where this gateway has it alone.
+    /// Where nodes that share the log keep the notes that their successors need; nil where this gateway has it alone.
     package var notes: (any PartitionNotes)?
-    /// Reads what other nodes have decided; nil where this gateway decides everything.
+    /// Reads other nodes' decisions; nil where this gateway decides everything.
     package var outputs: (any OutputFollowing)?
     /// Opens the log for one question about the past; nil where the journal itself is read.
     package var history: HistoryQuestions.Opening?

@@ -51,13 +51,13 @@ actor PlacedOwners {
 
     nonisolated var cluster: any Cluster { self.membership.cluster }
 
-    /// Answers what other nodes ask of the partitions that are here.
+    /// Answers other nodes' questions to the partitions that are here.
     nonisolated func answerOthers() throws {
         let answers = OwnerAnswers(of: self.owners)
         try self.membership.exchange.answer(as: self.membership.node) { await answers.answer($0) }
     }
 
-    /// Joins the cluster, and does what it orders until the node has left.
+    /// Joins the cluster, and follows its orders until the node has left.
     func run() async {
         do {
             let orders = self.continuation

@@ -19,7 +19,7 @@ import CNghttp2
     /// Blocks beyond this size begin without memory behind them: bytes.
     ///
     /// nghttp2 makes frames in a buffer of 16 KiB that each session has. A session that sends short answers writes to the
-    /// first page of it only, but the C library hands out what a handshake has just used and freed.
+    /// first page of it only, but the C library hands out memory that a handshake has just used and freed.
     private static let emptyFrom = 8192
     private static let pageBytes = 4096
     /// A header's mark of a block that is not kept.
@@ -58,7 +58,7 @@ import CNghttp2
 
     /// Takes the memory away from behind the pages that lie within a block; it comes back when they are written to.
     ///
-    /// Sound: nothing has been written to the block yet, and what the C library keeps stands before and behind it.
+    /// Sound: nothing has been written to the block yet, and the C library's own data stand before and behind it.
     private static func empty(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         let first = unsafe memory.alignedUp(toMultipleOf: Self.pageBytes)
         let end = unsafe (memory + size).alignedDown(toMultipleOf: Self.pageBytes)

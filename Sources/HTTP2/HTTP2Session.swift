@@ -22,7 +22,7 @@ import CNghttp2
 
     /// Owned; freed before `state`, which it borrows.
     let session: OpaquePointer
-    /// Owned; what the callbacks reach.
+    /// Owned; the callbacks reach it.
     let state: UnsafeMutablePointer<SessionState>
     /// Owned; nghttp2's memory.
     private let pool: UnsafeMutablePointer<BlockPool>
@@ -258,8 +258,8 @@ import CNghttp2
         }
     }
 
-    /// Announces another limit for the streams that the client may have open. It counts at once: above it is refused
-    /// what the client sends before it knows, too; streams that are open stay.
+    /// Announces another limit for the streams that the client may have open. It counts at once: streams above it
+    /// are refused even if the client does not know it yet; streams that are open stay.
     package func setMaxConcurrentStreams(_ limit: UInt32) {
         self.submitSettings([(StreamLimit.carrier, limit)], streams: limit)
     }

@@ -20,7 +20,7 @@ package struct ByteRange: Hashable, Sendable {
 /// The completed requests of one wakeup, as bytes and ranges.
 ///
 /// One batch is one value: its receiver reads it with safe code, and the transport reuses its storage for the next
-/// wakeup. Ranges are valid for as long as the value they came with; a receiver that answers later copies what it
+/// wakeup. Ranges are valid for as long as the value they came with; a receiver that answers later copies the bytes that it
 /// needs.
 ///
 /// Requests stand in the order in which they completed.

@@ -1,6 +1,6 @@
 /// The header fields of a response, packed for reuse.
 ///
-/// Keep one per loop: `removeAll()`, `append` what the answer needs, hand it to `respond`, which copies. `:status` is
+/// Keep one per loop: `removeAll()`, `append` the fields of the answer, hand it to `respond`, which copies. `:status` is
 /// not part of it.
 ///
 /// Names are written in lower case by the caller, as HTTP/2 wants them (RFC 9113, 8.2.1).

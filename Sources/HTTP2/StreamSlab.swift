@@ -42,7 +42,7 @@
         return unsafe slot
     }
 
-    /// Fetches what the next stream will get.
+    /// Fetches the memory that the next stream will get.
     @inline(__always)
     private func fetchNext() {
         if let next = unsafe self.firstFree { unsafe Prefetch.all(next, MemoryLayout<StreamSlot>.size) }

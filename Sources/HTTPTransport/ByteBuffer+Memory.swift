@@ -13,7 +13,7 @@ extension ByteBuffer {
 
 /// OpenSSL writes right into NIO's buffers, which saves a copy of every byte on the hot path.
 extension TLSSession {
-    /// Plaintext of one TLS record at most: what one read can bring.
+    /// Plaintext of one TLS record at most: one read brings no more.
     package static var recordBytesMax: Int { 16_384 }
 
     /// Appends plaintext to a buffer, one record's at most.

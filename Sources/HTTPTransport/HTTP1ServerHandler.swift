@@ -19,7 +19,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         case dispatched
         /// The owner streams its answer.
         case streaming
-        /// The last answer is out; what the client still sends is thrown away until it has read the answer.
+        /// The last answer is out; everything that the client still sends is thrown away until it has read the answer.
         case lingering
     }
 

@@ -59,7 +59,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         try self.session.receive(plaintext, at: second, into: &self.loop.batch)
     }
 
-    /// Hands out what one wakeup has brought.
+    /// Hands out the requests that one wakeup has brought.
     func dispatch() {
         self.deliverEvents()
         self.loop.dispatch(from: self.connection)
@@ -70,7 +70,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         self.countHeldBytes()
     }
 
-    /// Tells the listener what this connection holds, when that has changed.
+    /// Tells the listener how many bytes this connection holds, when that has changed.
     func countHeldBytes() {
         guard self.connection.isOpen else { return }
         let change = self.session.heldBytes - self.countedBytes

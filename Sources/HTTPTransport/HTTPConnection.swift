@@ -140,7 +140,7 @@ package final class HTTPConnection {
         self.backend?.reset(streamID, code)
     }
 
-    /// Sends what the calls before it have queued. Within `receive` it waits for the end of the wakeup by itself.
+    /// Sends everything that the calls before it have queued. Within `receive` it waits for the end of the wakeup by itself.
     package func flush() {
         self.eventLoop.assertInEventLoop()
         self.backend?.flush()

@@ -242,7 +242,7 @@ final class ListenerLoop {
         return counters
     }
 
-    /// Notes that a connection ends because it passed a limit, and warns of it: what the peer has lost should be known to
+    /// Notes that a connection ends because it passed a limit, and warns of it: the peer's loss should be known to
     /// those who can change the limit.
     func cutOff(_ peer: String, for limit: String, _ reason: String) {
         self.shared.noteCutOff(limit, of: peer, at: self.second)

@@ -9,7 +9,7 @@ import TLS
 /// A connection that speaks HTTP/2 never leaves this handler. One that speaks HTTP/1.1 gets NIO's handlers behind it,
 /// and this one only encrypts and decrypts for them.
 ///
-/// It only carries out what ``SecureServerMachine`` decides.
+/// It only carries out the decisions of ``SecureServerMachine``.
 final class SecureServerHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -177,7 +177,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
     // MARK: To the peer
 
-    /// Sends what the HTTP/2 session has to say, as far as the socket takes it; at the end of the wakeup if one is
+    /// Sends the output of the HTTP/2 session, as far as the socket takes it; at the end of the wakeup if one is
     /// running.
     func flushOutput() {
         guard let context, self.machine.beginFlush() else { return }

@@ -35,7 +35,7 @@ struct SecureServerMachine<Session> {
     private var flushing = Flushing.no
     /// Whether reading was asked for while the socket took nothing.
     private var holdsRead = false
-    /// Whether the peer did not say by ALPN what it speaks. Known once the handshake is complete.
+    /// Whether the peer named no protocol by ALPN. Known once the handshake is complete.
     private(set) var isPriorKnowledge = false
 
     init(at second: UInt32) {

@@ -2,7 +2,7 @@ package import Engine
 package import Journaling
 package import WidgetModel
 
-/// One effect of a partition's output log as a line of JSON: what `freshet log outputs` writes.
+/// One effect of a partition's output log as a line of JSON, as `freshet log outputs` writes it.
 package struct EffectText: Sendable {
     package let partition: PartitionID
     /// The output that it is in.

@@ -4,7 +4,7 @@ package import Journaling
 import Timelines
 package import WidgetModel
 
-/// A record of the log as a line of JSON: what `freshet log export` writes.
+/// A record of the log as a line of JSON, as `freshet log export` writes it.
 ///
 /// Members are named as on the wire. Tokens are shortened. With the record's own bytes the line can be read back
 /// whole; without them it is for people and statistics.

@@ -24,7 +24,7 @@ package struct HostAuthorizer: Sendable {
     }
 
     private func identify(_ request: HTTPRequest) throws(Problem) -> Caller {
-        // Browsers show a client certificate for any page; what a page says of itself is in a header that it has to set.
+        // Browsers show a client certificate for any page; a page shows its own right in a header that it has to set.
         if let certificate = request.peerCertificate, request.headers["origin"] == nil {
             switch self.senders.certificates.judge(certificate) {
             case .sender(let sender): return .sender(sender, .certificate(certificate))

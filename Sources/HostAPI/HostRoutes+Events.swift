@@ -87,7 +87,7 @@ extension HostRoutes {
     /// How often it is looked whether this node has read as far as a reader.
     private static let placePause = Duration.milliseconds(20)
 
-    /// Waits until this node has read what the reader was told by another one, for as long as nodes wait for each other.
+    /// Waits until this node has read the effects that another one has sent the reader, for as long as nodes wait for each other.
     private func awaitPlace(_ lastEventID: String?, of scope: HostStreams.Scope) async {
         guard let patience = self.log.patience else { return }
         let end = ContinuousClock.now + .milliseconds(patience.milliseconds)
@@ -233,7 +233,7 @@ extension HostRoutes {
         return ReloadBacklog(app: app, partition: backlog.partition, page: page)
     }
 
-    /// `GET /v1/hosts/<token>/state`: what a host needs after a gap.
+    /// `GET /v1/hosts/<token>/state`: the state that a host needs after a gap.
     func state(_ call: Call<HostAsker>) async throws(Problem) -> HTTPResponse {
         let entry = try await self.entry(call.asker)
         guard let state = try await self.log.ask(HostStateQuestion(entry.host)) else {

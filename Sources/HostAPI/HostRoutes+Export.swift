@@ -6,7 +6,7 @@ import Serving
 import Settings
 import WidgetModel
 
-/// Bulk export: what an import reads.
+/// Bulk export, in the form that an import reads.
 extension HostRoutes {
     /// The header that says where the next page begins; there is none on the last.
     package static let nextHeader = "freshet-next"

@@ -50,7 +50,7 @@ extension HostRoutes {
         )
     }
 
-    /// `GET /v1/apps/<bundle-id>/kinds/<kind>/snapshot`: what a gallery shows of a kind, its sample.
+    /// `GET /v1/apps/<bundle-id>/kinds/<kind>/snapshot`: a kind's sample, for a gallery.
     func sample(of kind: WidgetKind, _ app: ServedApps.App) throws(Problem) -> HTTPResponse {
         guard app.schema(of: kind) != nil else { throw Problem(.unknownKind, "the app has no kind \"\(kind)\"") }
         guard let sample = app.samples[kind] else {

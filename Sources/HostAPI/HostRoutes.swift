@@ -75,7 +75,7 @@ package struct HostRoutes: Sendable {
         }
     }
 
-    /// Where a request leads, if who asks may go there.
+    /// Where a request leads, if the caller may go there.
     private func admit(_ request: HTTPRequest) throws(Problem) -> Admitted {
         let route = try Self.table.route(of: request)
         let limits = self.limits

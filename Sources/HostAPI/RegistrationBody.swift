@@ -55,7 +55,7 @@ package struct RegistrationBody: Sendable {
         self.lease = try object.int("lease", in: 1...Self.leaseSecondsMax).map { .seconds($0) }
         self.context = try Self.context(&object)
         guard let elements = try object.array("instances", countMax: instancesMax) else {
-            // A missing list would remove what the host shows; a host that means that sends an empty one.
+            // A missing list would remove the host's widgets; a host that means that sends an empty one.
             throw object.problem("instances", "is required: an array, empty for a host that shows nothing")
         }
         self.instances = []

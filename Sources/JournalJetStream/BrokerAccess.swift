@@ -3,7 +3,7 @@ import CNATS
 import FoundationEssentials
 import Journaling
 
-/// Where brokers are, and what they are shown. Secrets stay in their files.
+/// The brokers' addresses, and the credentials for them. Secrets stay in their files.
 package struct BrokerAccess: Hashable, Sendable {
     /// As whom brokers are spoken to.
     package enum Credentials: Hashable, Sendable {
@@ -110,7 +110,7 @@ extension BrokerAccess {
         guard status == NATS_OK else { throw JournalError(.invalid, "TLS to the brokers: \(Self.text(status))") }
     }
 
-    /// The status, and what the library said beyond that on this thread.
+    /// The status, and the library's last message on this thread.
     private static func text(_ status: natsStatus) -> String {
         // Sound: the library keeps the text until the thread's next call, and it is copied.
         let said = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) } ?? ""

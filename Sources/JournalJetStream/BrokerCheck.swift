@@ -3,9 +3,9 @@ import Clustering
 import FoundationEssentials
 import Journaling
 
-/// Whether brokers keep what they say is stored.
+/// Whether brokers keep the messages that they say are stored.
 enum BrokerCheck {
-    /// The oldest version whose brokers can write to the disk before they answer, and expect what a stream ends with.
+    /// The oldest version whose brokers can write to the disk before they answer, and check the stream's end that a message expects.
     static let oldest = (major: 2, minor: 12)
     private static let waitMilliseconds = 500
 

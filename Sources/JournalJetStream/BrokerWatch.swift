@@ -5,14 +5,14 @@ import JournalStreams
 import Journaling
 import Synchronization
 
-/// Looks now and then who the brokers are and which of them leads which stream, so that questions about it wait for none.
+/// Looks now and then which brokers there are and which of them leads which stream, so that questions about it wait for none.
 final class BrokerWatch: Sendable {
     private static let spacingMilliseconds = 10_000
     /// A broker asks the streams' leaders, and waits for those that are away.
     private static let answerMilliseconds = 5000
     private static let brokersMilliseconds = 300
 
-    /// A page of what a broker says of streams.
+    /// A page of a broker's list of streams.
     private struct Page: Decodable {
         struct Stream: Decodable {
             struct Config: Decodable {

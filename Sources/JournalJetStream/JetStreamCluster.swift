@@ -132,7 +132,7 @@ package final class JetStreamCluster: Cluster {
         }
     }
 
-    /// Tells the machine something, and does what it wants done. Under its lock, so that all is done in its order.
+    /// Passes an event to the machine, and carries out its actions. Under its lock, so that all is done in its order.
     private func update(_ body: (inout PlacementMachine) -> Void) {
         self.joined.withLock { joined in
             guard joined != nil, !self.isOver else { return }

@@ -25,7 +25,7 @@ package final class JetStreamJournal: Journal {
     private let reads = WorkBox<@Sendable () -> Void>()
     private let lanes: [WorkerThread]
     private let others: [WorkerThread]
-    /// Files of the log, as one who asks counts them: here they are nothing but a number.
+    /// How many files the log has, for those who count files: the brokers keep it, so the number never changes.
     let files = Atomic<Int>(1)
 
     /// Opens a log, or creates it. Waits for the brokers.

@@ -51,7 +51,7 @@ package final class JetStreamSuccessor: LogSuccessor {
         }
     }
 
-    /// Removes what an attempt has left that was not finished.
+    /// Removes the rest of an attempt that was not finished.
     ///
     /// - Returns: Whether there was any.
     /// - Throws: `.formatMismatch` if the log is a whole one.

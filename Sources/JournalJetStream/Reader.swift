@@ -8,7 +8,7 @@ import WidgetModel
 final class Reader: Sendable {
     /// How long a message may take that is known to be there.
     private static let waitMilliseconds = 2000
-    /// How many times what was asked for is read at once: brokers begin a reading as slowly as they send hundreds of entries.
+    /// How many times the wanted entries are read at once: brokers begin a reading as slowly as they send hundreds of entries.
     private static let readAhead = 16
 
     let partition: PartitionID

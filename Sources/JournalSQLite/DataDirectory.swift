@@ -170,7 +170,7 @@ final class DataDirectory: Sendable {
         try self.write(note: "begun", number)
     }
 
-    /// Removes a log file that was begun but never held anything, and what SQLite put beside it.
+    /// Removes a log file that was begun but never held anything, and the files that SQLite put beside it.
     func removeLogFile(_ number: Int) throws(JournalError) {
         for suffix in ["-wal", "-shm", ""] {
             // Sound: the path is only read during the call.

@@ -273,7 +273,7 @@ extension LogFile {
 
     /// Rolls back, unless SQLite has done so already.
     private func abandon() {
-        // A rollback can fail for lack of a transaction only; what it undoes was never visible.
+        // A rollback can fail for lack of a transaction only; the writes that it undoes were never visible.
         if self.database.isInTransaction { try? self.rollback.run() }
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 package import Journaling
 
-/// The data directory of a gateway whose log moves elsewhere, with what another directory has beside that log. It gets its name
+/// The data directory of a gateway whose log moves elsewhere, with another directory's files beside that log. It gets its name
 /// once the log has moved; until then it is ``partialPath``.
 package struct MovedBesideLog: Sendable {
     private let path: String

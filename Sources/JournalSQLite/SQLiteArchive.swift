@@ -109,7 +109,7 @@ package final class SQLiteArchive: RecordArchive {
     /// - Parameters:
     ///   - path: Its file; others are made beside it. Nothing else may have it open.
     ///   - isSynced: Whether checkpoints wait for the disk.
-    /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses, `.formatMismatch` for what a build before 0.2.0 made.
+    /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses, `.formatMismatch` for a file of a build before 0.2.0.
     package init(path: String, isSynced: Bool = true) throws(JournalError) {
         self.path = path
         // SQLite opens an existing file; an empty file is an empty database.

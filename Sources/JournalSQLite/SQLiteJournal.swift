@@ -9,7 +9,7 @@ import WorkerThreads
 /// sync of the disk pays for it. WAL with `synchronous=FULL`, both read back: a commit is on the disk when it is
 /// answered. Callbacks come on the writer's thread. Reads happen on the caller's thread, newest entries from memory.
 ///
-/// A journal that is dropped without ``close()`` finishes what it accepted on its own.
+/// A journal that is dropped without ``close()`` finishes all accepted submissions on its own.
 package final class SQLiteJournal: Journal, LogHistory {
     package let format: JournalFormat
     /// The damaged end of the log that was cut off when it was opened, in words; nil if it ended well.

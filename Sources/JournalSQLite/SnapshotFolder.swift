@@ -4,7 +4,7 @@ import WidgetModel
 
 /// The folder of snapshots beside the log files, to which they are written.
 ///
-/// A file gets its name once it is whole and on the disk, so whatever has a name was written to its end; what a crash
+/// A file gets its name once it is whole and on the disk, so every file with a name was written to its end; a file that a crash
 /// left behind has another name and is removed when the folder is opened.
 final class SnapshotFolder: Sendable {
     /// So many bytes are on the disk before more are written: a large file must not make a commit of the log wait for all

@@ -48,7 +48,7 @@ final class Tails: Sendable {
         }
     }
 
-    /// Publishes what one transaction made durable.
+    /// Publishes the entries that one transaction made durable.
     func publish(_ entries: [EntryAssembler.Assembled], _ outputs: [(PartitionID, OutputPosition)]) {
         self.partitions.withLock { partitions in
             for assembled in entries {

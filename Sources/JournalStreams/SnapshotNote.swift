@@ -99,7 +99,7 @@ package struct SnapshotChunks: Sendable {
     ///   - head: The head that it has to have.
     ///   - size: The bytes of each chunk but the last.
     ///   - chunk: Reads the chunk with a number.
-    /// - Throws: `.corrupt` if it is damaged; what `chunk` and `body` throw.
+    /// - Throws: `.corrupt` if it is damaged; the errors of `chunk` and `body`.
     package static func read(
         _ note: SnapshotNote,
         of head: SnapshotFile.Head,

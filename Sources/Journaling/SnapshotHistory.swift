@@ -12,7 +12,7 @@ package protocol SnapshotHistory: Sendable {
     ///
     /// - Parameters:
     ///   - id: Which.
-    ///   - body: Takes the next frame; what it throws ends the reading.
+    ///   - body: Takes the next frame; an error that it throws ends the reading.
     /// - Throws: `.corrupt` if the file is damaged or not whole; frames before the damage were given to `body`.
     func read(_ id: SnapshotID, wanting isWanted: (UInt8) -> Bool, _ body: ([UInt8]) throws -> Void) throws
 }

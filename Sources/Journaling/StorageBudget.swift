@@ -45,7 +45,7 @@ package struct StorageBudget: Hashable, Sendable {
 
     /// The part of the reserve that is not for snapshots, in bytes: 64 MiB.
     package static let reportBytes = 67_108_864
-    /// How many of the largest snapshot the reserve has room for: one that is written, and what the log grows by meanwhile.
+    /// How many of the largest snapshot the reserve has room for: one that is written, and the log's growth meanwhile.
     private static let snapshotsReserved = 2
 
     /// The size of the directory.

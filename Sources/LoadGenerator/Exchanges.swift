@@ -7,7 +7,7 @@ package struct Exchange: Hashable, Sendable {
     package var intended: Int64
     /// The number of the operation.
     package var number: Int64
-    /// The number of what it is about: a host, or the value that a targeted push is for.
+    /// The number of its subject: a host, or the value that a targeted push is for.
     package var subject: Int32
     /// How often it was sent again, since a server had not processed it.
     package var resends: Int32 = 0

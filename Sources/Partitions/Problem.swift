@@ -75,7 +75,7 @@ package struct Problem: Error, Hashable, Sendable {
     /// A path that no list of routes has.
     package static let noRoute = Problem(.notFound, "there is no such route; docs/wire.md lists them")
 
-    /// A body that is longer than what a route, or the listener, takes.
+    /// A body that is longer than a route, or the listener, takes.
     package static let bodyTooLong = Problem(
         .tooLarge,
         "the body is too long for this route; docs/limits.md has the limits"

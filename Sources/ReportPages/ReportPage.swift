@@ -51,7 +51,7 @@ package struct ReportPage: Sendable {
         }.joined()
     }
 
-    /// Modules as one. Each has a scope of its own, and what it exports is there for those behind it; the last one exports
+    /// Modules as one. Each has a scope of its own, and its exports are there for those behind it; the last one exports
     /// nothing.
     private static func bundle(_ modules: [String]) -> String {
         modules.map { module in

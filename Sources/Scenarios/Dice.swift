@@ -15,7 +15,7 @@ package struct Dice: Sendable {
     ///
     /// - Parameters:
     ///   - seed: The run's.
-    ///   - role: A number for what they are for.
+    ///   - role: A number for their purpose.
     ///   - number: Which of those.
     package init(seed: UInt64, role: UInt64, number: Int) {
         self.state = Self.mix(Self.mix(seed &+ role &* 0x9E37_79B9_7F4A_7C15) &+ UInt64(number))

@@ -104,7 +104,7 @@ package enum ConfigurationFile {
         return printer.object
     }
 
-    /// One entry of a list, as YAML or JSON: what `freshet config put` sends.
+    /// One entry of a list, as YAML or JSON, as `freshet config put` sends it.
     package static func entry(_ text: String, name: String) throws(ConfigurationFaults) -> JSONValue {
         var yaml = ConfigurationText(text, name: name)
         guard let root = yaml.compose(), yaml.faults.isEmpty else {

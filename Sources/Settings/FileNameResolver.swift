@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// Makes the names of files absolute, and notes them with what they are for.
+/// Makes the names of files absolute, and notes the purpose of each.
 struct FileNameResolver: SettingsVisitor {
     private(set) var files: [ConfigurationFile.NamedFile] = []
     private let places: [String: SettingFault.Place]

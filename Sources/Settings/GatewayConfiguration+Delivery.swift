@@ -171,7 +171,7 @@ extension GatewayConfiguration.Deliveries {
         client.connection.pingWhenIdle = .milliseconds(self.pingIdle.milliseconds)
         client.connection.pingTimeout = .milliseconds(self.pingAnswer.milliseconds)
         client.connection.responseBodyBytesMax = 65_536
-        // The pool bounds what it hands to a connection.
+        // The pool bounds the requests that it hands to a connection.
         client.connection.requestsMax = 1_100_000
         return client
     }

@@ -2,7 +2,7 @@ package import Engine
 package import WidgetModel
 
 extension GatewayConfiguration {
-    /// The bounds of what peers can make the gateway hold. Beyond one is refused with the answer that its comment names.
+    /// The bounds of everything that peers can make the gateway hold. Beyond one is refused with the answer that its comment names.
     package struct Limits: Hashable, Sendable {
         /// Connections of one listener at once. Default 10,000; more are closed as they are accepted.
         package var connectionsMax = 10_000

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-// How the state is written down, and what operators are told.
+// How the state is written down, and how operators watch it.
 
 extension GatewayConfiguration {
     /// When a snapshot is made, and how much is kept.

@@ -84,7 +84,7 @@ extension GatewayConfiguration {
         package var ops = Listener(port: 9443)
         /// Probes: plain HTTP/1.1, health routes only. Default off, 127.0.0.1:9080.
         package var health = Listener(port: 9080, isEnabled: false)
-        /// Whether ``push`` takes what ``manage`` and ``host`` would, in HTTP/2 and HTTP/1.1, and those are not opened. Default
+        /// Whether ``push`` takes the requests of ``manage`` and ``host``, in HTTP/2 and HTTP/1.1, and those are not opened. Default
         /// false.
         package var isMerged = false
 
@@ -212,7 +212,7 @@ extension GatewayConfiguration {
             case connection
             /// Each provider key, over all connections.
             case key
-            /// All keys of a team, over all connections: what Apple's engineers say of its servers.
+            /// All keys of a team, over all connections, as Apple's engineers say of its servers.
             case team
         }
 

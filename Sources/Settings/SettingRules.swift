@@ -14,7 +14,7 @@ enum SettingRules {
         }
     }
 
-    /// Letters, digits, hyphens and dots, with no empty part: what Apple allows in CFBundleIdentifier.
+    /// Letters, digits, hyphens and dots, with no empty part, as Apple allows in CFBundleIdentifier.
     static func isBundleID(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return text.utf8.count <= 255

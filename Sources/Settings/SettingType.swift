@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// How the value of one key is written, and what it may be.
+/// How the value of one key is written, and which values are allowed.
 ///
 /// The configuration file, the environment and the command line all write values as text and share this reading of it.
 package struct SettingType<Value: Sendable>: Sendable {

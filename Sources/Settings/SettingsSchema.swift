@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// Makes a JSON Schema of the configuration, for editors: every key with what the example says of it, what its value has to be, and
+/// Makes a JSON Schema of the configuration, for editors: every key with the example's comment, the type of its value, and
 /// its default.
 struct SettingsSchema: SettingsVisitor {
     /// A section that is open.

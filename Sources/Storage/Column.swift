@@ -4,7 +4,7 @@ public import CKernels
 // access into other targets, nor specialise generic code that they cannot see.
 
 /// A growing array of plain values that grows without being copied once it is large: an `Array` of forty megabytes
-/// would stop everything for ten milliseconds each time it doubles, and hold twice what it needs.
+/// would stop everything for ten milliseconds each time it doubles, and hold twice the memory that it needs.
 ///
 /// It owns its memory and is copied by ``duplicate()`` alone.
 @frozen @safe public struct Column<Element: BitwiseCopyable>: ~Copyable {

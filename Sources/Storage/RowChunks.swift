@@ -1,6 +1,6 @@
 public import CKernels
 
-/// Rows that only ever become more, in chunks that never move: a table that grows copies nothing of what it holds.
+/// Rows that only ever become more, in chunks that never move: a table that grows copies none of its rows.
 ///
 /// Doubling one array of a million rows stops the partition for tens of milliseconds and touches each page anew. Here a
 /// new chunk is all that it takes. Rows may hold references, unlike those of a ``Column``. Appending and reading are O(1).

@@ -12,7 +12,7 @@ extension TLSSession {
         try unsafe plaintext.withUnsafeBytes { (bytes) throws(TLSError) in unsafe try self.write(bytes) }
     }
 
-    /// Appends plaintext to what `output` already holds, as far as it has room. Precondition: it has some.
+    /// Appends plaintext to `output`, as far as it has room. Precondition: it has some.
     package func readPlaintext(into output: inout OutputSpan<UInt8>) throws(TLSError) -> TLSProgress {
         // Sound: the free part lies behind the initialized one, and only bytes that were written are counted.
         try unsafe output.withUnsafeMutableBufferPointer { (buffer, count) throws(TLSError) in

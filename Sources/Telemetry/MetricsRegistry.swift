@@ -3,7 +3,7 @@ import Synchronization
 
 /// The metrics that libraries and the gateway itself report through swift-metrics, kept for the next scrape.
 ///
-/// Names and labels are made into what Prometheus allows: counters end with `_total`, timers with `_seconds`. A name has one
+/// Names and labels are changed to those that Prometheus allows: counters end with `_total`, timers with `_seconds`. A name has one
 /// kind, the first that is asked for; a second kind, and series beyond the limit, are counted and go nowhere. Series that are
 /// destroyed stay: a counter that vanished could not be told from one that was reset.
 package final class MetricsRegistry: MetricsFactory {

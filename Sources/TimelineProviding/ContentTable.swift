@@ -23,7 +23,7 @@ package struct ContentTable: ~Copyable, Sendable {
     package struct Change: Hashable, Sendable {
         /// The records of timelines that are not needed any more: the one before, and those that had to make room.
         package let released: [UInt64]
-        /// The entry to show now; nil if it has none, or its content is what the instance shows already.
+        /// The entry to show now; nil if it has none, or the instance shows its content already.
         package let shows: Due?
     }
 
@@ -107,7 +107,7 @@ package struct ContentTable: ~Copyable, Sendable {
     }
 
     /// The entries whose dates have come, in the order of dates and then of places; of each instance the newest alone, and
-    /// none whose content is what the instance shows already.
+    /// none whose content the instance shows already.
     package mutating func due(upTo now: Instant) -> [Due] {
         var due: [Due] = []
         for slot in self.wheel.takeDue(upTo: now) {

@@ -4,7 +4,7 @@ package import WidgetModel
 
 /// A timeline with its content, as a provider gave it for one reload of an instance.
 package struct StoredTimeline: Hashable, Sendable {
-    /// One entry and what the host draws for it.
+    /// One entry and the content that the host draws for it.
     package struct Entry: Hashable, Sendable {
         package let date: Instant
         package let relevance: EntryRelevance?
@@ -22,7 +22,7 @@ package struct StoredTimeline: Hashable, Sendable {
     package let address: InstanceAddress
     package let kind: WidgetKind
     package let family: WidgetFamily
-    /// The state of the content: what the engine has as the timeline's digest.
+    /// The state of the content; for the engine it is the timeline's digest.
     package let digest: [UInt8]
     /// Sorted by date; of two at one date the one that the provider listed later comes later, and is shown.
     package let entries: [Entry]

@@ -1,6 +1,6 @@
 package import WidgetModel
 
-/// The bytes of a finding: a tag, and what the case says.
+/// The bytes of a finding: a tag, and the case's values.
 extension TimelineFinding: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         switch self {

@@ -2,9 +2,9 @@ import Glibc
 package import Journaling
 import Synchronization
 
-/// A thread of a journal's own: what it does blocks on a disk or on brokers, which neither an event loop nor a shared pool may.
+/// A thread of a journal's own: its work blocks on a disk or on brokers, which neither an event loop nor a shared pool may.
 ///
-/// The system keeps what it has of a thread until that is joined or detached: one that is dropped unjoined is detached.
+/// The system keeps a thread's memory until that is joined or detached: one that is dropped unjoined is detached.
 @safe
 package final class WorkerThread: Sendable {
     private let thread: pthread_t

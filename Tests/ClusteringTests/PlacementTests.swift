@@ -107,7 +107,7 @@ import WidgetModel
         #expect(node.refusal == nil)
     }
 
-    @Test func `nothing moves while the brokers take no claims, and nothing while nobody hears anybody`() throws {
+    @Test func `nothing moves while the brokers take no claims, and nothing while no node hears another`() throws {
         var cluster = Self.cluster(3)
         cluster.faults.failedRequests = 100
         cluster.run(milliseconds: 20_000)

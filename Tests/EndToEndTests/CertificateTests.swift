@@ -85,7 +85,7 @@ import Testing
         let listed = try await self.client("listed", in: folder, ["--topic", TestGateway.topic])
         let other = try await self.client("other", in: folder, ["--topic", TestGateway.topic])
         let list = "\(folder)/revoked.txt"
-        try "# nobody yet\n".write(toFile: list, atomically: true, encoding: .utf8)
+        try "# empty so far\n".write(toFile: list, atomically: true, encoding: .utf8)
         let gateway = try await TestGateway.start(
             in: folder,
             extra: "clientCertificates: {unnamed: topics, revocationList: revoked.txt}",
@@ -119,7 +119,7 @@ import Testing
             ["ca", "-gencrl", "-crldays", "9", "-config", configuration, "-out", "\(folder)/second.crl"] + authority
         )
         try #require(list.status == 0, "\(list.errors)")
-        try "# nobody yet\n".write(toFile: "\(folder)/revoked.pem", atomically: true, encoding: .utf8)
+        try "# empty so far\n".write(toFile: "\(folder)/revoked.pem", atomically: true, encoding: .utf8)
         let gateway = try await TestGateway.start(
             in: folder,
             extra: "clientCertificates: {unnamed: topics, revocationList: revoked.pem}",

@@ -24,7 +24,7 @@ import Testing
         let boss = try await self.client("boss", in: folder)
         let stranger = try await self.client("stranger", in: folder)
         let list = "\(folder)/revoked.txt"
-        try "# nobody yet\n".write(toFile: list, atomically: true, encoding: .utf8)
+        try "# empty so far\n".write(toFile: list, atomically: true, encoding: .utf8)
         let gateway = try await TestGateway.start(
             in: folder,
             extra: """

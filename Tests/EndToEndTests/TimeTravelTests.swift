@@ -39,7 +39,7 @@ import Testing
         // Provider tokens are judged by real time: this one would be more than an hour old.
         #expect(try await Self.advance(gateway, #"{"advance":86400}"#).status == 200)
         let third = try await Self.push(sender)
-        #expect(try await Self.outcomes(gateway, sender, second) == [.failed: 1], "nobody acknowledged it for a day")
+        #expect(try await Self.outcomes(gateway, sender, second) == [.failed: 1], "no host acknowledged it for a day")
         #expect(try await Self.outcomes(gateway, sender, third) == [.issued: 1])
         let folder = "\(gateway.folder)/data"
         #expect(!FileManager.default.fileExists(atPath: folder), "nothing is written")

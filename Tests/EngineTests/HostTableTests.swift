@@ -103,7 +103,7 @@ import WidgetModel
         #expect(hosts.find(HostKey("tablet")) == second)
     }
 
-    @Test func `names are those of the moment, whoever goes and whose number is used again`() {
+    @Test func `names are those of the moment, also where hosts go and their numbers are used again`() {
         var hosts = HostTable(seed: 4)
         let padding = String(repeating: "x", count: 100)
         var numbers: [String: HostNumber] = [:]

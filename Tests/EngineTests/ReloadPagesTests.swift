@@ -71,7 +71,7 @@ import WidgetModel
         #expect(rest.reloads.count == 4)
     }
 
-    @Test func `an app that nobody knows has no reloads`() {
+    @Test func `an unknown app has no reloads`() {
         let page = ReloadsQuestion(.app(BundleID("com.example.other"))).answer(from: Self.scene(hosts: 1).engine)
         #expect(page.reloads == [] && page.next == nil)
     }

@@ -135,7 +135,7 @@ import WidgetModel
         #expect(scene.engine.stats().reloadsExempt[Int(Exemption.developerMode.rawValue)] == 61)
     }
 
-    @Test func `what nobody acknowledges in time has failed, and its charge is kept`() {
+    @Test func `a reload that is not acknowledged in time has failed, and its charge is kept`() {
         var scene = Self.phone()
         let push = scene.push(to: "phone", expiration: scene.now.seconds + 600)
         scene.pass(.minutes(10))

@@ -25,7 +25,7 @@ import WidgetModel
         #expect(counts == [[5, 0, 7, 2, 1, 3, 1]])
     }
 
-    @Test func `what the system or the app wants is on nobody's account`() {
+    @Test func `reloads that the system or the app wants are on no sender's account`() {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))

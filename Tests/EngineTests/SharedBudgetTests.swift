@@ -67,7 +67,7 @@ import WidgetModel
     }
 
     /// One waits for its turn in the new window when it comes to share a budget that its neighbour has just used.
-    @Test func `nobody reloads before all have come to share the budget`() {
+    @Test func `no widget reloads before all have come to share the budget`() {
         var policy = Self.policy(4, scope: .instance)
         policy.window = .fixed(length: .hours(1), anchor: .utc)
         policy.burstDivisor = 2

@@ -168,7 +168,7 @@ import WidgetModel
         #expect(answer == .appReload(matched: 3))
         #expect(scene.tokenPushes.count == 1)
         #expect(Self.names(scene.tokenPushes.first) == ["w1", "w2", "w3"])
-        #expect(scene.engine.senders() == [], "on nobody's account")
+        #expect(scene.engine.senders() == [], "on no sender's account")
     }
 
     @Test func `a control is alone with its token`() throws {

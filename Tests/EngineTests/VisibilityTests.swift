@@ -36,7 +36,7 @@ import WidgetModel
         #expect(Self.budget(scene)?.allowance == 40)
     }
 
-    @Test func `a widget that is looked at all the time gets more, one that nobody sees less`() {
+    @Test func `a widget that is looked at all the time gets more, one that is never seen less`() {
         var scene = Self.scene()
         Self.live(&scene, days: 30, looks: 20)
         #expect(Self.budget(scene)?.allowance == 69)

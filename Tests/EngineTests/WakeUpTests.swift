@@ -23,7 +23,7 @@ import WidgetModel
     }
 
     @Test(arguments: [HostDelivery.stream, .apns])
-    func `a push that joins what waits wakes nobody for what has just expired`(delivery: HostDelivery) {
+    func `a push that joins waiting ones wakes no host for pushes that have just expired`(delivery: HostDelivery) {
         var scene = Self.scene(delivery)
         let due = scene.now + .minutes(60) + .milliseconds(300)
         let push = scene.push(to: "phone", .low)
@@ -32,7 +32,7 @@ import WidgetModel
     }
 
     @Test(arguments: [HostDelivery.stream, .apns])
-    func `a push that ends at once wakes nobody for what has just expired`(delivery: HostDelivery) {
+    func `a push that ends at once wakes no host for pushes that have just expired`(delivery: HostDelivery) {
         var scene = Self.scene(delivery, isPaused: true)
         let due = scene.now + .minutes(60) + .milliseconds(300)
         let push = scene.push(to: "phone", expiration: 0)
@@ -41,7 +41,7 @@ import WidgetModel
     }
 
     @Test(arguments: [HostDelivery.stream, .apns])
-    func `a push whose content is shown wakes nobody for what has just expired`(delivery: HostDelivery) {
+    func `a push whose content is shown wakes no host for pushes that have just expired`(delivery: HostDelivery) {
         var scene = Scene()
         scene.settle("phone", delivery: delivery, [Self.widget])
         scene.push(to: "phone", digest: "1-0")

@@ -87,7 +87,7 @@ import WidgetModel
         return owner
     }
 
-    @Test func `whoever is told something may ask the owner, from each sink and each answer`() async throws {
+    @Test func `a callback may ask the owner, from each sink and each answer`() async throws {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: 1, clock: { time.wall })
         let caller = Caller()
@@ -128,7 +128,7 @@ import WidgetModel
         await caller.answered(["failed", "an answer that fails"])
     }
 
-    @Test func `so may whoever is told of the hosts of a snapshot and of a replay`() async throws {
+    @Test func `so may a callback with the hosts of a snapshot or of a replay`() async throws {
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(snapshots: store)
         let snapshotter = Snapshotter(

@@ -31,7 +31,7 @@ import WidgetModel
         return taken
     }
 
-    @Test func `an answer reaches whoever waits for it`() async throws {
+    @Test func `an answer reaches the caller that waits for it`() async throws {
         let scene = try await OwnerScene.started()
         #expect(try await scene.register("a", instances: 3) == .registered(RegistrationCounts(added: 3)))
         #expect(
@@ -82,7 +82,7 @@ import WidgetModel
         #expect(try scene.outputs().flatMap { $0 } == reloads)
     }
 
-    @Test func `a fenced output stops the partition and whoever waits is told`() async throws {
+    @Test func `a fenced output stops the partition, and waiting callers are told`() async throws {
         let scene = try await OwnerScene.started()
         let owner = scene.owners[0]
         let waiter = owner.loop.makePromise(of: RecordAnswer.Result.self)

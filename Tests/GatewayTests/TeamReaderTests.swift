@@ -343,7 +343,7 @@ import WidgetModel
 
     // MARK: Access
 
-    @Test func `a key that does not read, another's signature and other tokens let nobody in`() async throws {
+    @Test func `a key that does not read, another's signature and other tokens open nothing`() async throws {
         let scene = try await Self.scene()
         let now = scene.operators.scene.time.wall
         let stranger = try TestKey(Names.own.key)

@@ -112,7 +112,7 @@ import WidgetModel
         #expect(try ask(["anything-but": "a"]) == [3, 5])
     }
 
-    @Test func `tags exist even where nobody has one, and may come late`() throws {
+    @Test func `tags exist even where no row has one, and may come late`() throws {
         var index = IntentIndex()
         func ask(_ leaf: JSONValue) throws -> [UInt32] {
             index.ask(Self.app, Self.kind, try MatchPattern.parse(["$tags": leaf]), 4).sorted()

@@ -38,7 +38,7 @@ import WidgetModel
         #expect(sums[0] == sums[1])
     }
 
-    @Test func `goals are on the widgets within seconds, and nobody starves on a sports night`() throws {
+    @Test func `goals are on the widgets within seconds, and no widget starves on a sports night`() throws {
         let report = Scenarios.report(try Scenarios.small("sports-night", days: 3))
         #expect((report.staleness.percentile(50) ?? .max) <= 10)
         #expect(report.measures.engine.outcomes[.deferred] == 0)

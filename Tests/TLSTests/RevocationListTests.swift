@@ -151,7 +151,7 @@ import Testing
 
     @Test func `an empty list revokes nothing`() throws {
         #expect(try RevocationList(.text("")) == RevocationList())
-        #expect(try RevocationList(.text("# nobody yet\n")).count == 0)
+        #expect(try RevocationList(.text("# empty so far\n")).count == 0)
     }
 
     @Test func `a line that is no fingerprint is named`() throws {

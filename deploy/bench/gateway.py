@@ -51,7 +51,7 @@ class Gateway:
         (self.folder / "freshet.yaml").write_text(CONFIGURATION + settings)
         self.program = program
         self.minted: tuple[float, str] | None = None
-        # A file, since nobody reads a pipe, and a full one would hold it up.
+        # A file, since a pipe would not be read, and a full one would hold it up.
         with open(self.folder / "gateway.log", "w") as log:
             self.process = subprocess.Popen(
                 [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=log,

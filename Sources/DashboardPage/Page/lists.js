@@ -11,7 +11,7 @@ const pagesOften = 4;
 /// A list, searched until it has so many rows or has ended; `More` looks for as many again.
 ///
 /// - `where(cursor, limit)`: the address of a page; `member`: where its rows are.
-/// - `nothing`: what an empty list says, once all of it was looked through.
+/// - `nothing`: the text of an empty list, once all of it was looked through.
 export function searched(context, { caption, columns, member, where, nothing }) {
   const found = table(caption, columns, nothing);
   const note = h("p", { class: "soft listed", role: "status" });
@@ -55,7 +55,7 @@ export function searched(context, { caption, columns, member, where, nothing }) 
 }
 
 /// Choices that a list is filtered by: `{ name, label, options, known }`. Each takes effect at once; `known(answer)` gives more options
-/// from what the gateway has.
+/// from the gateway's answer.
 export function filters(context, view, all) {
   const inputs = all.map(({ name, label, options = [["", "Any"]], known }) => {
     const value = context.query[name] ?? "";

@@ -42,7 +42,7 @@ package final class ContentStore: Sendable {
 
     package var nextDue: Instant? { self.state.withLock { $0.table.nextDue } }
 
-    /// Reads what an earlier process has left. Blocks.
+    /// Reads the content that an earlier process has left. Blocks.
     package func load(at now: Instant) throws(JournalError) {
         var damaged = 0
         try self.archive.readAll { record in
@@ -105,7 +105,7 @@ package final class ContentStore: Sendable {
         }
     }
 
-    /// Forgets what an instance showed before it was added anew: it shows a placeholder now, so that the same content is
+    /// Forgets the content of an instance from before it was added anew: it shows a placeholder now, so that the same content is
     /// news to it again.
     ///
     /// - Parameters:

@@ -123,7 +123,7 @@ package final class Gallery: Sendable {
         }
     }
 
-    /// Asks the provider and keeps what it says.
+    /// Asks the provider and keeps its answer.
     ///
     /// - Parameter number: The request's.
     private func ask(

@@ -237,7 +237,7 @@ package actor TimelineFetcher {
         return self.planner.wakesAt(self.services.clock.now())
     }
 
-    /// A provider calls back with what it said it would.
+    /// A provider calls back, as it said it would.
     ///
     /// - Returns: How many instances were waited for, and how many ids were not waited for.
     package func callBack(_ body: JSONValue) async throws(Problem) -> (taken: Int, unknown: Int) {

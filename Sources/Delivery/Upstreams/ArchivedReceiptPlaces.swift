@@ -7,7 +7,7 @@ import WidgetModel
 
 /// How far senders were told, in an archive beside the log: one record, written anew each time.
 ///
-/// It may be lost: then senders are told from what completes next.
+/// It may be lost: then senders are told from the next completed push on.
 struct ArchivedReceiptPlaces: ReceiptPlaces {
     private let archive: any RecordArchive
     private let logger: Logger

@@ -9,7 +9,7 @@ struct DueTimer {
     ///
     /// - Parameter wake: Is to call ``fired()`` first.
     mutating func set(_ next: Instant?, now: Instant, _ wake: @escaping @Sendable () async -> Void) {
-        // A clock that is set forward passes what is due, and the task sleeps on.
+        // A clock that is set forward passes due times, and the task sleeps on.
         guard let next, next < self.due || self.due <= now else { return }
         self.task?.cancel()
         self.due = next

@@ -54,7 +54,7 @@ package actor ReceiptSender {
         self.machine = ReceiptMachine(partitions: log.partitions, settings.receipts)
     }
 
-    /// Goes on where it was before a start. Where senders are told for the first time, they are told of what completes from here on:
+    /// Goes on where it was before a start. Where senders are told for the first time, they are told of pushes that complete from here on:
     /// no push is to be taken before.
     package func begin() async {
         for partition in self.log.partitionIDs where self.log.isPresent(partition) { await self.takeUp(partition) }

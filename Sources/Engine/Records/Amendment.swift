@@ -23,7 +23,7 @@ package struct Amendment: Hashable, Sendable {
         case put(String)
         /// There is no such entry from now on.
         case end
-        /// The entry is what the configuration file says, again.
+        /// The entry of the configuration file is in force again.
         case revert
     }
 

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// A push record as places in the log's bytes: what applying a push needs, without a String or an array of its own.
+/// A push record as places in the log's bytes, so that a push is applied without a String or an array of its own.
 ///
 /// Reads everything but the pattern and the attributes, which follow at the reader's offset if ``Flags/pattern`` and
 /// ``Flags/attributes`` are set.

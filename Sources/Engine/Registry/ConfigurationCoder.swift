@@ -17,7 +17,7 @@ struct ConfigurationCoder: ~Copyable, Sendable {
     /// The code of a numbered text begins with a byte that no value begins with: this and the upper half of its number.
     private static let numbered: UInt8 = 1 << 7
 
-    /// The names of parameters, of which there are few, and the number of each. As texts, names are what their bytes are.
+    /// The names of parameters, of which there are few, and the number of each. Names are compared by their bytes.
     private var names: [String] = []
     private var numbers: [UTF8Text: Int] = [:]
     /// By the names' numbers.

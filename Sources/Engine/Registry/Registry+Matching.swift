@@ -3,7 +3,7 @@ import WidgetModel
 
 /// The intent index: which instances a push to an app is about.
 extension Registry {
-    /// Says what a kind's configurations may have.
+    /// Declares the parameters that a kind's configurations may have.
     mutating func declare(_ schema: KindSchema, app: BundleID) { self.index.declare(schema, app: app) }
 
     /// Gives the index an instance with its configuration, or the changes to one.

@@ -1,7 +1,7 @@
 import Timelines
 package import WidgetModel
 
-/// The bytes of an answer to a record: a tag, and what the case says.
+/// The bytes of an answer to a record: a tag, and the case's values.
 extension RecordAnswer.Result: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         switch self {

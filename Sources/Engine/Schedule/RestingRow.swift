@@ -10,7 +10,7 @@ struct RestingRow: Sendable {
     var lastDecision = Ledger.noDecision
     /// That of its ``ActiveRow``.
     var active = ActiveTable.rest
-    /// The start of the window that was opened last, in minutes, and what it allows; see ``Engine/openWindow(of:)``.
+    /// The start of the window that was opened last, in minutes, and its allowance; see ``Engine/openWindow(of:)``.
     var windowMinute: UInt32 = 0
     /// The minute at which the host's windows start under the kind's policy.
     var anchor: UInt32 = 0

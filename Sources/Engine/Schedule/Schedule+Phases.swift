@@ -24,7 +24,7 @@ extension Schedule {
         }
     }
 
-    /// Ends a transition: counts an active instance as what it is now, and brings it to rest if nothing waits for it any more and
+    /// Ends a transition: counts an active instance by its present state, and brings it to rest if nothing waits for it any more and
     /// no reload is outstanding.
     ///
     /// - Parameters:

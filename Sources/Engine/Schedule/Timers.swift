@@ -36,7 +36,7 @@ struct Timers<Tag>: ~Copyable, Sendable {
     @inline(__always)
     func armed(_ number: Number<Tag>) -> Instant? { self.wheel.armed(number.raw) }
 
-    /// Fetches what arming a row's timer will need.
+    /// Fetches the memory that arming a row's timer will need.
     @inline(__always)
     func prefetch(_ number: Number<Tag>) { self.wheel.prefetch(number.raw) }
 

@@ -67,7 +67,7 @@ extension SnapshotHead {
     /// For how many rows of a table room is made beforehand.
     func expectedRows(_ table: Int) -> Int { min(Int(self.ends[table]), Self.expectedMax) }
 
-    /// Refuses what this program does not read.
+    /// Refuses versions that this program does not read.
     ///
     /// - Parameter rules: By which it goes on; nil for any, where it may be a state that other rules led to.
     func checkVersions(rules: Int?) throws(SnapshotError) {

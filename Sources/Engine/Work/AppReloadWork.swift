@@ -58,7 +58,7 @@ struct AppReloadWork: Sendable {
         }
     }
 
-    /// Goes on with what the phase kept.
+    /// Goes on from the state that the phase kept.
     fileprivate mutating func enter(_ phase: Phase) {
         self.phase = phase
         self.instances = self.kept

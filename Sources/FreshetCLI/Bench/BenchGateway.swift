@@ -25,7 +25,7 @@ final class BenchGateway: Sendable {
 
     /// Starts it and waits until it is ready.
     ///
-    /// - Throws: ``LoadError`` with what it said if it does not start.
+    /// - Throws: ``LoadError`` with its output if it does not start.
     static func start(_ scenario: LoadScenario, provider: PlayedProvider?) async throws -> BenchGateway {
         let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -104,7 +104,7 @@ final class BenchGateway: Sendable {
 
     /// Ends it as `systemctl restart` does, and starts it again with the same data and ports.
     ///
-    /// - Throws: ``LoadError`` with what it said if it does not come back.
+    /// - Throws: ``LoadError`` with its output if it does not come back.
     func restart() async throws {
         self.end()
         let process = try Self.launch(in: self.folder)

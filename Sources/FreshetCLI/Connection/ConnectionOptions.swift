@@ -76,7 +76,7 @@ extension GatewayAccess {
 
     /// A connection, closed again whatever happens. Why there is none, or it broke, goes to standard error.
     ///
-    /// - Throws: Exit code 1 if there is none or it broke, and what `body` throws.
+    /// - Throws: Exit code 1 if there is none or it broke; the errors of `body`.
     func withConnection<Result: Sendable>(
         _ body: (HTTP2ClientConnection) async throws -> Result
     ) async throws -> Result {

@@ -3,7 +3,7 @@ import Foundation
 import Scenarios
 import WidgetModel
 
-/// The file of contexts: gateways with a name, and what it takes to talk to each.
+/// The file of contexts: the names of gateways, and how to talk to each.
 struct ContextFile: Hashable, Sendable {
     /// One gateway.
     struct Context: Hashable, Sendable {

@@ -48,8 +48,8 @@ struct CredentialOptions: ParsableArguments {
 
 /// Tokens in files.
 enum TokenText {
-    /// The token on the first line that is neither empty nor a comment, as in `ops.tokensFile`: behind it may stand what it is
-    /// for.
+    /// The token on the first line that is neither empty nor a comment, as in `ops.tokensFile`: behind it may stand its
+    /// purpose.
     ///
     /// - Parameter file: A path; - for standard input.
     /// - Throws: Exit code 64, if there is none.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPTransport
 
-/// Where a gateway is, and what it is shown: as options, variables and contexts say together, the first of them first.
+/// A gateway's address and the credential for it, as options, variables and contexts say together, the first of them first.
 ///
 /// A context is of one gateway. It counts only where it says which one is talked to, so that no token or key of it is shown to
 /// another.

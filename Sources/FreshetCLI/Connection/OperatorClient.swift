@@ -14,7 +14,7 @@ extension OperatorOptions {
 
     /// Asks a gateway, and closes the connection. Why there is no answer goes to standard error.
     ///
-    /// - Throws: Exit code 1 if the gateway does not answer, 2 if it refused; and what `question` throws beside that.
+    /// - Throws: Exit code 1 if the gateway does not answer, 2 if it refused; and the other errors of `question`.
     func ask<Answer>(_ question: (OperatorClient) async throws -> Answer) async throws -> Answer {
         let client = try self.client()
         do {

@@ -20,7 +20,7 @@ struct OperatorOptions: ParsableArguments {
     )
     var directory: String?
 
-    /// Where the gateway is and what it is shown.
+    /// The gateway's address and the credential for it.
     func access() throws -> GatewayAccess {
         try self.connection.access(.ops, [.tokenFile: self.tokenFile, .dataDirectory: self.directory])
     }

@@ -10,7 +10,7 @@ import Partitions
 import Settings
 import WidgetModel
 
-/// Reads of this machine what a configuration needs of it. Nothing is judged here.
+/// Reads the facts about this machine that a configuration depends on. Nothing is judged here.
 enum MachineReading {
     // MARK: Ports
 

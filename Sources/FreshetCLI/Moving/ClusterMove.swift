@@ -26,7 +26,7 @@ struct ClusterMove {
 
     private var brokers: JetStreamJournal.Configuration { .init(self.place, self.configuration) }
 
-    /// Removes what a move to the brokers has left that was not finished.
+    /// Removes the rest of an unfinished move to the brokers.
     func discard() throws -> MoveReport {
         let isAny = try JetStreamSuccessor(self.brokers).discard()
         let what = isAny ? "removed the rest of an unfinished move" : "there is nothing to remove"

@@ -30,7 +30,7 @@ struct EntryPlace: ParsableArguments {
         return "/v1/\(self.entry)\(part ?? "")"
     }
 
-    /// Where what the file says is taken back to.
+    /// Where the change is reverted, so that the file's entry is in force again.
     var amendmentPath: String { "/v1/config/amendments/\(self.entry)" }
 
     /// For people: `the key F6G7H8J9K0 of the team A1B2C3D4E5`.
@@ -41,7 +41,7 @@ struct EntryPlace: ParsableArguments {
     }
 }
 
-/// A verb that changes a team or an app: it shows what would change, asks, and then changes what it has shown and nothing else.
+/// A verb that changes a team or an app: it shows the changes, asks, and then makes these changes and no others.
 protocol EntryChange: AsyncParsableCommand {
     var gateway: OperatorOptions { get }
     var answer: AnswerOptions { get }

@@ -30,7 +30,7 @@ struct Screen: Sendable {
     }
 }
 
-/// A text, and what its colour says.
+/// A text, and the meaning of its colour.
 struct Cell: Hashable, Sendable, ExpressibleByStringInterpolation {
     enum Style: Hashable, Sendable {
         case plain, title, good, warning, bad

@@ -14,7 +14,7 @@ import WidgetModel
 /// deliveries, tokens of timeline providers and, when it is asked to, the configuration of apps, teams, client certificates and operators.
 final class GatewayReload: Sendable {
     /// The keys that seal session tickets live so long at most: a new context is made with new ones. TLS 1.2 has no forward
-    /// secrecy for what a ticket resumes, against a thief of the key.
+    /// secrecy for the sessions that a ticket resumes, against a thief of the key.
     static let ticketKeysMax = Interval.hours(12)
 
     private let certificates: ServerCertificates
@@ -162,7 +162,7 @@ final class GatewayReload: Sendable {
         numbers.add(merged.apps.map(\.bundleID))
         // First, so that a file which is no longer named is not asked for.
         self.keyed.set((merged, numbers))
-        // Apps come before who may push to them, so that no sender is told of one that is not there.
+        // Apps come before the keys that may push to them, so that no sender is told of one that is not there.
         self.tables.directory.serve(numbers.apps)
         self.tables.apps.use(merged, numbers)
         do throws(OperatorTokenFile.Fault) {

@@ -2,7 +2,7 @@ import HTTP2
 import NIOCore
 import TLS
 
-/// The one channel handler of a client's connection: TLS and HTTP/2. It carries out what ``HTTP2ClientMachine`` decides.
+/// The one channel handler of a client's connection: TLS and HTTP/2. It carries out the decisions of ``HTTP2ClientMachine``.
 final class HTTP2ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -36,7 +36,7 @@ struct HTTP2ClientMachine<Request> {
         }
     }
 
-    /// Whether the server has not said yet what it takes: there is a deadline for that.
+    /// Whether the server has not sent its settings yet: there is a deadline for that.
     var isAwaited: Bool { self.state == .handshaking || self.state == .settling }
 
     /// Whether the server has to show from time to time that it is there.
@@ -62,7 +62,7 @@ struct HTTP2ClientMachine<Request> {
         return true
     }
 
-    /// The server said what it takes.
+    /// The server has sent its settings.
     ///
     /// - Returns: Whether the connection becomes ready by it.
     mutating func settled(streamsMax: Int) -> Bool {

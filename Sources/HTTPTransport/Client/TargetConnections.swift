@@ -1,7 +1,7 @@
 import NIOCore
 import TLS
 
-/// One target's connections and requests, on one event loop: does what ``ConnectionPool`` decides.
+/// One target's connections and requests, on one event loop, by the decisions of ``ConnectionPool``.
 final class TargetConnections {
     typealias Completion = @Sendable (Result<HTTPClientResponse, HTTPTransportError>) -> Void
 

@@ -157,7 +157,7 @@ package struct InstanceReplay: ~Copyable {
         _ index: Int,
         _ entry: LogEntry
     ) throws(EngineError) {
-        // Timers first and by themselves: what they do is not the record's doing.
+        // Timers first and by themselves: their effects are not the record's.
         if self.nextTimer <= max(self.engine.time, entry.logTime).milliseconds { try self.pass(to: entry) }
         let record: Record
         do throws(ByteFault) {

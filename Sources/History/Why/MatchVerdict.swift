@@ -4,7 +4,7 @@ package import WidgetModel
 
 /// Whether a push is for one widget instance, condition by condition.
 ///
-/// Says in words what the engine decides in numbers; the engine's word counts, and tests hold this to it.
+/// Says the engine's verdict in words; the engine's own verdict counts, and tests hold this to it.
 package struct MatchVerdict: Hashable, Sendable {
     package struct Condition: Hashable, Sendable {
         /// The subject: `app`, `kind`, `token`, `pushEnabled`, a parameter, `$family`, `when.health`, `$or`.

@@ -5,12 +5,12 @@ package import Serving
 import Synchronization
 package import WidgetModel
 
-/// Which host a push token stands for: what the gateway must know before a push can be logged.
+/// Which host a push token stands for: the gateway must know it before it can log a push.
 ///
 /// A token may have been one host's and now be another's, in another partition: each partition's word on it is kept, and
 /// a binding outweighs a removal, in whichever order the partitions speak.
 ///
-/// Filled by the partitions' owners from what their engines applied, read by every event loop. In shards, each behind a
+/// Filled by the partitions' owners from the entries that their engines applied, read by every event loop. In shards, each behind a
 /// lock that is held for a look-up of some tens of nanoseconds.
 package final class HostDirectory: TokenDirectory {
     /// So many that event loops rarely want the same at once.

@@ -5,7 +5,7 @@ import Serving
 import Storage
 import WidgetModel
 
-/// The tokens of one shard of a ``HostDirectory``: a row for what one partition says of one token.
+/// The tokens of one shard of a ``HostDirectory``: a row for one partition's word on one token.
 ///
 /// Rows and the bytes of their tokens and ids lie in two arrays: a look-up reads three places, and refers to nothing
 /// that would have to be counted.
@@ -181,7 +181,7 @@ extension HostDirectoryShard {
         self.text.reserveCapacity(count * Self.usualTextBytes)
     }
 
-    /// A partition's newest word on a token, in place of the one before: what it is bound to.
+    /// A partition's newest word on a token, in place of the one before: the token's binding.
     mutating func bind(_ token: DeviceToken, _ hash: UInt64, to entry: TokenBinding) {
         let app = self.number(of: entry.app)
         self.note(token, hash, entry.partition, app: app, removed: nil, host: entry.host.id, instance: entry.instance)

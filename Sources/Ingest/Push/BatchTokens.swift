@@ -33,7 +33,7 @@ package struct BatchTokens: Sendable {
     /// None are read yet.
     package init() {}
 
-    /// Reads the tokens of a batch, and fetches what the directory knows of them. O(requests).
+    /// Reads the tokens of a batch, and fetches the directory's entries for them. O(requests).
     package mutating func read(_ batch: borrowing RequestBatch, _ directory: HostDirectory) {
         let bytes = batch.bytes.span
         self.count = batch.requests.count

@@ -51,7 +51,7 @@ struct BulkLine {
 }
 
 extension RequestBatch {
-    /// Adds what a line asks for, as a request of its own.
+    /// Adds the push of a line, as a request of its own.
     ///
     /// - Parameters:
     ///   - number: The line's number, in the place of a stream's.

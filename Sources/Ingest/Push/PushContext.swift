@@ -94,7 +94,7 @@ package struct PushContext: ~Copyable, ~Escapable {
     /// The length of the body; `.max` if there was more of it than the listener takes.
     var bodyBytes: Int { self.request.flags.contains(.bodyTooLarge) ? .max : self.request.body.indices.count }
 
-    /// A part of the head, for what outlives the request.
+    /// A part of the head, for values that outlive the request.
     func copy(of range: APNSWire.ByteRange) -> [UInt8] { Array(copying: self.bytes.extracting(range.bounds)) }
 
     /// The bytes at a place, as text; for paths that are not hot.

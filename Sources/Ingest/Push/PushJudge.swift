@@ -10,7 +10,7 @@ import WidgetModel
 /// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
 /// destination of its record.
 ///
-/// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
+/// One per event loop. Knows no socket and no clock; it changes only the cache of verified tokens and the binding of
 /// the connection.
 package struct PushJudge: ~Copyable {
     /// The apps that are served; this loop's own copy, as ``bounds`` is.
@@ -113,7 +113,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    /// Judges a push whose body has not come: its method, path and credentials, but not what its connection carried before, of
+    /// Judges a push whose body has not come: its method, path and credentials, but not the earlier requests of its connection, of
     /// which nothing is remembered either.
     ///
     /// - Returns: How long its body may be.

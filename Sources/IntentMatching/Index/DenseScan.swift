@@ -75,7 +75,7 @@ struct DenseScan {
     /// A condition on arrays of a block's rows; on plain codes it is 1.
     private static let arrayWork = 256
 
-    /// The step that is next, and what the steps before have left.
+    /// The step that is next, and the results of the steps before.
     private var step = 0
     private var stack: [[UInt64]] = []
     /// The bits of the rows that passed, once a block is finished.

@@ -6,7 +6,7 @@ struct FieldCodes: Sendable {
     var elements: [UInt32] = []
     /// Whether the value is an array of no or several elements. One of a single element is that element.
     var isArray = false
-    /// Whether this is what the row has already, and not counted as used once more.
+    /// Whether the row has this already, and not counted as used once more.
     var isKept = false
 
     /// Makes it "absent", its memory kept.

@@ -2,7 +2,7 @@ import Storage
 
 /// For each code of a field the rows that have it, ascending; rows come and go one by one.
 ///
-/// A list of one row is held in its head, which is what a parameter with a value of its own for each user needs. Up to
+/// A list of one row is held in its head, as suits a parameter with a value of its own for each user. Up to
 /// ``shortMax`` rows are a sorted block of a pool. Longer lists are cut by the upper bits of the row into containers of
 /// 65,536 rows each, see ``RowContainers``: so each change moves at most a few thousand bytes, however long the list is.
 struct PostingLists: ~Copyable {

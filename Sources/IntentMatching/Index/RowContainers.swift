@@ -77,7 +77,7 @@ struct RowContainers: ~Copyable {
         }
     }
 
-    /// Calls `body` with what arrays and bitmaps hold.
+    /// Calls `body` with the elements of arrays and bitmaps.
     @inline(__always)
     mutating func withMutableSpans(_ body: (inout MutableSpan<UInt16>, inout MutableSpan<UInt64>) -> Void) {
         Self.lend(&self.arrays.elements, &self.bitmaps.elements, body)

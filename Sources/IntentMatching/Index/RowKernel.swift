@@ -9,7 +9,7 @@ enum RowKernel {
         (number | (0 &- number)) >> 31
     }
 
-    /// Keeps what a closure accepts.
+    /// Keeps the rows that a closure accepts.
     @inline(__always)
     static func keep(_ source: Span<UInt32>, _ rows: inout MutableSpan<UInt32>, _ accepts: (Int) -> Bool) -> Int {
         var count = 0

@@ -77,7 +77,7 @@ extension ValueDictionary {
         return Self.hash(seed, Self.wordCount(text)) { Self.word(text, $0) }
     }
 
-    /// Fetches what the look-ups of some values will read.
+    /// Fetches the memory that the look-ups of some values will read.
     func prefetch(_ keys: Span<SoughtValue>) {
         for index in keys.indices { self.slots.prefetch(keys[index].hash) }
         for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetch(code) } }

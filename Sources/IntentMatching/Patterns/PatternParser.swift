@@ -33,7 +33,7 @@ extension MatchPattern {
     }
 }
 
-/// Reads one pattern and counts what it holds.
+/// Reads one pattern and counts its parts.
 private struct PatternParser {
     static let depthCeiling = 24
 

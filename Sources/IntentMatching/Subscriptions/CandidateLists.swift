@@ -84,7 +84,7 @@ struct CandidateLists: ~Copyable {
         return first == 0 ? 0 : self.used(first) - 1
     }
 
-    /// Fetches what ``wordCount(of:)`` reads of a key's list.
+    /// Fetches the part of a key's list that ``wordCount(of:)`` reads.
     @inline(__always)
     func prefetch(_ key: UInt32) { self.store.elements.prefetch(Int(self.list(key).first)) }
 

@@ -45,7 +45,7 @@ package struct LogBackup {
         try Self.removeFiles(in: partial)
         try Self.makeDirectory(partial)
         var summary = Summary()
-        // The state beside the log first: what it speaks of is in the log that is copied after it.
+        // The state beside the log first: the entries that it speaks of are in the log that is copied after it.
         let snapshots = try self.copySnapshots(to: partial, &summary)
         let first = try LogTrimming.firstFile(in: self.source)
         let numbers = try LogDirectory.logFileNumbers(in: self.source)
@@ -139,7 +139,7 @@ extension LogBackup {
         return try LogDirectory.fileNames(in: path).allSatisfy { $0 == "." || $0 == ".." }
     }
 
-    /// Empties a directory of what an attempt before has left; nothing happens where there is none.
+    /// Removes the files that an earlier attempt has left in a directory; nothing happens where there is none.
     static func removeFiles(in path: String) throws(JournalError) {
         guard LogDirectory.isDirectory(path) else { return }
         for name in try LogDirectory.fileNames(in: path) where name != "." && name != ".." {

@@ -40,7 +40,7 @@ package final class LogDirectory: LogHistory {
 
     deinit { self.reader.close() }
 
-    /// The size of the log's files in bytes, with what SQLite keeps beside them.
+    /// The size of the log's files in bytes, with the files that SQLite keeps beside them.
     package var fileBytes: Int {
         self.files.reduce(0) { sum, file in
             sum + ["", "-wal"].reduce(0) { $0 + Self.size(of: file.path + $1) }

@@ -1,6 +1,6 @@
-/// Reads the lines of one event stream, and finds in each event what the generator wants to know of it.
+/// Reads the lines of one event stream, and finds in each event the members that the generator needs.
 ///
-/// A small scanner for what the gateway writes, not a JSON parser: it looks for members by their names, and hosts and ids of
+/// A small scanner for the gateway's own events, not a JSON parser: it looks for members by their names, and hosts and ids of
 /// this generator have nothing in them that JSON would escape.
 package struct EventStreamReader: Sendable {
     /// One event.

@@ -116,7 +116,7 @@ final class LoadDriver {
         self.hosts.flush()
     }
 
-    /// Sends what one lane has due, as far as there is room.
+    /// Sends the due operations of one lane, as far as there is room.
     private func send(_ index: Int, by due: Int64, _ now: Int64) {
         while let again = self.lanes[index].refused.first {
             guard let connection = self.lanes[index].connection(), self.requests.send(again, on: connection) else {
@@ -314,7 +314,7 @@ extension LoadDriver: LoadConnectionOwner {
     }
 
     func connectionReadCompleted(_ connection: LoadConnection) {
-        // Only who has waited for answers can do something with them: a lane that is held back, or the end of the run.
+        // Only a waiting part can use them: a lane that is held back, or the end of the run.
         let isWaitedFor = self.lanes.contains { $0.held != nil || !$0.refused.isEmpty || $0.saturating != nil }
         if isWaitedFor || MonotonicTime.now >= self.end { self.pump() }
     }

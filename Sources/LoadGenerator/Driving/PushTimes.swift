@@ -1,4 +1,4 @@
-/// When pushes were meant to be sent, by number: what a reload that names its push is timed from.
+/// When pushes were meant to be sent, by number: a reload that names its push is timed from there.
 ///
 /// A ring of the latest, so that memory is bounded however long a run is.
 struct PushTimes: Sendable {

@@ -1,6 +1,6 @@
 import Histogram
 
-/// HdrHistogram's own interchange format, version 2 compressed, in base 64: what `.hlog` files hold.
+/// HdrHistogram's own interchange format, version 2 compressed, in base 64, as in `.hlog` files.
 ///
 /// Source: the Java implementation's `encodeIntoCompressedByteBuffer`. A 40-byte head, then the counts in the order of their
 /// values as ZigZag LEB128 numbers, a run of zeros as one negative number; all of it in the zlib format (RFC 1950). The

@@ -1,6 +1,6 @@
 import Histogram
 
-/// Latencies in few buckets, each at most 3 % wide: what a report keeps of each interval, so that others can add intervals up.
+/// Latencies in few buckets, each at most 3 % wide: a report keeps them for each interval, so that others can add intervals up.
 package enum LatencyBuckets {
     /// Below this each microsecond has a bucket of its own; above it each doubling has half as many.
     private static let exactBelow: UInt64 = 64

@@ -6,6 +6,6 @@ package enum LatencyStage: String, Hashable, Sendable, CaseIterable {
     case decided
     /// A reload has reached its host.
     case delivered
-    /// The host has said that it shows what the reload brought, and the gateway has noted it.
+    /// The host has said that it shows the reload's content, and the gateway has noted it.
     case shown
 }

@@ -52,7 +52,7 @@ package struct LoadTally: Sendable {
     /// Reloads that came, each once, and how many came again.
     package var reloads = 0
     package var redelivered = 0
-    /// Reloads that hosts have acknowledged, and what the gateway did not take.
+    /// Reloads that hosts have acknowledged, and those that the gateway did not take.
     package var acknowledged = 0
     package var refusedAcknowledgements = 0
     /// Connections that were lost while they were wanted.

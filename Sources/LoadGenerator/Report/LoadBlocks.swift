@@ -1,7 +1,7 @@
 import WidgetModel
 
-/// A run's intervals as a comparison draws from them again: each is a block, whose operations stay together, since what happens
-/// to one operation happens to its neighbours, too.
+/// A run's intervals as a comparison draws from them again: each is a block, whose operations stay together, since a cause that slows
+/// one operation slows its neighbours, too.
 struct LoadBlocks {
     /// Latencies of one stage of one load: the buckets that any interval has, rising.
     struct Latencies {

@@ -3,7 +3,7 @@ package import ReportPages
 
 /// The result of a run: the counts, the latencies, and whether its objectives are met.
 package struct LoadReport: Sendable {
-    /// An objective with what the run has reached.
+    /// An objective, with the figure that the run has reached.
     package struct Result: Sendable {
         package let objective: Objective
         /// Microseconds, infinite where so many operations never came so far; or a share. Nil if there was nothing to measure.

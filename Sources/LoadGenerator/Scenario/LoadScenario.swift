@@ -72,7 +72,7 @@ package struct LoadScenario: Hashable, Sendable {
     }
 }
 
-/// The hosts that are registered before a run, and what they do during it.
+/// The hosts that are registered before a run, and their behaviour during it.
 package struct HostPopulation: Hashable, Sendable {
     package var count = 1000
     /// Widgets of each host.

@@ -1,4 +1,4 @@
-/// How values are written in the files of loads, beside what all scenarios have.
+/// How values are written in the files of loads, beside those of all scenarios.
 package enum LoadValue {
     private static let units: [(name: String, nanoseconds: Double)] = [
         ("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000),

@@ -28,7 +28,7 @@ package struct OperatorTokenFile: Sendable {
     ///
     /// - Throws: If it can be neither read nor made, or if others may read or write it: they know the token, or chose it.
     package func token() throws(Fault) -> String {
-        // Of the file itself, not of what a link leads to.
+        // Of the file itself, not of the one that a link leads to.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: self.path) else {
             return try self.make()
         }

@@ -77,7 +77,7 @@ package struct AuditTrail: Sendable {
         self.changed.insert(Self.positionsRecord)
     }
 
-    /// Takes what a record says.
+    /// Takes in a record.
     ///
     /// - Returns: The request, if all of it is known now and was not before.
     package mutating func add(

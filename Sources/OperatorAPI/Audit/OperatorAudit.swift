@@ -72,7 +72,7 @@ package final class OperatorAudit: Sendable {
 
     // MARK: Reading
 
-    /// Takes what operators did, of an entry that a partition's owner has applied.
+    /// Takes the operators' acts from an entry that a partition's owner has applied.
     package func take(
         _ records: [AuditedRecord],
         _ partition: PartitionID,
@@ -86,7 +86,7 @@ package final class OperatorAudit: Sendable {
         self.writeSoon()
     }
 
-    /// Reads what the log has and the index has not; at once after the first time.
+    /// Reads the entries that the index does not have yet; at once after the first time.
     ///
     /// - Returns: Whether it could be read.
     @discardableResult
@@ -178,7 +178,7 @@ extension OperatorAudit {
     package func reach(_ log: CommandLog) async {
         let progress = await log.progress()
         self.state.withLock { state in
-            // Owners hand on what they apply, so that everything before that is known, too.
+            // Owners hand on all entries that they apply, so that everything before that is known, too.
             guard state.isWhole, progress.count == log.partitions else { return }
             state.trail.reach(progress.map(\.applied))
         }

@@ -21,7 +21,7 @@ struct OperatorEndpoint: Sendable {
     enum Handler: Sendable {
         /// Nothing is changed.
         case question(Question)
-        /// A change is understood first, and carried out once it is in the log who asked for it.
+        /// A change is understood first, and carried out once the log has the operator who asked for it.
         case change(Preparation, Audit)
     }
 

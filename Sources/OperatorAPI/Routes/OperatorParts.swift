@@ -54,7 +54,7 @@ package struct OperatedTraffic: Sendable {
     package var listeners = OpenListeners()
     /// Nil where teams are not told apart.
     package var work: WorkAdmission?
-    /// Nil where it is not counted who has how much of the registry.
+    /// Nil where the shares of the registry are not counted.
     package var registry: RegistryWatch?
 
     package init(

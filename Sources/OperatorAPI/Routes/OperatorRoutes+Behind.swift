@@ -7,7 +7,7 @@ import Settings
 import TimelineProviding
 import WidgetModel
 
-/// How fresh widgets are: which do not show yet what they should, judged by the goal.
+/// How fresh widgets are: which of them are behind, judged by the goal.
 extension OperatorRoutes {
     /// The widgets that are behind now. O(kinds), nothing walks over widgets.
     ///

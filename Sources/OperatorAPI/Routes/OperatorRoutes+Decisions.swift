@@ -8,10 +8,10 @@ import WidgetModel
 
 /// Decisions that engines have no room for any more, from where they are kept.
 extension OperatorRoutes {
-    /// How many decisions of an instance a day's ledger goes back at most beyond what its engine keeps.
+    /// How many decisions of an instance a day's ledger goes back at most beyond those that its engine keeps.
     private static let ledgerDecisionsMax = 4096
 
-    /// Adds to an instance what its engine does not keep.
+    /// Adds to an instance the decisions that its engine does not keep.
     ///
     /// - Parameter decisions: How many of its decisions are asked for.
     func addEarlier(_ view: inout InstanceView, decisions: Int) async {

@@ -44,7 +44,7 @@ extension OperatorRoutes {
         ])
     }
 
-    /// A push of the list, and what it was if the log still has it.
+    /// A push of the list, with its record if the log still has it.
     private struct ListedPush {
         let partition: Int
         let number: UInt64
@@ -79,7 +79,7 @@ extension OperatorRoutes {
         return (rows, place)
     }
 
-    /// Adds what the other partitions have of pushes for apps, and filters those by the sums.
+    /// Adds the other partitions' parts of pushes for apps, and filters those by the sums.
     private func summed(
         _ pushes: [ListedPush],
         _ filter: PushFilter

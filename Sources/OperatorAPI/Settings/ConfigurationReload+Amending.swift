@@ -8,7 +8,7 @@ package import Settings
 import Synchronization
 package import WidgetModel
 
-/// A team or an app that operators have changed by a request, beside what the file says of it.
+/// A team or an app that operators have changed by a request, beside the file's entry for it.
 package struct AmendmentView: Hashable, Sendable {
     package let standing: StandingAmendment
     /// The file's entry; nil if it has none.
@@ -95,7 +95,7 @@ extension ConfigurationReload {
     ///   - source: The operator who asks for it.
     ///   - condition: The version that the client knows.
     ///   - isDryRun: Whether nothing is taken.
-    /// - Throws: ``Problem``: `not-found` if there is nothing to change, `precondition-failed` if it is not what the client knows,
+    /// - Throws: ``Problem``: `not-found` if there is nothing to change, `precondition-failed` if it is not as the client knows it,
     ///   `too-large` if there would be too many changes, or the log does not take it.
     package func amend(
         _ entry: AmendedEntry,

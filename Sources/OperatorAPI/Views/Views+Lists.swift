@@ -6,7 +6,7 @@ import WidgetModel
 /// Lines of operators' lists.
 extension Views {
     ///
-    /// - Parameter cause: Why it does not show yet what it should; nil if it is not behind.
+    /// - Parameter cause: Why it is behind; nil if it is not.
     static func summary(_ row: InstanceSummary, behind cause: BehindCause?) -> JSONValue {
         JSONValue.object(of: [
             ("id", .string(row.address.description)),

@@ -96,7 +96,7 @@ package final class OperatorFeed: Sendable {
     package var cutOff: Int { self.table.withLock { $0.cutOff } }
     /// Readers that were too many.
     package var refused: Int { self.table.withLock { $0.refused } }
-    /// Readers that came back too late to be told what they had missed.
+    /// Readers that came back too late to get the events that they had missed.
     package var gaps: Int { self.table.withLock { $0.gaps } }
     /// Reloads that were left out so far.
     package var reloadsNotShown: Int { self.notShown.load(ordering: .relaxed) }

@@ -47,7 +47,7 @@ extension DeliveryMachine {
         self.failing.removeAll { !known.contains($0) }
     }
 
-    /// Takes what a try says of the other side.
+    /// Notes the health of the other side by the answer to a try.
     mutating func noteHealth(_ answer: TargetHealth.Answer, of destination: Destination) {
         let heldUntil = self.schedule.heldUntil(destination, now: answer.at)
         var health = self.healths[destination] ?? TargetHealth()

@@ -48,7 +48,7 @@ package struct ReceiptRequest: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// The same for every try: a pure function of what it tells.
+    /// The same for every try: a pure function of its contents.
     package var id: PushID {
         var hash = StableHash()
         hash.combine(self.app.rawValue)

@@ -332,7 +332,7 @@ extension ReceiptMachine {
         }
         let wait =
             if case .again(let wait, _) = verdict { wait } else {
-                // Whatever it says, what it was not told yet is not thrown away.
+                // Whatever it says, the outcomes that it was not told yet are not thrown away.
                 self.settings.retries.wait(after: tryNumber, seed: seed)
             }
         self.receivers[app]?.stage = .waiting(until: now + wait)

@@ -15,7 +15,7 @@ package enum OwnerAction: Sendable {
     case awaitRetry
     /// The output may have been written or not: read the newest one, and give it to ``OwnerMachine/takeNewestOutput(_:)``.
     case readNewestOutput(JournalError)
-    /// Hand on what an output has made durable.
+    /// Hand on the effects that an output has made durable.
     case publish(CommittedEffects)
     /// Write a snapshot of the state at this checkpoint, and call ``OwnerMachine/stateWritten()``: nothing more is decided.
     case writeState(OwnerCheckpoint)

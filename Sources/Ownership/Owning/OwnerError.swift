@@ -11,7 +11,7 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
     case aheadOfOutputs(partition: PartitionID, applied: LogPosition, through: LogPosition)
     /// The log no longer begins with its first entry, and no snapshot of the missing part can be used.
     case noState(partition: PartitionID, reason: String)
-    /// Other decision rules than this program's have to decide what partitions hold behind their newest snapshots.
+    /// Other decision rules than this program's have to decide the entries behind partitions' newest snapshots.
     case otherRules([RulesStanding])
     /// Other decision rules decide the entries behind the newest output: another program has to go on.
     case decidedByOthers(partition: PartitionID, rules: Int)

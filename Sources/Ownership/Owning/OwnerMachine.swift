@@ -14,7 +14,7 @@ package import WidgetModel
 /// - One output is written at a time. If its outcome is unknown, it is looked up and never written again.
 /// - A replay publishes no effect that the output log has. It reaches the state that the newest output names, or it
 ///   ends.
-/// - A standby is a start that is held open: it applies what the outputs of another owner hold, and no more, and reaches the
+/// - A standby is a start that is held open: it applies the outputs of another owner, and no more, and reaches the
 ///   states that they name, or it ends. It writes nothing. ``start(newest:)`` goes on from where it is.
 /// - It decides only behind an output of its own rules. Other rules go on behind a gate: an output that names them and has
 ///   no effects, at an entry whose state was written down before. An owner that did not know of that output is fenced off by it.
@@ -23,7 +23,7 @@ package struct OwnerMachine: ~Copyable {
     private enum Phase {
         /// It has a state, and does not know the log.
         case new
-        /// It applies what another owner has committed.
+        /// It applies the entries that another owner has decided.
         case standingBy(StandbyGoal)
         /// It applies the log; the newest output says which of the effects are known already.
         case replaying(OutputEntry?)

@@ -2,7 +2,7 @@ import Engine
 package import Journaling
 package import WidgetModel
 
-/// By which decision rules a partition goes on, and what that means for a program.
+/// By which decision rules a partition goes on, and the step that a program takes there.
 ///
 /// A log is replayed by the rules that decided it, and a program has one set of them. So rules change only at a snapshot that
 /// holds everything committed. The newest output names the rules that go on behind it, also where they are others than those
@@ -10,7 +10,7 @@ package import WidgetModel
 package struct RulesStanding: Hashable, Sendable {
     /// The step that a start has to take.
     package enum Step: Hashable, Sendable {
-        /// Nothing: this program's rules decided what the log has.
+        /// Nothing: this program's rules decided the log's entries.
         case goOn
         /// The snapshot's state is written anew as this program's own: the log has passed the gate to its rules.
         case takeOver(SnapshotID)

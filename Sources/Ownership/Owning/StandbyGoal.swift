@@ -1,7 +1,7 @@
 import Journaling
 import WidgetModel
 
-/// How far a standby may go, and which state it has to come to there: what it knows of the outputs of another owner.
+/// How far a standby may go, and which state it has to come to there: its knowledge of another owner's outputs.
 ///
 /// It goes from one output to the newest one that is known when it is there. A running hash is one of everything before it, so
 /// that those in between need not be kept, however far it is behind.

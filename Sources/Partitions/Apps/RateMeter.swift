@@ -14,7 +14,7 @@ package final class RateMeter: Sendable {
         self.limit = limit
     }
 
-    /// A meter of a limit, nil for none; the one before goes on, with what it knows, if its limit is the same.
+    /// A meter of a limit, nil for none; the one before goes on, with its count, if its limit is the same.
     package static func of(_ limit: RateLimit?, before: RateMeter?) -> RateMeter? {
         guard let limit else { return nil }
         if let before, before.limit == limit { return before }

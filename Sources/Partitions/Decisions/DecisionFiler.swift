@@ -8,8 +8,8 @@ package import WidgetModel
 
 /// Writes decisions down beside everything else: engines make them, and this asks for them, a block at a time.
 ///
-/// The ring in which an engine keeps its last decisions is the queue: nothing waits for a disk here, and what the ring has dropped
-/// before it was asked for is left out and counted.
+/// The ring in which an engine keeps its last decisions is the queue: nothing waits for a disk here, and those that the ring has dropped
+/// before they were asked for are left out and counted.
 package final class DecisionFiler: Sendable {
     /// Decisions in a block: one is asked for in a millisecond or two of a partition's time.
     package static let blockRows = FiledDecisionsQuestion.limitMax
@@ -76,7 +76,7 @@ package final class DecisionFiler: Sendable {
         }
     }
 
-    /// Reads what an earlier process has left; where that is lost, replays begin that make it again.
+    /// Reads the decisions that an earlier process has left; where they are lost, replays begin that make them again.
     ///
     /// - Returns: Whether it can be written to.
     package func load() async -> Bool {
@@ -97,7 +97,7 @@ package final class DecisionFiler: Sendable {
         return true
     }
 
-    /// Writes what every engine has decided since the last time.
+    /// Writes every engine's decisions since the last time.
     ///
     /// - Parameter least: Not where there are fewer.
     package func file(atLeast least: Int = 1) async {

@@ -88,7 +88,7 @@ package final class DecisionStore: Sendable {
         }
     }
 
-    /// Reads what an earlier process has left: the heads of its blocks. Records that are no blocks, or another log's,
+    /// Reads the heads of the blocks that an earlier process has left. Records that are no blocks, or another log's,
     /// are removed.
     ///
     /// - Returns: Whether there was any.

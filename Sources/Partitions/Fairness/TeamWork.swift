@@ -29,7 +29,7 @@ package final class TeamWork: Sendable {
 
     func addRefusal() { self.refusals.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Changes what it has. Under the lock of the partition's ``PartitionWork`` alone.
+    /// Changes the team's undecided work. Under the lock of the partition's ``PartitionWork`` alone.
     func add(_ units: Int, in partition: PartitionID) {
         self.parts[Int(partition.rawValue)].undecided.wrappingAdd(units, ordering: .relaxed)
     }

@@ -117,7 +117,7 @@ extension CommandLog {
         return answers
     }
 
-    /// Finds in every partition what a push would match; the answers are in the partitions' order.
+    /// Finds in every partition the widgets that a push would match; the answers are in the partitions' order.
     ///
     /// - Parameter decidedMax: How many matches of a partition are decided at most; nil if they are only counted.
     package func askAll(_ push: PushRecord, decidedMax: (PartitionID) -> Int?) async throws(Problem) -> [DryRunView] {

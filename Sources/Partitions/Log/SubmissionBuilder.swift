@@ -27,7 +27,7 @@ package struct SubmissionBuilder {
         self.recordsToAll[0].count == 0 && self.records.allSatisfy { $0.count == 0 }
     }
 
-    /// Whether the largest submission is so large that it should go to the journal at once: half of what one may be.
+    /// Whether the largest submission is so large that it should go to the journal at once: half of the largest size.
     package private(set) var isFull = false
 
     /// The bytes of records for one partition, or for all, at which a submission is closed. Default half of the journal's limit, since

@@ -105,7 +105,7 @@ package final class GatewayLogs: Sendable {
         for summary in self.state.withLock({ $0.repetition.endAll() }) { self.write(summary) }
     }
 
-    /// Does what ``tick()`` does once a second, until the task is cancelled.
+    /// Calls ``tick()`` once a second, until the task is cancelled.
     package func run() async {
         while !Task.isCancelled {
             do {
@@ -119,7 +119,7 @@ package final class GatewayLogs: Sendable {
 
     // MARK: Settings
 
-    /// Takes what a configuration says; what operators have set stays.
+    /// Takes a configuration's settings; those that operators have set stay.
     package func use(_ settings: GatewayConfiguration.Log) {
         let summaries = self.state.withLock { state -> [LogRepetition.Summary] in
             let old = state.settings

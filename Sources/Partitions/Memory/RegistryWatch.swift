@@ -140,7 +140,7 @@ package final class RegistryWatch: Sendable {
 
     // MARK: Asking
 
-    /// Reserves what a registration adds, or says why it may not be added.
+    /// Reserves room for a registration's additions, or says why there is none.
     package func reserve(
         _ added: RegistryAdditions,
         for app: BundleID

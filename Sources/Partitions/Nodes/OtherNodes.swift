@@ -23,7 +23,7 @@ package struct OtherNodes: Sendable {
         }
     }
 
-    /// How long one node is asked before it is looked again who has the partition.
+    /// How long one node is asked before the partition's owner is looked up again.
     private static let attempt = Interval.seconds(1)
     private static let pause = Duration.milliseconds(50)
 
@@ -133,7 +133,7 @@ package struct OtherNodes: Sendable {
         return Dictionary(uniqueKeysWithValues: zip(partitions, answers))
     }
 
-    /// Asks who has a partition, as far as is known.
+    /// Asks the owner of a partition, as far as it is known.
     ///
     /// - Returns: Nil if no node has it, or the one that had it has not any more, or says nothing.
     private func ask(_ partition: PartitionID, _ bytes: [UInt8], within time: Interval) async -> NodeAnswer? {

@@ -4,7 +4,7 @@ import Journaling
 import Ownership
 import WidgetModel
 
-/// Answers what other nodes ask the owners that are here.
+/// Answers other nodes' questions to the owners that are here.
 package struct OwnerAnswers: Sendable {
     private let owners: [PartitionOwner]
 

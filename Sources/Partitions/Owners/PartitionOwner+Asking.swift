@@ -114,7 +114,7 @@ extension PartitionOwner {
 // MARK: - Searches
 
 extension PartitionOwner {
-    /// Finds what a push would match, a slice a turn of the loop, and then answers.
+    /// Finds the widgets that a push would match, a slice a turn of the loop, and then answers.
     ///
     /// The log is not applied meanwhile, since the index must not change, but between two searches some of it is.
     package func ask(_ question: MatchQuestion) async throws -> DryRunView {

@@ -35,7 +35,7 @@ extension PartitionOwner {
         return isStandby
     }
 
-    /// Becomes as new; nothing of an earlier life is left but a count that others compare with what they have seen.
+    /// Becomes as new; nothing of an earlier life is left but a count that others compare with the one that they have seen.
     func beginLife() {
         let before = self.state.value
         var state = State(self.emptyMachine())

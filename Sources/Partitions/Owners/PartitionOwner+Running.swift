@@ -25,7 +25,7 @@ extension PartitionOwner {
         if !self.state.value.isTurnPlanned { self.takeTurn() }
     }
 
-    /// Tells the machine something, and does what it wants done before more of the log is applied.
+    /// Passes an event to the machine, and carries out its actions before more of the log is applied.
     func drive(_ event: (inout OwnerMachine) throws -> Void) {
         guard !self.state.value.hasFailed else { return }
         do {
@@ -74,7 +74,7 @@ extension PartitionOwner {
         let isOver: EventLoopPromise<Int>
     }
 
-    /// Replays the log, and does what its end brings.
+    /// Replays the log, and carries out the actions at its end.
     ///
     /// - Parameter progress: Told now and then how far it is.
     /// - Returns: How many entries it had.
@@ -239,7 +239,7 @@ extension PartitionOwner {
         }
     }
 
-    /// Tells what each app has of the registry, if that has changed.
+    /// Tells each app's share of the registry, if that has changed.
     private func tellUsage() {
         let version = self.state.value.engine.usageVersion
         guard let told = self.state.value.toldUsage, told != version else { return }

@@ -8,7 +8,7 @@ import WidgetModel
 
 /// The lives of an owner that follows another node's, to go on in its place.
 extension PartitionOwner {
-    /// Reads the newest snapshot and the log behind it, and applies from then on what another node's owner has committed. It comes to
+    /// Reads the newest snapshot and the log behind it, and applies from then on the entries decided by another node's owner. It comes to
     /// the states that this one came to, or ends. Nothing is written, and no question is answered.
     ///
     /// - Throws: As ``start(progress:)``, if the state cannot be read.
@@ -75,7 +75,7 @@ extension PartitionOwner {
         return output.map { $0.position > known.position ? $0 : known } ?? known
     }
 
-    /// The partition is to be this node's. It is told what the state has, as a snapshot's is while it is read.
+    /// The partition is to be this node's. Its state is announced, as a snapshot's is while it is read.
     func endStandingBy() {
         self.isStandby.store(false, ordering: .relaxed)
         // Entries that were asked for until now are of no use.
@@ -90,7 +90,7 @@ extension PartitionOwner {
         )
     }
 
-    /// A standby does not go on; what another node decides is not touched by it.
+    /// A standby does not go on; another node's decisions are not touched by it.
     func failStandby(_ error: any Error) {
         let isPlanned =
             switch error {

@@ -7,7 +7,7 @@ import Synchronization
 extension PartitionOwner {
     /// Has the owner apply nothing more, also of the entry that it is at, and stop at its next turn. Any thread.
     ///
-    /// Nothing is lost: the next start applies what the log has and the owner has not applied.
+    /// Nothing is lost: the next start applies the entries of the log that the owner has not applied.
     package func stop() { self.isStopping.store(true, ordering: .relaxed) }
 
     /// Stops, and fails the promises that wait for it, also if there is no work that would bring its next turn.

@@ -230,7 +230,7 @@ extension PartitionOwner {
         return try await replay.map { replayed in
             self.state.value.toldUsage = self.state.value.engine.usageVersion
             self.sinks.usage(self.partition, self.state.value.engine.appUsages)
-            // A replay says nothing of the pace: it decides again what the log has, and waits for the disk.
+            // A replay says nothing of the pace: it decides the log's entries again, and waits for the disk.
             self.state.value.unitsTold = self.state.value.unitsDone
             self.state.value.nanosecondsUntold = 0
             self.tellWork(since: .now())

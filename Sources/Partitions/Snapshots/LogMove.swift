@@ -65,7 +65,7 @@ package struct LogMove {
     /// - Parameters:
     ///   - successor: Where to; nil for nowhere.
     ///   - progress: Told how many bytes of a partition's state went over, after each of its frames.
-    /// - Throws: ``Fault`` before anything is made; ``JournalError``, `SnapshotError` or what the successor throws.
+    /// - Throws: ``Fault`` before anything is made; ``JournalError``, `SnapshotError` or an error of the successor.
     package func run(
         to successor: (any LogSuccessor)?,
         progress: (PartitionID, _ bytes: Int) -> Void = { _, _ in }

@@ -146,7 +146,7 @@ package final class StorageWatch: Sendable {
         try? await NIOThreadPool.singleton.runIfActive { self.measure() }
     }
 
-    /// Measures the data directory and judges what it has room for. Blocks.
+    /// Measures the data directory and judges its room. Blocks.
     package func measure() {
         // Bytes that are written during the measurement count twice until the next look, rather than not at all.
         let writtenBefore = self.writtenBytes

@@ -4,7 +4,7 @@ import { chart } from "./charts.js";
 import { badge, card, facts, h, table, tile, tiles } from "./elements.js";
 import { count, percent, unknown } from "./numbers.js";
 
-/// The head of a report: what it is, a verdict, and three figures.
+/// The head of a report: its title, a verdict, and three figures.
 ///
 /// `verdict` is `{ level, text, notes }`, `figures` are `{ name, value, hint, level }`.
 export function top(kicker, title, about, verdict, figures) {

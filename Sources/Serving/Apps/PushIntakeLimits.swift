@@ -1,7 +1,7 @@
 package import APNSWire
 import Settings
 
-/// The bounds of what the push listener takes.
+/// The bounds of the push listener.
 package struct PushIntakeLimits: Hashable, Sendable {
     /// The longest body of a push to a device token. Default 4,096 bytes, as at APNs.
     package var deviceBodyBytesMax = 4096

@@ -2,7 +2,7 @@ package import IntentMatching
 import Partitions
 package import Settings
 
-/// The bounds of what the handlers of requests take, beside those of connections.
+/// The bounds of the handlers of requests, beside those of connections.
 package struct ServingBounds: Sendable {
     package var intake = PushIntakeLimits()
     package var hosts = HostRouteLimits()

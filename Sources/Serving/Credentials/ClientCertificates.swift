@@ -77,7 +77,7 @@ package final class ClientCertificates: Sendable {
         }
     }
 
-    /// Puts what `change` makes of the table in force.
+    /// Puts the table in force that `change` makes.
     package func replace(_ change: (ClientCertificateTable) -> ClientCertificateTable) {
         self.state.withLock { $0 = State(table: change($0.table)) }
         self.number.add(1, ordering: .acquiringAndReleasing)

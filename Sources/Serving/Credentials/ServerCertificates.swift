@@ -3,7 +3,7 @@ import Synchronization
 package import TLS
 package import WidgetModel
 
-/// The certificates that the TLS listeners show: what they are now, and how to take new ones.
+/// The certificates that the TLS listeners show: the present ones, and how to take new ones.
 package final class ServerCertificates: Sendable {
     /// One listener's certificate, for operators.
     package struct View: Hashable, Sendable {
@@ -31,10 +31,10 @@ package final class ServerCertificates: Sendable {
     /// Every listener's certificate now, in the order of listeners.
     package var current: [View] { self.views.withLock { $0 } }
 
-    /// Takes what `load` makes for a listener, unless it has ended already.
+    /// Takes the certificates that `load` makes for a listener, unless it has ended already.
     ///
-    /// - Returns: what `load` made.
-    /// - Throws: Why it was not taken; the listener goes on with what it has.
+    /// - Returns: The result of `load`.
+    /// - Throws: Why it was not taken; the listener goes on with those that it has.
     package func replace(
         _ listener: String,
         now: Instant,

@@ -39,7 +39,7 @@ package struct TimelineBody: Sendable {
         throw object.problem(fault.path, fault.description, code: .badTimeline)
     }
 
-    /// Refuses what the engine would refuse, with its place.
+    /// Refuses a timeline that the engine would refuse, and names the place of its fault.
     package static func validate(_ timeline: Timeline, _ limits: TimelineLimits, _ object: RequestObject)
         throws(Problem)
     {

@@ -6,7 +6,7 @@ import WidgetModel
 package struct MatchedInstances: Hashable, Sendable {
     /// How many in each partition.
     package let counts: [Int]
-    /// How many there may be in each partition when it applies the push, nil for any number. They add up to what the push may
+    /// How many there may be in each partition when it applies the push, nil for any number. They add up to the number that the push may
     /// match in all, so that it matches no more whatever is registered before it is applied.
     package let limits: [Int]?
 }

@@ -28,7 +28,7 @@ package struct PlacedPush: Sendable {
         }
     }
 
-    /// Whether a record is what this push was.
+    /// Whether a record is this push's.
     fileprivate func isOf(_ record: PushRecord) -> Bool {
         record.id == self.view.id && record.contentHash == self.view.contentHash && record.team == self.view.team
     }

@@ -18,7 +18,7 @@ package final class PushBacklog: Sendable {
     /// How many wait.
     package var count: Int { self.waiting.load(ordering: .relaxed) }
 
-    /// Whether there is no room for one more, beside what a loop holds and has not added yet.
+    /// Whether there is no room for one more, beside those that a loop holds and has not added yet.
     package func isFull(beside own: Int) -> Bool { self.count + own >= self.max.load(ordering: .relaxed) }
 
     package func add(_ count: Int) { self.waiting.wrappingAdd(count, ordering: .relaxed) }

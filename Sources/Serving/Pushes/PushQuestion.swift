@@ -16,7 +16,7 @@ package struct PushQuestion: Sendable {
     private let isReader: Bool
     /// How many of the widgets that a push waits for in a partition are looked at to tell why.
     private let waitingLookedMax: Int
-    /// Whether it is also told what the push was, which the log is read for.
+    /// Whether the answer has the push itself, too, which the log is read for.
     package var tellsWhatItWas = false
     let log: CommandLog
 
@@ -108,9 +108,9 @@ package struct PushQuestion: Sendable {
     }
 
     /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete. It ends
-    /// when who follows may not see the push any more.
+    /// when the follower may not see the push any more.
     ///
-    /// - Parameter present: The question as who follows may put it now, nil for not at all; asked for whenever there is
+    /// - Parameter present: The question as the follower may put it now, nil for not at all; asked for whenever there is
     ///   something to be heard.
     package func follow(
         _ followers: PushFollowers,
@@ -173,7 +173,7 @@ extension EventText {
     /// Something to hear for a reader that has no place to resume from.
     fileprivate static let quiet = ": heartbeat\n\n"
 
-    /// `progress`, or at last `complete`, with what `GET /v1/pushes/<apns-id>` answers.
+    /// `progress`, or at last `complete`, with the answer of `GET /v1/pushes/<apns-id>`.
     fileprivate static func push(_ answer: PushQuestion.Answer) -> String {
         let data = String(decoding: answer.json.jsonText, as: UTF8.self)
         return "event: \(answer.isComplete ? "complete" : "progress")\ndata: \(data)\n\n"

@@ -15,7 +15,7 @@ package struct HostRouteLimits: Hashable, Sendable {
     package var importLinesMax = 10_000
     /// Instances of one host. Default 256.
     package var instancesPerHostMax = 256
-    /// Bytes in the log of one push for all widgets of a host. Default 900,000, which is what a journal takes.
+    /// Bytes in the log of one push for all widgets of a host. Default 900,000, a journal's own limit.
     package var effectBytesMax = JournalLimits.effectBytesMax
     /// Entries and digests of timelines; the engine gives the advice.
     package var timelines = TimelineLimits()

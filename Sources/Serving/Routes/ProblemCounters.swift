@@ -29,7 +29,7 @@ package final class ProblemCounters: Sendable {
 }
 
 extension Manners {
-    /// Answers a request with what a handler says; a problem becomes its answer, and is counted.
+    /// Answers a request with the response of its handler; a problem becomes the response, and is counted.
     package static func answer(
         _ request: HTTPRequest,
         counting problems: ProblemCounters,

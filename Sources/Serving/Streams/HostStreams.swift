@@ -7,7 +7,7 @@ package import WidgetModel
 /// The open event streams, and the events that each carries.
 ///
 /// A stream is for one host, or for all hosts of an app (its back end acts for them). Events wait in a bounded buffer
-/// each; a reader that lets it fill is cut off, and is offered what it missed when it connects again. Streams end by
+/// each; a reader that lets it fill is cut off, and is offered the missed reloads when it connects again. Streams end by
 /// themselves after a while, each at a time of its own, so that readers spread over gateways that came later and a
 /// credential that was revoked is not used for ever.
 ///
@@ -351,7 +351,7 @@ package final class HostStreams: Sendable {
         for continuation in ended { continuation.finish() }
     }
 
-    /// The tokens that streams were opened with, and what they stood for. O(streams).
+    /// The tokens that streams were opened with, and the hosts that they stood for. O(streams).
     package var tokens: [TokenRight] {
         self.table.withLock { table in
             table.opened.flatMap { token, places in places.map { TokenRight(token: token, host: $0.host) } }
@@ -459,7 +459,7 @@ package final class HostStreams: Sendable {
         for stream in table.streams[scope] ?? [] { letters.append(Letter(event: event, scope: scope, stream: stream)) }
     }
 
-    /// Sends what `write` makes of the table, and ends the streams of readers that were too slow.
+    /// Sends the events that `write` makes from the table, and ends the streams of readers that were too slow.
     private func send(_ write: (inout Table) -> [Letter]) {
         let slow = self.sending.withLock { _ in
             self.table.withLock { write(&$0) }.filter { letter in

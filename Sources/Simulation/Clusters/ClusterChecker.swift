@@ -130,7 +130,7 @@ struct ClusterChecker {
         }
     }
 
-    /// A broker's clock takes no entry ahead of what nodes' clocks say.
+    /// A broker's clock takes no entry ahead of the nodes' clocks.
     private mutating func checkTime(of entry: LogEntry, _ partition: PartitionID, _ now: Int64) {
         let latest = Instant(milliseconds: now + ClusterRun.clockErrorMax) + EntryTime.leadMax
         guard entry.logTime > latest else { return }

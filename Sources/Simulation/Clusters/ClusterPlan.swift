@@ -19,7 +19,7 @@ package struct ClusterPlan: Hashable, Sendable {
     package var lagMax = 20
     /// How likely the brokers do not answer a question.
     package var failedReads = 0.0
-    /// How likely a reader takes minutes for what it reads.
+    /// How likely a reader takes minutes for one reading.
     package var slowReads = 0.0
     /// How likely a node dies behind each of its steps.
     package var crashes = 0.0
@@ -110,7 +110,7 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case takeover
     case twoOwners
     case noOwner
-    /// A standby went on as the owner, also one whose state was older than the outputs; one found what it wanted gone, or ended
+    /// A standby went on as the owner, also one whose state was older than the outputs; one found its entries gone, or ended
     /// at a gate.
     case standbyTakeover
     case standbyBehind
@@ -136,7 +136,7 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     /// The log was trimmed, and a reader found that its entries were gone.
     case trimmed
     case overtaken
-    /// A consumer lagged behind what its reader knew to be there.
+    /// A consumer lagged behind the end that its reader knew.
     case lag
     /// A partition passed the gate to other decision rules, was closed and did not pass it, or was refused to a node that has other
     /// rules.

@@ -65,7 +65,7 @@ extension ClusterRun {
         self.planOwner(of: partition, other)
     }
 
-    /// Before an owner starts: what other rules have left is made its own, if the log has passed the gate to its rules.
+    /// Before an owner starts: the state that other rules have left is made its own, if the log has passed the gate to its rules.
     ///
     /// - Returns: The newest output as the owner takes it.
     mutating func takeOver(_ partition: PartitionID, _ newest: OutputEntry?, _ node: SimulatedNode) throws

@@ -131,7 +131,7 @@ extension ClusterRun {
         return OutputEntry(position: newest.position, record: record)
     }
 
-    /// A standby that is left alone comes to what its owner has committed.
+    /// A standby that is left alone comes to its owner's committed state.
     mutating func checkStandbys(of node: SimulatedNode) {
         for partition in Self.partitions where node.seats[Int(partition.rawValue)].isFollowing {
             let standby = node.seats[Int(partition.rawValue)].standby

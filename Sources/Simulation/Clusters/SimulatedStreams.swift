@@ -3,7 +3,7 @@ import Journaling
 import Synchronization
 import WidgetModel
 
-/// Streams as brokers have them: messages in order, what a publisher may expect, removal. Their leader tells the truth.
+/// Streams as brokers have them: messages in order, publishers' expectations, removal. Their leader tells the truth.
 /// The caller decides whether it answers, and how late consumers see messages.
 ///
 /// It remembers everything that ever was, for the checks.

@@ -4,13 +4,13 @@ import Ownership
 import Timelines
 import WidgetModel
 
-/// Watches a run from outside and checks the promises. It remembers what a gateway that dies forgets.
+/// Watches a run from outside and checks the promises. It remembers everything that a gateway forgets when it dies.
 struct FaultChecker: Sendable {
     private struct Charge: Sendable {
         let id: ReloadID
         let at: Instant
         let windowStart: Instant
-        /// The limit of the window at that moment, grants included, and what the pace lets through.
+        /// The limit of the window at that moment, grants and the pace's spare reloads included.
         let limit: Int
         let burst: Int
         let interval: Interval
@@ -163,7 +163,7 @@ struct FaultChecker: Sendable {
         )
     }
 
-    /// A push reloads what its sender meant: a control by its own token, widgets by their host's.
+    /// A push reloads only the targets of its sender: a control by its own token, widgets by their host's.
     private mutating func checkTarget(of issue: LogWitness.Issued) {
         guard issue.collateral == nil, let push = issue.reload.push else { return }
         if self.turnedAway.contains(push) {
@@ -240,7 +240,7 @@ struct FaultChecker: Sendable {
         }
     }
 
-    /// The output log holds what the log gives, all of it and in its order.
+    /// The output log holds the effects of the log's entries, all of them and in their order.
     mutating func checkOutputs(_ log: any OutputLog, _ witnesses: [LogWitness]) {
         for witness in witnesses {
             let outputs = log.outputs(of: witness.partition, from: .first)
@@ -325,8 +325,8 @@ struct FaultChecker: Sendable {
 
     // MARK: Budgets
 
-    /// Charges of each instance, conforming collateral among them: within the allowance of their window and what it was
-    /// granted, apart, and no more in any span than the pace lets through.
+    /// Charges of each instance, conforming collateral among them: within the allowance of their window and the instance's
+    /// grants, apart, and no more in any span than the pace lets through.
     mutating func checkBudgets() {
         for address in self.charges.keys.sorted() {
             guard let charges = self.charges[address] else { continue }

@@ -25,7 +25,7 @@ struct ClientRequest: Sendable {
     var wasAppended = false
 }
 
-/// A host of a run with faults: what it knows survives the gateway.
+/// A host of a run with faults: its memory outlives the gateway.
 struct FaultHost: Sendable {
     let id: HostKey
     var revision: UInt64 = 0

@@ -113,7 +113,7 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case takesVerdictsTwice
     /// A push that is tried again has another id.
     case renamesRetries
-    /// A start does not take up what an earlier one held back.
+    /// A start does not take up the retries that an earlier one held back.
     case forgetsHeld
 }
 

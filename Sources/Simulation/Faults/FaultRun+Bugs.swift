@@ -4,7 +4,7 @@ import Ownership
 import Scenarios
 import WidgetModel
 
-/// The bugs that are put in on purpose: at the seams of the machines, which stay what they are.
+/// The bugs that are put in on purpose: at the seams of the machines, which stay as they are.
 extension FaultRun {
     /// An entry as an engine with a bug reads it: every owner, and the witness.
     func mutated(_ entry: LogEntry) -> LogEntry {

@@ -117,7 +117,7 @@ extension FaultRun {
         self.tellApplied(by: owner)
     }
 
-    /// An owner has applied what it has: those who waited for that go on.
+    /// An owner has applied its entries: those who waited for that go on.
     mutating func tellApplied(by owner: SimulatedOwner) {
         guard let deliverer = self.deliverer(owner.start) else { return }
         let applied = owner.applied

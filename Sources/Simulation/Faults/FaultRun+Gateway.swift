@@ -10,7 +10,7 @@ extension FaultRun {
     /// How often the gateway dies in a run at the most.
     private static let crashesMax = 100
 
-    /// Whether the gateway dies here. Everything in its memory is gone, and so is what the journal had not written.
+    /// Whether the gateway dies here. Everything in its memory is gone, and so is everything that the journal had not written.
     ///
     /// - Parameter share: How likely that is here, measured by other points.
     mutating func dies(share: Double = 1) -> Bool {
@@ -224,7 +224,7 @@ extension FaultRun {
 
     // MARK: Following the log
 
-    /// Follows up what the journal called back, until nothing is left to do.
+    /// Follows up the journal's callbacks, until nothing is left to do.
     mutating func settle() {
         var isBusy = true
         while isBusy, !self.isDown {
@@ -278,7 +278,7 @@ extension FaultRun {
         (self.owners + self.rivals).first { $0.partition == partition && $0.start == start }
     }
 
-    /// Does what a machine wants done until it wants nothing; whether it wanted anything.
+    /// Carries out a machine's actions until it has none; whether it had any.
     private mutating func follow(_ owner: SimulatedOwner) -> Bool {
         var isBusy = false
         do {

@@ -10,7 +10,7 @@ struct FaultToken: Hashable, Sendable {
 
 /// A gateway's knowledge of tokens, from its logs.
 extension FaultRun {
-    /// Takes in what the log says of tokens.
+    /// Takes in the log's entries about tokens.
     mutating func learnTokens(_ changes: [DirectoryChange]) {
         for change in changes {
             switch change {

@@ -8,7 +8,7 @@ import WidgetModel
 final class LogWitness {
     let partition: PartitionID
     private(set) var engine: Engine
-    /// By position from 1: what the entries gave, and the engine's hash behind them.
+    /// By position from 1: the effects of the entries, and the engine's hash behind them.
     private(set) var effects: [[Effect]] = []
     private(set) var hashes: [UInt64] = []
 
@@ -88,7 +88,7 @@ final class LogWitness {
 }
 
 extension Effect {
-    /// The reloads that it tells of, each with what it is to a push for another instance.
+    /// The reloads that it tells of, each with its part in a push for another instance.
     var reloads: [(reload: ReloadEffect, collateral: Collateral?)] {
         switch self {
         case .reload(let reload): [(reload, nil)]

@@ -10,7 +10,7 @@ package struct BudgetUse: Hashable, Sendable {
     package private(set) var windows = 0
     package private(set) var allowances = WaitHistogram()
 
-    /// A window is over: what it had used after each of its hours.
+    /// A window is over: its use after each of its hours.
     mutating func take(_ used: [Int], allowance: Int) {
         self.windows += 1
         self.allowances.note(allowance)

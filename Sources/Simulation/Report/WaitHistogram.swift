@@ -18,7 +18,7 @@ package struct WaitHistogram: Hashable, Sendable {
         return (exponent - 4) * 32 + (seconds >> (exponent - 5)) - 32
     }
 
-    /// The middle of what a bucket takes.
+    /// The middle of a bucket's range.
     private static func middle(_ bucket: Int) -> Int {
         guard bucket >= self.exactBelow else { return bucket }
         let shift = bucket / 32 - 1

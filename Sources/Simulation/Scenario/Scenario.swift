@@ -146,7 +146,7 @@ package struct SimulatedProvider: Hashable, Sendable {
     package init() {}
 }
 
-/// People who are alike, and what their hosts show.
+/// People who are alike, and the widgets of their hosts.
 package struct Population: Hashable, Sendable {
     /// Widgets of one kind on each host.
     package struct Widgets: Hashable, Sendable {

@@ -93,7 +93,7 @@ package struct ZoneClocks: Sendable {
         return self.steps[index].offset
     }
 
-    /// Local seconds: what UTC would be if its clocks showed this.
+    /// Local seconds: as UTC would be if its clocks showed this.
     package func local(_ second: Int) -> Int { second + self.offset(at: second) }
 
     /// The first instant at which local clocks show this; where they skip it, the instant of the change or just after.

@@ -142,7 +142,7 @@ package struct TwinRun: ~Copyable, Sendable {
         self.learn(record, at: self.first.time)
     }
 
-    /// Keeps what a host answered.
+    /// Keeps a host's answer.
     private mutating func learn(_ record: Record, at now: Instant) {
         switch record {
         case .timeline(let report):

@@ -78,7 +78,7 @@ extension WhatIfMeasures {
         self.sendersBefore = engine.senders()
     }
 
-    /// Takes what an engine decided since a number.
+    /// Takes an engine's decisions since a number.
     mutating func take(_ engine: borrowing Engine, since number: UInt64) {
         let now = engine.time
         var noted: [TracedDecision] = []
@@ -144,7 +144,7 @@ extension WhatIfMeasures {
         }
     }
 
-    /// Adds what another partition gave.
+    /// Adds another partition's measures.
     mutating func add(_ other: WhatIfMeasures) {
         for (name, reloads) in other.byKind { self.byKind[name, default: Reloads()].add(reloads) }
         while self.hours.count < other.hours.count { self.hours.append(0) }

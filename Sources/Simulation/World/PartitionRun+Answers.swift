@@ -226,7 +226,7 @@ extension PartitionRun {
         }
     }
 
-    /// The run is over: what an instance has not shown by now, it never showed.
+    /// The run is over: content that an instance has not shown by now, it never showed.
     mutating func closeStaleness(of number: Int) {
         let instance = self.crowd.instances[number]
         let changes = self.world.changes(instance.kind, instance.value)

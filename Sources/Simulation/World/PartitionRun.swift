@@ -18,7 +18,7 @@ package struct PartitionRun: ~Copyable, Sendable {
     /// The records of the entry that is being made, and where each of them is.
     var writer = ByteWriter(reserving: 1 << 16)
     var ranges: [Range<Int>] = []
-    /// Hosts' timers: even ids for what the user does, odd ones for the charger.
+    /// Hosts' timers: even ids for the user's acts, odd ones for the charger.
     var hostTimers: TimingWheel
     var answerTimers: TimingWheel
     /// By instance: when a phone asks for the next timeline by itself.
@@ -139,7 +139,7 @@ package struct PartitionRun: ~Copyable, Sendable {
         self.ranges.append(start..<self.writer.bytes.count)
     }
 
-    /// Applies the entry and follows up what the engine wants done.
+    /// Applies the entry and follows up the engine's effects.
     private mutating func apply() {
         self.position = self.position.next
         // A clock that was put back stands still in the log until it has caught up.

@@ -135,7 +135,7 @@ import WidgetModel
         #expect(try scene.entries(Self.other) == 3)
     }
 
-    @Test func `what is in the log and nobody answers for says that its outcome is not known`() async throws {
+    @Test func `a record in the log without an answer says that its outcome is not known`() async throws {
         let scene = try await NodeScene(answer: .milliseconds(1))
         let host = Self.host(of: Self.other)
         scene.nodes.silence(scene.second.node)

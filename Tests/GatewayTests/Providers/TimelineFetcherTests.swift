@@ -168,7 +168,7 @@ import WidgetModel
         #expect(await world.fetcher.view.counters.failedRequests == 0)
     }
 
-    @Test func `a provider that says 202 calls back; once, and for nobody else`() async throws {
+    @Test func `a provider that says 202 calls back; once, and for no other widget`() async throws {
         let world = try await Self.started()
         world.reply { ProviderScene.answer($0, status: 202, only: 1, content: "1") }
         let ids = try await world.add("a", instances: 2)

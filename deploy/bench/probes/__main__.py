@@ -70,7 +70,7 @@ class Target:
         return value
 
     def descriptors(self) -> int:
-        """Not those of the log, which a gateway opens as it grows, whoever sends what fills it."""
+        """Without those of the log, which a gateway opens as the log grows, by any sender's requests."""
         return descriptors(self.pid, besides=self.gateway.folder / "data")
 
     def resident_mib(self) -> float:

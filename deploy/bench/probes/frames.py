@@ -45,7 +45,7 @@ def ping_flood(gateway) -> None:
 
 @probe("push.limits.maxControlFrames")
 def ping_acknowledgement_flood(gateway) -> None:
-    """Acknowledgements of PINGs that nobody sent."""
+    """Acknowledgements of PINGs that were never sent."""
     with Peer(gateway, gateway.push) as peer:
         peer.send(ping(ACK) * 5000)
         peer.goaway(ENHANCE_YOUR_CALM, "PING")
@@ -185,7 +185,7 @@ def header_bomb(gateway) -> None:
 
 @probe("push.limits.maxOversizedHeaders")
 def trailer_bomb(gateway) -> None:
-    """The same in trailers, which nobody reads."""
+    """The same in trailers, which the gateway does not read."""
     with Peer(gateway, gateway.push) as peer:
         for stream in (1, 3, 5, 7):
             peer.send(request(stream, last=False) + headers(stream, bomb()))

@@ -133,7 +133,7 @@ def is_closed(connection: socket.socket, seconds: float) -> bool:
 
 
 class Peer:
-    """One TLS connection. Whoever opens it closes it, by `with`."""
+    """One TLS connection. Open it by `with`, which closes it."""
 
     def __init__(self, gateway, port: int, *, greet: bool = True, first: bytes = settings(), source: str = ATTACKER,
                  alpn: str = "h2", receive_buffer: int | None = None) -> None:

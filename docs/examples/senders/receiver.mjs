@@ -5,7 +5,7 @@ import { createSecureServer } from "node:http2";
 
 const { PORT = "7443", CERTIFICATE, CERTIFICATE_KEY, SECRET } = process.env;
 const secret = readFileSync(SECRET, "utf8").replace(/\s/g, "");
-// Whoever was told before is told again where an answer was lost. A back end keeps these in its database.
+// A receipt comes again if its answer was lost. A back end keeps these in its database.
 const known = new Set();
 
 // HMAC-SHA256 over the time, a dot, the id of the request, a dot, and the body as it came. What is old is no answer of today.
