@@ -1,5 +1,5 @@
-# For scripts to read with `.`: `step "building the program" COMMAND …` says what is done, shows that it goes on, and, if it
-# fails, what the command itself has said. The status is the command's.
+# For scripts to read with `.`: `step "building the program" COMMAND …` names the step, shows that it goes on, and, if it
+# fails, the output of the command. The status is the command's.
 #
 # On a terminal one line tells the time and the command's last line; elsewhere, as in CI, a line is written every half minute.
 
@@ -19,7 +19,7 @@ step() {
     else
         # All but the counting of files that a build gets through.
         grep -avE '^\[[0-9]+/[0-9]+\] ' "$log" >&2 || true
-        echo "$words: failed with status $status after $((SECONDS - begun)) s; what it said is above" >&2
+        echo "$words: failed with status $status after $((SECONDS - begun)) s; its output is above" >&2
     fi
     rm -f "$log"
     return "$status"

@@ -57,7 +57,9 @@ struct Doctor: AsyncParsableCommand {
 
     private static func finding(ofBrokers fault: JournalError?) -> CheckupFinding {
         let subject = "journal.jetstream"
-        guard let fault else { return CheckupFinding(subject, .good, "the brokers answer, and keep what they store") }
+        guard let fault else {
+            return CheckupFinding(subject, .good, "the brokers answer, and write every message to the disk")
+        }
         return CheckupFinding(subject, .fault, fault.message)
     }
 
