@@ -196,7 +196,7 @@ drive("operators.host", ops, app, "phone-1", parsed=models.Host)
 asked = models.DryRunBody(freshet=models.Target(kind="scores"), priority=10)
 drive("operators.dry_run", ops, app, body=asked, parsed=models.DryRun)
 for action in ["pause", "resume"]:
-    drive("operators.order", ops, body=models.Order(action=action, of=models.OrderOf(app=app)), parsed=models.Matched)
+    drive("operators.order", ops, body=models.Order(action=action, of=models.OrderOf(app=app)), parsed=models.Ordered)
 # This gateway does not share its log.
 drained = models.ClusterOrder(action="drain", node="gateway-2")
 drive("operators.order_cluster", ops, status=404, body=drained, parsed=models.Problem)
