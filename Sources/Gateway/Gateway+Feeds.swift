@@ -104,9 +104,6 @@ extension Gateway {
         }
     }
 
-    /// How many tokens one question to another node is about.
-    private static let tokensAsked = 1000
-
     /// Ends event streams whose token another node has taken from its host, at every heartbeat, until the task is cancelled. An owner
     /// here ends them at once.
     func watchTokensElsewhere() async {
@@ -117,13 +114,10 @@ extension Gateway {
             } catch {
                 return
             }
-            var rights = self.streams.tokens.filter { !self.log.isPresent(self.log.partition(of: $0.host)) }[...]
-            while !rights.isEmpty {
-                let asked = rights.prefix(Self.tokensAsked)
-                rights = rights.dropFirst(Self.tokensAsked)
-                let lookups = await self.log.lookups(asked.map(\.token), in: self.directory)
-                self.streams.revoke(zip(asked, lookups).compactMap { $1.isUnbound(from: $0.host) ? $0 : nil })
-            }
+            let asked = self.streams.tokens.filter { !self.log.isPresent(self.log.partition(of: $0.host)) }
+            guard !asked.isEmpty else { continue }
+            let lookups = await self.log.lookups(asked.map(\.token), in: self.directory)
+            self.streams.revoke(zip(asked, lookups).compactMap { $1.isUnbound(from: $0.host) ? $0 : nil })
         }
     }
 }

@@ -410,4 +410,18 @@ extension Scene {
         contentHash: 8,
         target: .app(Scene.sports)
     )
+
+    @Test(arguments: [(0, 1), (1, 1), (10, 1), (11, 2), (20, 2), (21, 3)])
+    func `a question about more than fits is asked in pieces`(count: Int, pieces: Int) {
+        let tokens = (0..<count).map { DeviceToken(bytes: [UInt8($0)]) }
+        // A token of one byte takes two; ten bytes are for the question itself.
+        let question = TokensQuestion(tokens)
+        for bytesMax in [30, 31] {
+            let parts = question.pieces(bytesMax: bytesMax)
+            #expect(parts.count == pieces && parts.flatMap(\.items) == tokens)
+            #expect(parts.allSatisfy { $0.bytes.count <= bytesMax })
+        }
+        #expect(question.pieces(bytesMax: 0).count == max(1, count), "one item is asked about, however long")
+        #expect(TokensQuestion.join([]) == [])
+    }
 }

@@ -11,12 +11,51 @@ package protocol EngineQuestion: FieldCoded, Hashable, Sendable {
     /// When it may be answered; by default at any time.
     var moment: QuestionMoment { get }
 
+    /// The questions that together ask the same, for a node that takes none longer than that; by default this one alone.
+    func pieces(bytesMax: Int) -> [Self]
+
+    /// The answer, put together from those to all pieces, in their order.
+    static func join(_ answers: [Answer]) -> Answer
+
     /// The answer. Nothing else makes it: a caller asks the owner, which hands over the engine.
     func answer(from engine: borrowing Engine) -> Answer
 }
 
 extension EngineQuestion {
     package var moment: QuestionMoment { .anyTime }
+    package func pieces(bytesMax: Int) -> [Self] { [self] }
+    package static func join(_ answers: [Answer]) -> Answer { answers[0] }
+}
+
+/// A question about each of some items, which may be as many as a request has. Its answer lists what is known of them, in their order.
+package protocol ItemsQuestion: EngineQuestion where Answer: RangeReplaceableCollection {
+    associatedtype Item: ByteCoded
+    var items: [Item] { get }
+    init(_ items: [Item])
+}
+
+extension ItemsQuestion {
+    /// Each has as many items as fit, and at least one.
+    package func pieces(bytesMax: Int) -> [Self] {
+        // The question's number, and the count of its items.
+        let room = bytesMax - 10
+        var pieces: [Self] = []
+        var start = 0
+        var bytes = 0
+        for (index, item) in self.items.enumerated() {
+            let size = item.encoded.count
+            if bytes + size > room, index > start {
+                pieces.append(Self(Array(self.items[start..<index])))
+                (start, bytes) = (index, 0)
+            }
+            bytes += size
+        }
+        return start == 0 ? [self] : pieces + [Self(Array(self.items[start...]))]
+    }
+
+    package static func join(_ answers: [Answer]) -> Answer {
+        answers.count == 1 ? answers[0] : answers.reduce(into: Answer()) { $0 += $1 }
+    }
 }
 
 /// A question about one host; the host's partition answers it.

@@ -57,26 +57,26 @@ package struct StackView: Hashable, Sendable {
 }
 
 /// The state of push tokens: which hosts and controls have them, and which were removed lately. The answer leaves out unknown tokens.
-package struct TokensQuestion: EngineQuestion {
-    package static let coding = Fields(Self.init, \.tokens)
-    package let tokens: [DeviceToken]
+package struct TokensQuestion: ItemsQuestion {
+    package static let coding = Fields(Self.init, \.items)
+    package let items: [DeviceToken]
 
-    package init(_ tokens: [DeviceToken]) { self.tokens = tokens }
+    package init(_ tokens: [DeviceToken]) { self.items = tokens }
 
     package func answer(from engine: borrowing Engine) -> [DirectoryChange] {
-        self.tokens.compactMap { engine.standing(of: $0) }
+        self.items.compactMap { engine.standing(of: $0) }
     }
 }
 
 /// The hosts and instances that registrations would add to the registry now; nil for one that would be refused.
-package struct RegistrationsQuestion: EngineQuestion {
-    package static let coding = Fields(Self.init, \.registrations)
-    package let registrations: [HostRegistration]
+package struct RegistrationsQuestion: ItemsQuestion {
+    package static let coding = Fields(Self.init, \.items)
+    package let items: [HostRegistration]
 
-    package init(_ registrations: [HostRegistration]) { self.registrations = registrations }
+    package init(_ registrations: [HostRegistration]) { self.items = registrations }
 
     package func answer(from engine: borrowing Engine) -> [RegistryAdditions?] {
-        self.registrations.map { engine.additions(of: $0) }
+        self.items.map { engine.additions(of: $0) }
     }
 }
 

@@ -8,14 +8,14 @@ package protocol ReloadDetail: ByteCoded, Sendable {
 }
 
 /// A detail of reloads, in the order of their ids; nil for a reload that has none.
-package struct ReloadQuestion<Detail: ReloadDetail>: EngineQuestion {
-    package static var coding: some FieldCoding<Self> { Fields(Self.init, \.ids) }
-    package let ids: [ReloadID]
+package struct ReloadQuestion<Detail: ReloadDetail>: ItemsQuestion {
+    package static var coding: some FieldCoding<Self> { Fields(Self.init, \.items) }
+    package let items: [ReloadID]
 
-    package init(_ ids: [ReloadID]) { self.ids = ids }
+    package init(_ ids: [ReloadID]) { self.items = ids }
 
     package func answer(from engine: borrowing Engine) -> [Detail?] {
-        self.ids.map { Detail.find($0, in: engine) }
+        self.items.map { Detail.find($0, in: engine) }
     }
 }
 

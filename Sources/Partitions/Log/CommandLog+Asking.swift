@@ -17,15 +17,43 @@ extension CommandLog {
         _ question: Question,
         since start: ContinuousClock.Instant? = nil
     ) async throws(Problem) -> Question.Answer {
-        try await self.ask(partition, .engine(question.bytes), since: start) { owner, _ in
-            try await owner.ask(question)
+        var answers: [Question.Answer] = []
+        for piece in self.pieces(of: question) {
+            answers.append(
+                try await self.ask(partition, .engine(piece.bytes), since: start) { owner, _ in
+                    try await owner.ask(piece)
+                }
+            )
         }
+        return Question.join(answers)
+    }
+
+    private func pieces<Question: EngineQuestion>(of question: Question) -> [Question] {
+        self.nodes == nil ? [question] : question.pieces(bytesMax: OtherNodes.questionBytesMax)
     }
 
     /// What comes of asking each of some partitions the same, in their order. A node that has several of them is asked once.
     package func results<Question: EngineQuestion>(
         of partitions: [PartitionID],
         _ question: Question
+    ) async -> [(partition: PartitionID, result: Result<Question.Answer, Problem>)] {
+        let pieces = self.pieces(of: question)
+        guard pieces.count > 1 else { return await self.results(of: partitions, atOnce: question) }
+        var answers: [PartitionID: Result<[Question.Answer], Problem>] = [:]
+        for piece in pieces {
+            for (partition, result) in await self.results(of: partitions, atOnce: piece) {
+                let before = answers[partition] ?? .success([])
+                answers[partition] = before.flatMap { before in result.map { before + [$0] } }
+            }
+        }
+        return partitions.compactMap { partition in
+            answers[partition].map { (partition, $0.map { Question.join($0) }) }
+        }
+    }
+
+    private func results<Question: EngineQuestion>(
+        of partitions: [PartitionID],
+        atOnce question: Question
     ) async -> [(partition: PartitionID, result: Result<Question.Answer, Problem>)] {
         let start = ContinuousClock.now
         let away = partitions.filter { !self.isPresent($0) }

@@ -13,7 +13,7 @@ extension CommandLog {
     }
 
     /// What tokens are bound to now, in their order: as the directory has it, and where it does not know them as the partitions have
-    /// it that are not in it. Each node with some of those is asked once, for all of them.
+    /// it that are not in it. Each node with some of those is asked once for all of them, or in pieces if they are many.
     package func lookups(
         _ tokens: [DeviceToken],
         in directory: any TokenDirectory

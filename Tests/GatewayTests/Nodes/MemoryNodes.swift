@@ -19,6 +19,9 @@ final class MemoryNodes: Sendable {
         var asked = 0
     }
 
+    /// As of `JetStreamExchange`.
+    private static let questionBytesMax = 1_000_000
+
     private let state = Mutex(State())
 
     /// How many questions went from node to node.
@@ -37,6 +40,7 @@ final class MemoryNodes: Sendable {
     }
 
     func ask(_ node: ClusterNode, _ question: NodeQuestion) async -> NodeAnswer {
+        guard question.bytes.count <= Self.questionBytesMax else { return .tooLong }
         let body = self.state.withLock { state in
             state.asked += 1
             return state.silent.contains(node.incarnation) ? nil : state.bodies[node.incarnation]

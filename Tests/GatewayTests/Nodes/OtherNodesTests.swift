@@ -200,6 +200,37 @@ import WidgetModel
         }
     }
 
+    @Test func `a question as large as an import is asked in pieces`() async throws {
+        let scene = try await NodeScene()
+        let there = (0..<40).map { Self.host(of: Self.other, "host-\($0)") }
+        for host in there { _ = try await Self.register(host, at: scene.second) }
+        // 30,000 tokens of 33 bytes each are more than one question may have.
+        let unknown = (0..<30_000).map { number in
+            DeviceToken(bytes: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) })
+        }
+        let tokens = there.map { Sports.token($0) } + unknown
+        let asked = scene.nodes.asked
+        let found = await scene.first.log.lookups(tokens, in: scene.first.directory)
+        #expect(scene.nodes.asked == asked + 2)
+        let hosts = found.prefix(there.count).map { result in
+            if case .success(.bound(let binding)) = result { binding.host.id.rawValue } else { "\(result)" }
+        }
+        #expect(hosts == there)
+        let isUnknown = found.dropFirst(there.count).allSatisfy { $0 == .success(.unknown) }
+        #expect(isUnknown)
+        // Each of these has 100,000 bytes of a configuration.
+        let registrations = (0..<25).map { number in
+            let team = String(repeating: "t", count: 100_000)
+            return Sports.registration("large-\(number)", [Sports.instance("a", team: team)])
+        }
+        let additions = try await scene.first.log.ask(Self.other, RegistrationsQuestion(registrations))
+        #expect(additions.count == 25)
+        // One that is asked alone, and a part of those that do not answer, fails all.
+        scene.nodes.silence(scene.second.node)
+        let silence = await scene.first.impatientLog.lookups(tokens, in: scene.first.directory)
+        #expect(silence.allSatisfy { if case .failure = $0 { true } else { false } })
+    }
+
     @Test func `a node with several partitions is asked once, and for each alone where it has lost one`() async throws {
         let (nodes, time) = (MemoryNodes(), FakeTime())
         let journal = MemoryJournal(partitions: 4, clock: { time.wall })
