@@ -15,9 +15,15 @@ extension Engine {
         guard let slot = self.liveInstance(of: id),
             let reload = self.findReload(id.position, of: slot)
         else { return nil }
-        let row = self.reloads[reload]
+        return self.subject(of: slot, id, self.reloads[reload])
+    }
+
+    /// - Parameter row: The reload; nil if it is not out any more.
+    private func subject(of slot: InstanceNumber, _ id: ReloadID, _ row: Reloads.Reload?) -> FetchSubject {
         let instance = self.registry[slot]
         let kind = self.catalogue[instance.kind]
+        var priority = Priority.low
+        if let row { priority = self.priority(of: row) }
         return FetchSubject(
             reload: id,
             address: self.address(of: slot),
@@ -25,11 +31,11 @@ extension Engine {
             family: self.registry.family(of: slot),
             configuration: self.registry.configuration(of: slot),
             context: self.registry.context(of: instance.host),
-            causes: row.causes,
-            push: row.push,
-            priority: self.priority(of: row),
-            issuedAt: row.issuedAt,
-            expiresAt: row.expiresAt,
+            causes: row?.causes ?? [],
+            push: row?.push,
+            priority: priority,
+            issuedAt: row?.issuedAt ?? self.time,
+            expiresAt: row?.expiresAt ?? .distantFuture,
             isVisible: self.schedule[cold: slot].visibleUntil > self.time,
             digest: self.registry[content: slot].timeline?.timeline.digest
         )
@@ -54,5 +60,24 @@ extension Engine {
             return nil
         }
         return self.registry[content: slot].timeline?.timeline.digest
+    }
+
+    /// The timeline that an instance shows, if a reload may have given it; nil while a reload is out, which brings another one.
+    func shownTimeline(from reload: ReloadID) -> ShownTimeline? {
+        guard self.shownDigest(from: reload) != nil else { return nil }
+        return self.shownTimeline(of: reload.instance, from: reload)
+    }
+
+    /// The timeline that an instance shows, if its content can be fetched.
+    ///
+    /// - Parameter reload: Any of the instance's since it was configured; nil for the first.
+    func shownTimeline(of slot: InstanceNumber, from reload: ReloadID? = nil) -> ShownTimeline? {
+        let instance = self.registry[slot]
+        guard instance.isLive, !instance.isHostDriven, self.registry[instance.host].delivery == .stream,
+            self.schedule[active: slot].outstanding.isEmpty,
+            let timeline = self.registry[content: slot].timeline?.timeline, timeline.digest != nil
+        else { return nil }
+        let id = reload ?? self.reloadID(at: instance.configuredAt, of: slot)
+        return ShownTimeline(subject: self.subject(of: slot, id, nil), timeline: timeline)
     }
 }

@@ -65,6 +65,8 @@ extension Gateway {
         }
         await delivering.outgoing.deliverer.takeUp(partition)
         await delivering.providers.refill()
+        // The partition may move on before all of it is looked through.
+        Task { await delivering.providers.restore(partition) }
         await delivering.outgoing.receipts.takeUp(partition)
     }
 

@@ -19,6 +19,8 @@ actor PlacedOwners {
     private let prepare: @Sendable (PartitionID) async throws -> Void
     /// The work after an owner has started, once the gateway serves.
     private var arrive: @Sendable (PartitionID) async -> Void = { _ in }
+    /// The taking of timelines of providers, once the gateway serves.
+    private let callBacks = Shared<CallBack.Taking?>(nil)
     private var work: [PartitionID: Task<Void, Never>] = [:]
     /// Partitions whose owners are on their way through a gate, and which placement has not given up meanwhile.
     private var gating: Set<PartitionID> = []
@@ -53,7 +55,7 @@ actor PlacedOwners {
 
     /// Answers other nodes' questions to the partitions that are here.
     nonisolated func answerOthers() throws {
-        let answers = OwnerAnswers(of: self.owners)
+        let answers = OwnerAnswers(of: self.owners, callBacks: self.callBacks)
         try self.membership.exchange.answer(as: self.membership.node) { await answers.answer($0) }
     }
 
@@ -76,8 +78,11 @@ actor PlacedOwners {
         telling.cancel()
     }
 
-    /// Has every partition that starts from now on bring something with it.
-    func use(_ arrive: @escaping @Sendable (PartitionID) async -> Void) { self.arrive = arrive }
+    /// Has every partition that starts from now on bring something with it, and takes timelines of providers.
+    func use(_ callBacks: @escaping CallBack.Taking, _ arrive: @escaping @Sendable (PartitionID) async -> Void) {
+        self.callBacks.set(callBacks)
+        self.arrive = arrive
+    }
 
     /// Waits until the node is a member, every partition has an owner, and those that are the node's run.
     ///

@@ -11,6 +11,8 @@ package struct FetchItem: Hashable, Sendable {
     package let expiresAt: Instant
     package let priority: Priority
     package let issuedAt: Instant
+    /// Whether its timeline is accepted, and only its content is to be fetched.
+    package let isForContent: Bool
 
     package init(
         reload: ReloadID,
@@ -18,7 +20,8 @@ package struct FetchItem: Hashable, Sendable {
         isVisible: Bool,
         expiresAt: Instant,
         priority: Priority,
-        issuedAt: Instant
+        issuedAt: Instant,
+        isForContent: Bool = false
     ) {
         self.reload = reload
         self.address = address
@@ -26,11 +29,13 @@ package struct FetchItem: Hashable, Sendable {
         self.expiresAt = expiresAt
         self.priority = priority
         self.issuedAt = issuedAt
+        self.isForContent = isForContent
     }
 
-    /// The order of the queue: visible instances first, then the least time left, then by priority, then the longest
-    /// wait; of equals the instance whose address comes first.
+    /// The order of the queue: new timelines before the content of accepted ones. Among these visible instances first, then the least time
+    /// left, then by priority, then the longest wait; of equals the instance whose address comes first.
     package func isBefore(_ other: FetchItem) -> Bool {
+        if self.isForContent != other.isForContent { return other.isForContent }
         if self.isVisible != other.isVisible { return self.isVisible }
         if self.expiresAt != other.expiresAt { return self.expiresAt < other.expiresAt }
         if self.priority != other.priority { return self.priority.rawValue > other.priority.rawValue }

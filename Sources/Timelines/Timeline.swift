@@ -80,7 +80,7 @@ extension Timeline {
     }
 }
 
-extension Timeline {
+extension Timeline: ByteCoded {
     /// Dates are written as differences, since entries are near each other.
     package func encode(into writer: inout ByteWriter) {
         self.policy.encode(into: &writer)

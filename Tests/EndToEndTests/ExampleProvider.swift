@@ -22,10 +22,21 @@ final class ExampleProvider: Sendable {
         try await self.init([TestGateway.python, script, "--token", token] + certificates, in: folder)
     }
 
-    private init(_ program: [String], in folder: String, port: Int = 0) async throws {
-        self.state = "\(folder)/state.json"
-        try Self.write(#"{}"#, to: self.state)
-        self.command = try Command(program[0], program.dropFirst() + ["--port", "\(port)", "--state", self.state])
+    /// One whose timelines have an entry of now, and one so many seconds later.
+    convenience init(later seconds: Int, in folder: String) async throws {
+        let script = "\(TestGateway.root)/Tests/EndToEndTests/Clients/later_provider.py"
+        try await self.init(["python3", script, "--later", "\(seconds)"], state: "\(folder)/state.json")
+    }
+
+    private convenience init(_ program: [String], in folder: String, port: Int = 0) async throws {
+        let state = "\(folder)/state.json"
+        try Self.write(#"{}"#, to: state)
+        try await self.init(program + ["--port", "\(port)", "--state", state], state: state)
+    }
+
+    private init(_ program: [String], state: String) async throws {
+        self.state = state
+        self.command = try Command(program[0], Array(program.dropFirst()))
         var url: String?
         for await line in self.command.lines where line.hasPrefix("listening on ") {
             url = String(line.dropFirst("listening on ".count))

@@ -70,6 +70,8 @@ import WidgetModel
             ReloadQuestion<HostKey>(reloads), ReloadQuestion<ReloadEffect>(reloads),
             ReloadQuestion<FetchSubject>(reloads), ReloadQuestion<OutgoingPush>(reloads),
             ReloadQuestion<ShownDigest>(reloads), ReloadsQuestion(.host(Self.phone)),
+            ReloadQuestion<ShownTimeline>(reloads),
+            PageQuestion(ShownTimelines(of: Scene.sports, WidgetKind("scores")), limit: 9),
             ReloadsQuestion(.app(Scene.sports), from: 1, through: LogPosition(3), limit: 1),
             ReloadsQuestion(.undelivered, limit: 1),
         ]
@@ -303,6 +305,35 @@ import WidgetModel
         #expect(question.answer(in: scene).map { $0?.bytes } == [[1, 2, 3]])
         scene.register("phone", revision: 2, [Scene.scores("w1", team: "mariners")])
         #expect(question.answer(in: scene) == [nil])
+    }
+
+    @Test func `timelines that are shown are listed, but for those that a reload is out for`() throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "rams")])
+        scene.settle("tablet", delivery: .apns, [Scene.scores("w1", team: "rams")])
+        let all = ShownTimelines(of: Scene.sports, WidgetKind("scores"))
+        #expect(PageQuestion(all, limit: 9).answer(in: scene).rows == [])
+        let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .never, digest: [1])
+        for host in [Self.phone, HostKey("tablet")] {
+            scene.apply(.timeline(TimelineReport(host: host, instance: InstanceID("w1"), timeline: timeline)))
+        }
+        let page = PageQuestion(all, limit: 9).answer(in: scene)
+        #expect(page.rows.map(\.subject.address) == [Self.first] && page.next == nil)
+        let shown = try #require(page.rows.first)
+        #expect(shown.timeline == timeline && shown.subject.causes == [] && shown.subject.push == nil)
+        // The id is one of the instance, and stays the same.
+        #expect(ReloadQuestion<ShownTimeline>([shown.subject.reload]).answer(in: scene) == [shown])
+        #expect(ReloadQuestion<FetchSubject>([shown.subject.reload]).answer(in: scene) == [nil])
+        #expect(
+            PageQuestion(ShownTimelines(of: Scene.game, WidgetKind("scores")), limit: 9).answer(in: scene).rows == []
+        )
+        scene.pass(.hours(2))
+        scene.push(to: "phone", match: "seahawks")
+        try #require(scene.engine.outstandingReloads(host: Self.phone).count == 1)
+        #expect(PageQuestion(all, limit: 9).answer(in: scene).rows == [])
+        #expect(ReloadQuestion<ShownTimeline>([shown.subject.reload]).answer(in: scene) == [nil])
+        scene.register("phone", revision: 9, [Scene.scores("w1", team: "mariners")])
+        #expect(ReloadQuestion<ShownTimeline>([shown.subject.reload]).answer(in: scene) == [nil])
     }
 
     @Test func `reloads that are out, of a host, an app, or for no stream`() throws {

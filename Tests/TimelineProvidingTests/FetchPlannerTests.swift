@@ -28,15 +28,16 @@ import WidgetModel
         batch?.items.map(\.address.host.id.rawValue) ?? []
     }
 
-    @Test func `who is seen comes first, then who has little time, then by priority, age and id`() {
+    @Test func `who is seen comes first, then who has little time, then by priority, age and id, and content last`() {
         var planner = Self.planner()
         let items = [
             Fixtures.item(1), Fixtures.item(9, issued: .seconds(-5)), Fixtures.item(2, priority: .high),
             Fixtures.item(3, expires: .hours(1)), Fixtures.item(4, visible: true), Fixtures.item(0),
             Fixtures.item(5, visible: true, expires: .hours(2)),
+            Fixtures.item(6, expires: .minutes(1), forContent: true), Fixtures.item(7, visible: true, forContent: true),
         ]
         for item in items { planner.add(item) }
-        let order = ["host-5", "host-4", "host-3", "host-2", "host-9", "host-0", "host-1"]
+        let order = ["host-5", "host-4", "host-3", "host-2", "host-9", "host-0", "host-1", "host-7", "host-6"]
         #expect(Self.hosts(planner.next(at: Self.start)) == order)
 
         // Whatever the order in which they came.

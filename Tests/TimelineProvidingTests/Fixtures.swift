@@ -26,7 +26,8 @@ enum Fixtures {
         visible: Bool = false,
         expires: Interval = .hours(4),
         priority: Priority = .normal,
-        issued: Interval = .zero
+        issued: Interval = .zero,
+        forContent: Bool = false
     ) -> FetchItem {
         FetchItem(
             reload: Self.reload(number),
@@ -34,7 +35,8 @@ enum Fixtures {
             isVisible: visible,
             expiresAt: Self.start + expires,
             priority: priority,
-            issuedAt: Self.start + issued
+            issuedAt: Self.start + issued,
+            isForContent: forContent
         )
     }
 

@@ -4,6 +4,7 @@ package import Logging
 import NIOPosix
 import Synchronization
 package import TimelineProviding
+import Timelines
 package import WidgetModel
 
 /// The content of timelines, in memory and on disk: beside the engine, which has the same timelines without it.
@@ -137,6 +138,14 @@ package final class ContentStore: Sendable {
 
     package func timelines(of addresses: [InstanceAddress]) -> [StoredTimeline] {
         self.state.withLock { state in addresses.compactMap { state.table[$0] } }
+    }
+
+    /// Whether the content of a timeline is here.
+    package func has(_ shown: ShownTimeline) -> Bool {
+        let kept = self.state.withLock { $0.table[shown.subject.address] }
+        guard let kept, kept.digest == shown.timeline.digest else { return false }
+        // The same content may be for other times.
+        return kept.entries.map(\.date) == shown.timeline.entries.map(\.date).sorted()
     }
 
     package var addresses: [InstanceAddress] { self.state.withLock { $0.table.addresses } }

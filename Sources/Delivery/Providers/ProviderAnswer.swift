@@ -110,6 +110,22 @@ package struct ProvidedTimeline: Sendable {
         return Array("sha256:\(Base16.text(of: Digests.sha256(bytes.span)))".utf8)
     }
 
+    /// Whether the engine has accepted it already.
+    package func isSame(as accepted: Timeline?) -> Bool {
+        accepted?.entries == self.timeline.entries && accepted?.digest == self.timeline.digest
+    }
+
+    /// As it is logged for an instance.
+    package func report(_ subject: FetchSubject) -> TimelineReport {
+        TimelineReport(
+            host: subject.address.host,
+            instance: subject.address.instance,
+            reload: subject.reload,
+            timeline: self.timeline,
+            contentBytes: self.contentBytes
+        )
+    }
+
     /// As it is kept for an instance.
     package func stored(_ subject: FetchSubject) -> StoredTimeline {
         StoredTimeline(

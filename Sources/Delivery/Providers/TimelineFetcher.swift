@@ -53,13 +53,15 @@ package actor TimelineFetcher {
 
     /// How many reloads are looked for at once.
     private static let refillPage = 512
+    /// How long the content of an accepted timeline is asked for at least, also if its last entry is shown already.
+    private static let contentPatience = Interval.hours(1)
     /// How long no placeholder is asked for after one has failed, so that a provider that has none, or is slow with
     /// them, delays no more timelines.
     private static let placeholderPause = Interval.minutes(1)
 
     package nonisolated let key: KindKey
     package nonisolated let connection: ProviderConnection
-    private let services: Services
+    let services: Services
     private var planner: FetchPlanner
     private let answerBytesMax: Int
     private var wake: (at: Instant, task: Task<Void, Never>)?
@@ -70,7 +72,10 @@ package actor TimelineFetcher {
     private var placeholderRequests: [TimelineProviderContext: Task<Void, Never>] = [:]
     /// Until then no placeholder is asked for.
     private var placeholdersPausedUntil = Instant.epoch
-    private var timelinesRefused = 0
+    /// Partitions whose accepted timelines are still to be looked through for content that is not here, and from where on.
+    private var toRestore: [(partition: PartitionID, place: UInt64?)] = []
+    private var isRestoring = false
+    var timelinesRefused = 0
     private var health = TargetHealth()
     /// The last fault, and when it was.
     private var lastFault: (at: Instant, text: String)?
@@ -226,6 +231,50 @@ package actor TimelineFetcher {
         }
     }
 
+    /// Asks for the content of accepted timelines that is not here: at the start, and when a partition has come from another node.
+    ///
+    /// It costs no reload, and no part of any budget. The provider may give another timeline by now, which takes the place of the accepted
+    /// one.
+    package func restore(_ partition: PartitionID) async {
+        self.toRestore.append((partition, nil))
+        await self.goOnRestoring()
+    }
+
+    private func goOnRestoring() async {
+        guard !self.isRestoring else { return }
+        self.isRestoring = true
+        defer { self.isRestoring = false }
+        while self.hasRoomToRestore, let (partition, place) = self.toRestore.first, !self.isClosed {
+            self.toRestore.removeFirst()
+            guard self.services.log.isPresent(partition) else { continue }
+            let question = PageQuestion(
+                ShownTimelines(of: self.key.app, self.key.kind),
+                from: place,
+                limit: Self.refillPage
+            )
+            guard let page = try? await self.services.log.ask(partition, question) else { continue }
+            if let next = page.next { self.toRestore.append((partition, next)) }
+            for shown in self.lacking(page.rows) { self.planner.add(self.item(shown)) }
+            self.pump()
+        }
+    }
+
+    /// Half of the room is for reloads.
+    private var hasRoomToRestore: Bool { self.planner.count <= self.planner.limits.waitingMax / 2 }
+
+    private func item(_ shown: ShownTimeline) -> FetchItem {
+        let now = self.services.clock.now()
+        return FetchItem(
+            reload: shown.subject.reload,
+            address: shown.subject.address,
+            isVisible: shown.subject.isVisible,
+            expiresAt: max(shown.timeline.end ?? now, now + Self.contentPatience),
+            priority: shown.subject.priority,
+            issuedAt: now,
+            isForContent: true
+        )
+    }
+
     /// Asks about all outstanding reloads that may be asked about now, and waits for the answers.
     ///
     /// - Returns: When there may be more to ask; nil if only an event can change that.
@@ -237,17 +286,24 @@ package actor TimelineFetcher {
         return self.planner.wakesAt(self.services.clock.now())
     }
 
-    /// A provider calls back, as it said it would.
-    ///
-    /// - Returns: How many instances were waited for, and how many ids were not waited for.
-    package func callBack(_ body: JSONValue) async throws(Problem) -> (taken: Int, unknown: Int) {
+    /// Reads the body of a call-back.
+    func read(_ body: JSONValue) throws(Problem) -> ProviderAnswer {
         let limits = self.services.timelineLimits.value
-        let answer = try ProviderAnswer(body, countMax: self.planner.limits.batchMax, limits: limits) { _ in true }
-        let subjects = await self.subjects(of: Array(answer.parts.keys))
-        let answered = await self.take(answer, subjects)
+        return try ProviderAnswer(body, countMax: self.planner.limits.batchMax, limits: limits) { _ in true }
+    }
+
+    /// A provider calls back with what it said it would.
+    package func callBack(_ body: JSONValue) async throws(Problem) -> CallBack.Result {
+        let answer = try self.read(body)
+        let wanted = await self.wanted(of: Array(answer.parts.keys))
+        let shown = wanted.shown.filter { self.planner.knows($0.subject.reload) }
+        let answered = await self.take(answer, Wanted(subjects: wanted.subjects, shown: shown))
         for id in answered { _ = self.planner.calledBack(id) }
         self.pump()
-        return (answered.count, answer.unknown + answer.parts.count - answered.count)
+        return CallBack.Result(
+            taken: answered.count,
+            unknown: answer.unknown + answer.parts.count - answered.count
+        )
     }
 
     // MARK: Out
@@ -259,6 +315,9 @@ package actor TimelineFetcher {
         if let change = self.health.look(at: now) { self.tell(change) }
         while let batch = self.planner.next(at: now) {
             self.requests[batch.number] = Task { [weak self] in await self?.run(batch) }
+        }
+        if !self.toRestore.isEmpty, self.hasRoomToRestore, !self.isRestoring {
+            Task { [weak self] in await self?.goOnRestoring() }
         }
         if self.planner.wantsMore() { Task { [weak self] in await self?.refill() } }
         self.arm([self.planner.wakesAt(now), self.health.looksAt].compactMap { $0 }.min(), now)
@@ -290,18 +349,18 @@ package actor TimelineFetcher {
     }
 
     private func run(_ batch: FetchPlanner.Batch) async {
-        let ids = batch.items.map(\.reload)
-        let subjects = await self.subjects(of: ids)
-        if subjects.isEmpty {
+        let wanted = await self.wanted(of: batch.items.map(\.reload))
+        if wanted.subjects.isEmpty, wanted.shown.isEmpty {
             self.planner.withdrawn(batch.number)
         } else {
-            await self.ask(batch, subjects)
+            await self.ask(batch, wanted)
         }
         self.requests[batch.number] = nil
         self.pump()
     }
 
-    private func ask(_ batch: FetchPlanner.Batch, _ subjects: [FetchSubject]) async {
+    private func ask(_ batch: FetchPlanner.Batch, _ wanted: Wanted) async {
+        let subjects = wanted.subjects + wanted.shown.map(\.subject)
         let body = ProviderRequest.timelines(subjects, now: self.services.clock.now()).jsonText
         let findings = self.services.states.takeHeader(of: self.key)
         let trace = self.services.telemetry.tracing?.request("fetch", for: subjects.map(\.reload))
@@ -339,7 +398,7 @@ package actor TimelineFetcher {
             ? TargetHealth.Answer(.success, status: status, at: now)
             : TargetHealth.Answer(.refusal, status: status, reason: "none of the requested timelines", at: now)
         if let change = self.health.take(sign) { self.tell(change) }
-        var answered = await self.take(answer, subjects)
+        var answered = await self.take(answer, await self.still(wanted))
         // Those that are not out any more need no answer.
         answered.formUnion(batch.items.map(\.reload).filter { !asked.contains($0) })
         let called: Set<ReloadID> = response.status == 202 ? asked.filter { answer.parts[$0] == nil } : []
@@ -359,89 +418,11 @@ package actor TimelineFetcher {
         change.tell("a timeline provider", metadata, heldUntil: heldUntil, self.services.telemetry.logger)
     }
 
-    private func note(_ text: String, _ now: Instant) {
+    func note(_ text: String, _ now: Instant) {
         self.lastFault = (now, String(text.prefix(300)))
         self.services.telemetry.logger.debug(
             "timeline provider",
             metadata: ["kind": "\(self.key)", "error": "\(text)"]
         )
-    }
-
-    // MARK: Answers
-
-    /// Stores and logs the timelines of an answer.
-    ///
-    /// - Returns: The reloads that are not to be asked about again: the engine has taken their timeline, or does not want it.
-    private func take(_ answer: ProviderAnswer, _ subjects: [FetchSubject]) async -> Set<ReloadID> {
-        var provided: [(timeline: StoredTimeline, report: TimelineReport)] = []
-        for subject in subjects {
-            switch answer.parts[subject.reload] {
-            case .timeline(let timeline):
-                let report = TimelineReport(
-                    host: subject.address.host,
-                    instance: subject.address.instance,
-                    reload: subject.reload,
-                    timeline: timeline.timeline,
-                    contentBytes: timeline.contentBytes
-                )
-                provided.append((timeline.stored(subject), report))
-            case .fault(let text): self.note(text, self.services.clock.now())
-            case .refused(let text):
-                self.timelinesRefused += 1
-                self.note(text, self.services.clock.now())
-            case nil: continue
-            }
-        }
-        guard !provided.isEmpty else { return [] }
-        do {
-            let records = try await self.services.contents.write(provided.map(\.timeline))
-            do {
-                let results = try await self.services.log.append(
-                    provided.map { (.timeline($0.report), $0.report.host) }
-                )
-                return self.accept(provided.map(\.timeline), records, results)
-            } catch {
-                self.services.contents.release(records)
-                throw error
-            }
-        } catch {
-            // Nothing is lost: the reloads are out, and are asked about again.
-            self.note("its answer could not be stored: \(error)", self.services.clock.now())
-            return []
-        }
-    }
-
-    private func accept(
-        _ timelines: [StoredTimeline],
-        _ records: [UInt64],
-        _ results: [RecordAnswer.Result]
-    ) -> Set<ReloadID> {
-        let now = self.services.clock.now()
-        var answered: Set<ReloadID> = []
-        var taken: [(timeline: StoredTimeline, record: UInt64)] = []
-        for (index, result) in results.enumerated() {
-            let timeline = timelines[index]
-            answered.insert(timeline.reload)
-            switch result {
-            case .timeline(let findings):
-                taken.append((timeline, records[index]))
-                self.services.states.note(findings, of: timeline.address, self.key, at: now)
-            case .timelineRefused(let fault):
-                answered.remove(timeline.reload)
-                self.timelinesRefused += 1
-                self.note(fault.description, now)
-                self.services.contents.release([records[index]])
-            // Configured anew or removed meanwhile: another reload is out, or none is wanted.
-            default: self.services.contents.release([records[index]])
-            }
-        }
-        self.services.draw(self.services.contents.accept(taken, at: now).map { .entry($0) })
-        return answered
-    }
-
-    /// The subjects of those reloads that are still out, in the order of the ids.
-    private func subjects(of reloads: [ReloadID]) async -> [FetchSubject] {
-        let found = try? await self.services.log.find(FetchSubject.self, of: reloads, toleratesSilence: true)
-        return reloads.compactMap { found?[$0] }.filter { $0.app == self.key.app && $0.kind == self.key.kind }
     }
 }

@@ -14,7 +14,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
 
     /// By kind.
     private let fetchers: Mutex<[KindKey: TimelineFetcher]>
-    private let services: TimelineFetcher.Services
+    let services: TimelineFetcher.Services
 
     package init(fetchers: [TimelineFetcher], services: TimelineFetcher.Services) {
         self.fetchers = Mutex(Dictionary(uniqueKeysWithValues: fetchers.map { ($0.key, $0) }))
@@ -101,6 +101,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     package func run() async {
         await self.removeGone(self.services.contents.addresses)
         await self.refill()
+        Task { for partition in self.services.log.partitionIDs { await self.restore(partition) } }
         while !Task.isCancelled {
             let now = self.services.clock.now()
             await self.showDue(at: now)
@@ -112,6 +113,11 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     /// Asks about the outstanding reloads: at the start, and when a partition has come to this gateway.
     package func refill() async {
         for fetcher in self.all.values { await fetcher.refill() }
+    }
+
+    /// Asks for the content of accepted timelines that is not here, as it is after a partition has come from another node.
+    package func restore(_ partition: PartitionID) async {
+        for fetcher in self.all.values { await fetcher.restore(partition) }
     }
 
     private func showDue(at now: Instant) async {
@@ -211,9 +217,5 @@ extension TimelineProviders {
 
     package func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?) {
         self.gallery.invalidate(question, app: app, kind: kind)
-    }
-
-    package func callBack(_ body: JSONValue, of key: KindKey) async throws(Problem) -> (taken: Int, unknown: Int)? {
-        try await self[key]?.callBack(body)
     }
 }

@@ -294,6 +294,10 @@ extension FetchSubject: FieldCoded {
     )
 }
 
+extension ShownTimeline: FieldCoded {
+    package static let coding = Fields(Self.init, \.subject, \.timeline)
+}
+
 extension OutgoingPush: FieldCoded {
     package static let coding = Fields(
         Self.init,

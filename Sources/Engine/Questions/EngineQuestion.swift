@@ -94,6 +94,7 @@ package enum ReceivedQuestion: Sendable {
         ChannelsQuestion.self, SurveyQuestion.self, OrphansQuestion.self, HostSummaryQuestion.self,
         FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self, TokensQuestion.self,
         UsagesQuestion.self,
+        ReloadQuestion<ShownTimeline>.self, PageQuestion<ShownTimelines>.self,
     ]
     private static let searchTag = UInt8.max
 

@@ -54,6 +54,37 @@ package struct ShownDigest: ReloadDetail, Hashable {
     }
 }
 
+/// The timeline that the instance of a reload shows.
+extension ShownTimeline: ReloadDetail {
+    package static func find(_ reload: ReloadID, in engine: borrowing Engine) -> ShownTimeline? {
+        engine.shownTimeline(from: reload)
+    }
+}
+
+/// The timelines that a kind's instances show, in the order of their numbers.
+package struct ShownTimelines: EngineList {
+    package static let coding = Fields(Self.init, \.app, \.kind)
+    package let app: BundleID
+    package let kind: WidgetKind
+
+    package init(of app: BundleID, _ kind: WidgetKind) { (self.app, self.kind) = (app, kind) }
+
+    package func page(
+        of engine: borrowing Engine,
+        from place: UInt64?,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<ShownTimeline> {
+        guard let app = engine.catalogue.findAnyApp(self.app),
+            let kind = engine.catalogue.findAnyKind(self.kind, of: app)
+        else { return ListPage() }
+        let numbers = engine.registry.instanceNumbers(from: Number(place: place), atMost: scanMax)
+        return ListPage(numbers, end: engine.registry.instanceEnd, limit: limit) { slot in
+            engine.registry[slot].kind == kind ? engine.shownTimeline(of: slot) : nil
+        }
+    }
+}
+
 /// Reloads that are out and not acknowledged, in pages, in no order that matters.
 ///
 /// Whatever happens between two pages, a reload that was out when the first one was asked for, and still is when its turn comes, is on

@@ -1,3 +1,4 @@
+package import Timelines
 package import WidgetModel
 
 /// The subject of a question to a timeline provider: an instance with an outstanding reload, with its present
@@ -22,4 +23,10 @@ package struct FetchSubject: Hashable, Sendable {
     package let digest: [UInt8]?
 
     package var app: BundleID { self.address.app }
+}
+
+/// The timeline that an instance shows, and the subject of a question for its content, which the engine does not have.
+package struct ShownTimeline: Hashable, Sendable {
+    package let subject: FetchSubject
+    package let timeline: Timeline
 }

@@ -206,6 +206,17 @@ extension CommandLog {
         return ReloadsPage(reloads: found.sorted { $0.id.position < $1.id.position }, next: next, through: through)
     }
 
+    /// Has the owner of a partition take a call-back.
+    ///
+    /// - Parameter take: For a partition that is this node's.
+    package func handOver(
+        _ callBack: CallBack,
+        to partition: PartitionID,
+        _ take: CallBack.Taking
+    ) async throws(Problem) -> CallBack.Result {
+        try await self.ask(partition, .callBack(callBack)) { _, _ in try await take(callBack) }
+    }
+
     /// How far each owner of this node is.
     package func progress() async -> [OwnerProgress] {
         var all: [OwnerProgress] = []

@@ -74,9 +74,8 @@ package struct OtherNodes: Sendable {
             }
         }
 
-        /// A search goes on for as long as it takes, and is not begun again.
         private func attempt(_ left: Interval) -> Interval {
-            self.question.isSearch ? left : min(left, OtherNodes.attempt)
+            self.question.isAskedOnce ? left : min(left, OtherNodes.attempt)
         }
 
         private static func read(_ answer: NodeAnswer) throws(Problem) -> [UInt8] {
@@ -158,11 +157,15 @@ package struct OtherNodes: Sendable {
 
 extension OwnerQuestion {
     /// Whether more is waited for than the owner's turn.
-    fileprivate var isLong: Bool { if case .answers = self { true } else { self.isSearch } }
+    fileprivate var isLong: Bool { if case .answers = self { true } else { self.isAskedOnce } }
 
-    fileprivate var isSearch: Bool {
-        guard case .engine(let bytes) = self else { return false }
-        return ReceivedQuestion.isSearch(bytes)
+    /// Whether it goes on for as long as it takes, and is not begun again meanwhile: a search, or a change.
+    fileprivate var isAskedOnce: Bool {
+        switch self {
+        case .engine(let bytes): ReceivedQuestion.isSearch(bytes)
+        case .callBack: true
+        case .progress, .answers, .engines: false
+        }
     }
 }
 

@@ -7,9 +7,14 @@ import WidgetModel
 /// Answers other nodes' questions to the owners that are here.
 package struct OwnerAnswers: Sendable {
     private let owners: [PartitionOwner]
+    private let callBacks: Shared<CallBack.Taking?>
 
-    /// - Parameter owners: The owner of every partition, in the partitions' order.
-    package init(of owners: [PartitionOwner]) { self.owners = owners }
+    /// - Parameters:
+    ///   - owners: The owner of every partition, in the partitions' order.
+    ///   - callBacks: Takes timelines of providers; nil as long as none are asked.
+    package init(of owners: [PartitionOwner], callBacks: Shared<CallBack.Taking?> = Shared(nil)) {
+        (self.owners, self.callBacks) = (owners, callBacks)
+    }
 
     package func answer(_ question: NodeQuestion) async -> NodeAnswer {
         guard let owner = self.owner(of: question.partition) else { return .away }
@@ -32,6 +37,11 @@ package struct OwnerAnswers: Sendable {
         switch question {
         case .progress: return try await owner.progress().encoded
         case .answers(let places): return try await owner.answers(at: places, within: time).encoded
+        case .callBack(let callBack):
+            guard let take = self.callBacks.value else {
+                throw OwnerError.away(partition: owner.partition, owner: nil)
+            }
+            return try await take(callBack).encoded
         case .engine(let bytes):
             switch try ReceivedQuestion(bytes) {
             case .search(let question): return try await owner.ask(question).encoded

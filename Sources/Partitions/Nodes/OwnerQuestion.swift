@@ -10,6 +10,8 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
     case answers([RecordPlace])
     /// The bytes of one question to the engines of several partitions; the answers come in their order.
     case engines([PartitionID], [UInt8])
+    /// To take a provider's timelines.
+    case callBack(CallBack)
 
     func encode(into writer: inout ByteWriter) {
         switch self {
@@ -21,6 +23,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
         case .engines(let partitions, let bytes):
             writer.write(tag: 3, partitions)
             writer.write(bytes)
+        case .callBack(let callBack): writer.write(tag: 4, callBack)
         }
     }
 
@@ -31,6 +34,7 @@ enum OwnerQuestion: ByteCoded, Hashable, Sendable {
         case 1: self = .progress
         case 2: self = .answers(try Array(from: &reader))
         case 3: self = .engines(try Array(from: &reader), try reader.readBytes())
+        case 4: self = .callBack(try CallBack(from: &reader))
         default: throw .invalid(offset: start)
         }
     }

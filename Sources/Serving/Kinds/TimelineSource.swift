@@ -31,6 +31,6 @@ package protocol TimelineSource: Sendable {
     func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?)
     /// A kind's provider calls back with timelines that it has promised.
     ///
-    /// - Returns: How many instances were waited for, and how many ids were not waited for; nil if the kind has no provider.
-    func callBack(_ body: JSONValue, of key: KindKey) async throws(Problem) -> (taken: Int, unknown: Int)?
+    /// - Returns: Nil if the kind has no provider.
+    func callBack(_ body: JSONValue, of key: KindKey) async throws(Problem) -> CallBack.Result?
 }

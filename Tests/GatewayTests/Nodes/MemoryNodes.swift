@@ -85,6 +85,7 @@ final class MemoryNode: Sendable {
     let log: CommandLog
     /// The same log, which gives up at once.
     let impatientLog: CommandLog
+    let callBacks = Shared<CallBack.Taking?>(nil)
     private let nodes: MemoryNodes
     private let journal: MemoryJournal
 
@@ -147,7 +148,7 @@ final class MemoryNode: Sendable {
         )
         self.nodes = nodes
         self.journal = journal
-        let answers = OwnerAnswers(of: self.owners)
+        let answers = OwnerAnswers(of: self.owners, callBacks: self.callBacks)
         nodes.answer(as: self.node) { await answers.answer($0) }
     }
 

@@ -254,6 +254,29 @@ import WidgetModel
         #expect(shown == ["1", "2"])
     }
 
+    @Test func `content that is lost is asked for again, in no reload`() async throws {
+        let first = try ProviderScene(try await OwnerScene.started())
+        first.reply(Self.content("1"))
+        try await first.add("a")
+        try await first.eventually("it is shown") { first.shown.count == 1 }
+        await first.fetcher.close()
+
+        let scene = first.scene.restarted()
+        _ = try await scene.start()
+        let second = try ProviderScene(scene)
+        second.reply(Self.content("1"))
+        let showing = Task { await second.providers.run() }
+        try await second.eventually("it is shown again") { second.shown == ["a:a0 1"] }
+        showing.cancel()
+        guard case .array(let requests)? = second.asked.first?["requests"] else {
+            Issue.record("\(second.asked)")
+            return
+        }
+        #expect(requests.count == 1 && requests[0]["causes"] == .array([]))
+        #expect(requests[0]["digest"] != nil && requests[0]["push"] == nil)
+        await showing.value
+    }
+
     @Test func `an instance that is gone or configured anew shows nothing old`() async throws {
         let world = try await Self.started()
         world.reply(Self.content("1"))

@@ -1,0 +1,88 @@
+#if JetStream
+import BrokerSupport
+import Foundation
+import Testing
+
+/// Timelines from providers, at gateways that share a log.
+@Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
+struct ClusterProviderTests {
+    private static let partitions = 4
+    private static let hosts = 1...8
+    private static let instances: Set<String> = ["scores-0", "character"]
+
+    private static func start(
+        _ name: String,
+        _ brokers: Brokers,
+        _ provider: ExampleProvider,
+        in folder: String
+    ) async throws -> TestGateway {
+        let node = "node: {name: \(name), address: \"\(name):443\"}\n    questionPatience: 5m"
+        return try await TestGateway.start(
+            in: folder,
+            partitions: Self.partitions,
+            extra: try JetStreamGatewayTests.journal(brokers, more: node),
+            timelineProvider: provider.url
+        )
+    }
+
+    /// Waits until a gateway has so many partitions.
+    private static func awaitPartitions(_ gateway: TestGateway, _ isRight: @escaping (Int) -> Bool) async throws {
+        _ = try await gateway.eventually("it has its partitions") {
+            let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+            let own = metrics.split(separator: "\n")
+                .count { $0.hasPrefix("freshet_partition_failed{") && $0.hasSuffix(" 0") }
+            return isRight(own) ? true : nil
+        }
+    }
+
+    /// The widgets that have been told an entry on a host's stream.
+    private static func shown(_ stream: Command, _ number: Int) -> Set<String> {
+        let found = stream.written.split(separator: "\n").compactMap { line -> String? in
+            guard line.hasPrefix("data: "),
+                let json = try? JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)),
+                let object = json as? [String: Any], let content = object["content"] as? [String: Any],
+                content["number"] as? Int == number
+            else { return nil }
+            return object["instance"] as? String
+        }
+        return Set(found)
+    }
+
+    @Test func `later entries come to open streams when their gateway has died`() async throws {
+        let (brokers, folder, beside) = (try Brokers(), try TestGateway.makeFolder(), try TestGateway.makeFolder())
+        let provider = try await ExampleProvider(later: 40, in: folder)
+        let first = try await Self.start("gateway-a", brokers, provider, in: folder)
+        try FileManager.default.copyItem(atPath: "\(folder)/certs", toPath: "\(beside)/certs")
+        let second = try await Self.start("gateway-b", brokers, provider, in: beside)
+        try await Self.awaitPartitions(first) { $0 < Self.partitions }
+        let bearer = try await first.providerToken()
+        for number in Self.hosts { _ = try await first.register(number, teams: ["seahawks"], bearer: bearer) }
+        let streams = try Self.hosts.map { number in
+            try Command(
+                "curl",
+                [
+                    "--silent", "--no-buffer", "--http2", "--cacert", second.ca, "--header",
+                    "authorization: bearer \(bearer)", "\(second.hostURL)/v1/hosts/\(TestGateway.token(number))/events",
+                ]
+            )
+        }
+        for number in Self.hosts {
+            _ = try await first.eventually("its timelines are there") {
+                try await first.outstanding(number, bearer: bearer).isEmpty ? true : nil
+            }
+        }
+        await first.crash()
+        try await Self.awaitPartitions(second) { $0 == Self.partitions }
+        _ = try await second.eventually("the later entries are shown") {
+            streams.allSatisfy { Self.shown($0, 2) == Self.instances } ? true : nil
+        }
+        for stream in streams {
+            stream.terminate()
+            _ = await stream.wait()
+        }
+        await second.stop()
+        await provider.stop()
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}
+#endif
