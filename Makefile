@@ -52,7 +52,7 @@ pictures: setup ## Pictures of the dashboard (empty, quiet, a burst, WIDGETS=100
 	FRESHET_TEST_PICTURES="$(abspath $(PICTURES))" swift test --skip-build --disable-xctest --filter IncidentTests
 ifdef README
 	cp "$(PICTURES)/host-page.png" docs/pictures
-	for name in empty quiet burst; do cp "$(PICTURES)/dashboard-$$name-wide-light.png" docs/pictures/dashboard-$$name.png; done
+	for name in empty quiet burst many; do cp "$(PICTURES)/dashboard-$$name-wide-light.png" docs/pictures/dashboard-$$name.png; done
 	cp "$(PICTURES)/dashboard-incident-wide-dark.png" docs/pictures/dashboard-incident.png
 endif
 
