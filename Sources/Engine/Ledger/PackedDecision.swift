@@ -40,7 +40,7 @@ struct PackedDecision: Sendable {
     /// - Parameter number: Its number.
     func entry(numbered number: UInt64) -> DecisionLog.Entry {
         let outcome = PushOutcome(rawValue: self.outcome & ~(Self.hasPush | Self.hasPrevious))
-        guard let outcome else { preconditionFailure("an outcome that nobody wrote") }
+        guard let outcome else { preconditionFailure("a decision is written without its outcome") }
         let distance = UInt64(UInt32(truncatingIfNeeded: number) &- self.previous)
         let until = self.until.instant
         return DecisionLog.Entry(
