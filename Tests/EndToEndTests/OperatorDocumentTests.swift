@@ -20,7 +20,7 @@ import Testing
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let folder = "\(TestGateway.root)/Tests/Schemathesis"
-        let examples = ProcessInfo.processInfo.environment["FRESHET_EXAMPLES"] ?? "15"
+        let examples = ProcessInfo.processInfo.environment["FRESHET_TEST_EXAMPLES"] ?? "15"
         let variables = [
             "FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", "SCHEMATHESIS_HOOKS=\(folder)/hooks.py",
         ]
