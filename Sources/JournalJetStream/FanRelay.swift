@@ -23,6 +23,7 @@ final class FanRelay: Sendable {
             do throws(JournalError) {
                 try self.take(copier.step(), &copier, &following)
             } catch {
+                // Damage is found by those who read, and says so there.
                 copier.failed()
             }
             self.lane.tellOverdue()
@@ -34,10 +35,7 @@ final class FanRelay: Sendable {
     {
         switch step {
         case .pause: Patience(milliseconds: 0).pause()
-        case .findProgress(let partition):
-            // Damage is found by those who read, and says so there.
-            guard let progress = try? self.core.fanProgress(of: partition) else { return copier.missed(partition) }
-            copier.found(progress, of: partition)
+        case .findProgress(let partition): copier.found(try self.core.fanProgress(of: partition), of: partition)
         case .follow(let first):
             following = try self.core.broker.follow(self.core.names.fan, self.core.names.allFan, from: first)
             copier.followed()

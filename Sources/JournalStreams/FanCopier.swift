@@ -5,9 +5,6 @@ package import WidgetModel
 /// A copy is stored only behind the copy before it, so that however many copiers there are, each partition has each submission exactly
 /// once. If a partition has no copy any more, the next one is stored only behind the end that its stream had before that was found out: see
 /// ``MessageWriter``. A partition takes exactly the next copy. If it is ahead, its known progress is old.
-///
-/// A partition that cannot take its copy, because its stream is full or has no leader, is left behind: the others go on, and after a while
-/// all begin again where the last one is.
 package struct FanCopier: Sendable {
     /// How far a partition is.
     package struct Progress: Hashable, Sendable {
@@ -33,7 +30,7 @@ package struct FanCopier: Sendable {
 
     /// The next step.
     package enum Step: Sendable {
-        /// Find out how far a partition is: ``found(_:of:)`` or ``missed(_:)``.
+        /// Find out how far a partition is: ``found(_:of:)``.
         case findProgress(PartitionID)
         /// Follow the originals from one on: ``followed()``.
         case follow(from: UInt64)
@@ -45,16 +42,9 @@ package struct FanCopier: Sendable {
         case pause
     }
 
-    /// After so many originals that the others got, those that were left behind are tried again; and when no original came for a while.
-    package static let passedMax = 64
-
     /// By partition; nil where it is to be found out.
     private var progress: [Progress?]
-    private var leftBehind: Set<Int> = []
-    /// How many originals the others got meanwhile.
-    private var passed = 0
-    /// Whether it reads originals; before that it finds out where all are.
-    package private(set) var isFollowing = false
+    private var isFollowing = false
     private var mustPause = false
     /// The original that comes next.
     private var next: UInt64 = 1
@@ -69,45 +59,30 @@ package struct FanCopier: Sendable {
             self.mustPause = false
             return .pause
         }
-        let present = self.progress.indices.filter { !self.leftBehind.contains($0) }
-        guard !present.isEmpty else {
-            self.startOver()
-            return .pause
+        if let missing = self.progress.firstIndex(where: { $0 == nil }) {
+            return .findProgress(PartitionID(UInt16(missing)))
         }
-        var known: [(partition: PartitionID, progress: Progress)] = []
-        for index in present {
-            let partition = PartitionID(UInt16(index))
-            guard let progress = self.progress[index] else { return .findProgress(partition) }
-            known.append((partition, progress))
-        }
+        let all = self.progress.compactMap(\.self)
         guard self.isFollowing else {
-            self.next = (known.map(\.progress.fan).min() ?? 0) + 1
+            self.next = (all.map(\.fan).min() ?? 0) + 1
             return .follow(from: self.next)
         }
         guard let message = self.message else { return .read }
-        if let (partition, progress) = known.first(where: { $0.progress.fan < self.next }) {
-            guard progress.fan + 1 == self.next else {
+        if let index = all.firstIndex(where: { $0.fan < self.next }) {
+            guard all[index].fan + 1 == self.next else {
                 self.failed()
                 return self.step()
             }
-            return .copy(message, fan: self.next, to: partition, progress.expected)
+            return .copy(message, fan: self.next, to: PartitionID(UInt16(index)), all[index].expected)
         }
         self.message = nil
         self.next += 1
-        self.passed += 1
-        if !self.leftBehind.isEmpty, self.passed >= Self.passedMax {
-            self.startOver()
-            return self.step()
-        }
         return .read
     }
 
     package mutating func found(_ progress: Progress, of partition: PartitionID) {
         self.progress[Int(partition.rawValue)] = progress
     }
-
-    /// A partition could not be asked.
-    package mutating func missed(_ partition: PartitionID) { self.leftBehind.insert(Int(partition.rawValue)) }
 
     package mutating func followed() { self.isFollowing = true }
 
@@ -122,8 +97,8 @@ package struct FanCopier: Sendable {
     ///
     /// - Parameter last: The newest that the stream has.
     package mutating func nothingCame(last: UInt64) {
-        // The consumer is gone, or slow. Or there is time for those that were left behind.
-        if last >= self.next || !self.leftBehind.isEmpty { self.startOver() }
+        // The consumer is gone, or slow.
+        if last >= self.next { self.startOver() }
     }
 
     /// Takes the outcome of a copy.
@@ -133,7 +108,8 @@ package struct FanCopier: Sendable {
             // The submission is accepted, and must get there in any case.
             self.progress[index] = nil
             if case .otherEnd = outcome { return }
-            return self.missed(partition)
+            self.mustPause = true
+            return
         }
         self.progress[index] = Progress(fan: self.next, expected: .lastOfSubject(sequence))
     }
@@ -147,7 +123,6 @@ package struct FanCopier: Sendable {
     /// Forgets how far all are.
     package mutating func startOver() {
         self.progress = Array(repeating: nil, count: self.progress.count)
-        (self.leftBehind, self.passed) = ([], 0)
         self.isFollowing = false
         self.message = nil
     }

@@ -75,61 +75,6 @@ import WidgetModel
         #expect(Self.text(copier.step()) == "find 0")
     }
 
-    private static let refusals: [PublishOutcome] = [
-        .refused(JournalError(.full, "full")), .notTaken("no leader"), .unknown("time-out"),
-    ]
-
-    @Test(arguments: 0..<3) func `one that takes no copy is left behind, until no original comes`(refusal: Int) {
-        var copier = Self.copier(4, 4)
-        for original in UInt64(5)...7 {
-            copier.received(Self.message, at: original)
-            if original == 5 {
-                #expect(Self.text(copier.step()) == "copy 5 to 0: lastOfSubject(40)")
-                copier.copied(Self.refusals[refusal], to: Self.partitions[0])
-            }
-            #expect(Self.text(copier.step()).hasPrefix("copy \(original) to 1"))
-            copier.copied(.stored(original * 10), to: Self.partitions[1])
-            #expect(Self.text(copier.step()) == "read")
-        }
-        copier.nothingCame(last: 7)
-        #expect(Self.text(copier.step()) == "find 0")
-        copier.found(FanCopier.Progress(fan: 4, expected: .lastOfSubject(40)), of: Self.partitions[0])
-        #expect(Self.text(copier.step()) == "find 1")
-        copier.found(FanCopier.Progress(fan: 7, expected: .lastOfSubject(70)), of: Self.partitions[1])
-        #expect(Self.text(copier.step()) == "follow from 5")
-        copier.followed()
-        copier.received(Self.message, at: 5)
-        #expect(Self.text(copier.step()) == "copy 5 to 0: lastOfSubject(40)")
-    }
-
-    @Test func `one that was left behind is tried again while originals come`() {
-        var copier = Self.copier(4, 4)
-        var original: UInt64 = 5
-        copier.received(Self.message, at: original)
-        _ = copier.step()
-        copier.copied(.notTaken("no leader"), to: Self.partitions[0])
-        var step = Self.text(copier.step())
-        while step.hasPrefix("copy \(original) to 1") {
-            copier.copied(.stored(original * 10), to: Self.partitions[1])
-            step = Self.text(copier.step())
-            guard step == "read" else { break }
-            original += 1
-            copier.received(Self.message, at: original)
-            step = Self.text(copier.step())
-        }
-        #expect(step == "find 0" && original == UInt64(4 + FanCopier.passedMax))
-    }
-
-    @Test func `if none can be asked it waits a little`() {
-        var copier = FanCopier(partitions: 2)
-        for partition in Self.partitions {
-            #expect(Self.text(copier.step()) == "find \(partition)")
-            copier.missed(partition)
-        }
-        #expect(Self.text(copier.step()) == "pause")
-        #expect(Self.text(copier.step()) == "find 0")
-    }
-
     @Test(arguments: [(4, "read"), (5, "find 0")] as [(UInt64, String)])
     func `silence means nothing unless there is more`(last: UInt64, step: String) {
         var copier = Self.copier(4)

@@ -199,7 +199,7 @@ extension ClusterRun {
         let stream = self.log.names.input(partition)
         guard self.canRead() else {
             node.foundEnd = nil
-            return node.copier.missed(partition)
+            return node.copier.failed()
         }
         guard let end = node.foundEnd else {
             node.foundEnd = self.log.streams.ends(of: stream).last
@@ -236,8 +236,8 @@ extension ClusterRun {
             guard self.canRead() else { return self.plan(agent, in: 500) }
             let last = self.log.streams.ends(of: stream).last
             node.copier.nothingCame(last: last)
-            // A new message wakes it, unless it begins anew.
-            if last >= node.fanNext || !node.copier.isFollowing { self.plan(agent, in: 500) }
+            // A new message wakes it.
+            if last >= node.fanNext { self.plan(agent, in: 500) }
             return
         }
         node.fanNext = message.sequence + 1
