@@ -121,8 +121,6 @@ struct ValueField: ~Copyable {
         codes.elements.removeAll(keepingCapacity: true)
     }
 
-    mutating func retain(_ value: FieldCodes) { value.forEach { self.dictionary.retain($0) } }
-
     mutating func release(_ value: FieldCodes) {
         if value.isArray {
             for code in value.elements { self.dictionary.release(code) }
