@@ -63,22 +63,4 @@ final class WorkBox<Work: Sendable>: Sendable {
         self.wake.signal()
     }
 }
-
-extension Array {
-    /// The elements in their order, in runs of at most so many bytes together. One that has more is alone.
-    func runs(upTo bytesMax: Int, _ bytes: (Element) -> Int) -> [ArraySlice<Element>] {
-        var runs: [ArraySlice<Element>] = []
-        var (start, sum) = (0, 0)
-        for (index, element) in self.enumerated() {
-            let size = bytes(element)
-            if index > start, size > bytesMax - sum {
-                runs.append(self[start..<index])
-                (start, sum) = (index, 0)
-            }
-            sum += size
-        }
-        if start < self.count { runs.append(self[start...]) }
-        return runs
-    }
-}
 #endif

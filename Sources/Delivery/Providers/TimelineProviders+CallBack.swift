@@ -60,29 +60,18 @@ extension TimelineProviders {
     /// As many bodies as are needed, since each is handed over as one.
     private static func bodies(of answers: [JSONValue]) throws(Problem) -> [[UInt8]] {
         let room = CallBack.bodyBytesMax - self.body(of: []).jsonText.count
-        var bodies: [[UInt8]] = []
-        var part: [JSONValue] = []
-        var bytes = 0
-        for answer in answers {
-            // With a comma.
-            let size = answer.jsonText.count + 1
-            guard size <= room else {
-                throw Problem(
-                    .tooLarge,
-                    """
-                    another gateway has the widget, and gateways hand each other timelines of at most \(room) bytes, not \(size): \
-                    answer the request itself, by 200
-                    """
-                )
-            }
-            if bytes + size > room {
-                bodies.append(self.body(of: part).jsonText)
-                (part, bytes) = ([], 0)
-            }
-            part.append(answer)
-            bytes += size
+        // With a comma.
+        let sized = answers.map { (answer: $0, bytes: $0.jsonText.count + 1) }
+        if let tooLong = sized.first(where: { $0.bytes > room }) {
+            throw Problem(
+                .tooLarge,
+                """
+                another gateway has the widget, and gateways hand each other timelines of at most \(room) bytes, not \(tooLong.bytes): \
+                answer the request itself, by 200
+                """
+            )
         }
-        return part.isEmpty ? bodies : bodies + [self.body(of: part).jsonText]
+        return sized.runs(upTo: room, \.bytes).map { self.body(of: $0.map(\.answer)).jsonText }
     }
 
     private static func body(of answers: [JSONValue]) -> JSONValue {

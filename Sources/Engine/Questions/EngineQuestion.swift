@@ -38,19 +38,8 @@ extension ItemsQuestion {
     /// Each has as many items as fit, and at least one.
     package func pieces(bytesMax: Int) -> [Self] {
         // The question's number, and the count of its items.
-        let room = bytesMax - 10
-        var pieces: [Self] = []
-        var start = 0
-        var bytes = 0
-        for (index, item) in self.items.enumerated() {
-            let size = item.encoded.count
-            if bytes + size > room, index > start {
-                pieces.append(Self(Array(self.items[start..<index])))
-                (start, bytes) = (index, 0)
-            }
-            bytes += size
-        }
-        return start == 0 ? [self] : pieces + [Self(Array(self.items[start...]))]
+        let runs = self.items.runs(upTo: bytesMax - 10) { $0.encoded.count }
+        return runs.count > 1 ? runs.map { Self(Array($0)) } : [self]
     }
 
     package static func join(_ answers: [Answer]) -> Answer {
