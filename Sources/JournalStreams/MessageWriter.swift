@@ -28,7 +28,11 @@ package struct MessageWriter: Sendable {
         var expected: Expectation?
         /// Whether it may be stored, or may be yet.
         var isOpen = false
+        /// Whether the stream ends otherwise, perhaps because of this message: the network may bring it twice, and lose the first answer.
+        var mustLook = false
         var why = "no broker answers"
+
+        var mayBeStored: Bool { self.isOpen || self.mustLook }
     }
 
     /// Names its subject.
@@ -66,7 +70,7 @@ package struct MessageWriter: Sendable {
 
     /// No caller waits any longer.
     package mutating func giveUp() -> Step {
-        let code: JournalError.Code = self.attempt?.isOpen ?? false ? .unknownOutcome : .failing
+        let code: JournalError.Code = self.attempt?.mayBeStored ?? false ? .unknownOutcome : .failing
         return self.fail(code, self.attempt?.why ?? "")
     }
 
@@ -75,10 +79,13 @@ package struct MessageWriter: Sendable {
         guard var attempt = self.attempt else { return .pause }
         switch outcome {
         case .stored(let sequence): return self.store(at: sequence)
-        case .otherEnd: return .look
+        case .otherEnd:
+            attempt.mustLook = true
+            self.attempt = attempt
+            return .look
         case .refused(let error):
             // An earlier attempt may have been stored.
-            guard attempt.isOpen else { return self.settle(.failure(error)) }
+            guard attempt.mayBeStored else { return self.settle(.failure(error)) }
             attempt.why = error.message
         case .notTaken(let text): attempt.why = text
         case .unknown(let text): (attempt.isOpen, attempt.why) = (true, text)
@@ -110,6 +117,8 @@ package struct MessageWriter: Sendable {
                 "the brokers have lost message \(self.last), which they had stored; restore the log"
             )
         }
+        // The leader refused it because of one that it is still storing, perhaps an earlier attempt.
+        if attempt.expected == .lastOfStream(ends.last) { return .pause }
         switch attempt.expected {
         // A message that was stored behind that end would be there still: it is not, and cannot come any more.
         case .lastOfSubject(let end), .lastOfStream(let end):
@@ -122,6 +131,7 @@ package struct MessageWriter: Sendable {
             attempt.isOpen = false
         case .nothing, nil: break
         }
+        attempt.mustLook = false
         attempt.expected = .lastOfStream(ends.last)
         self.attempt = attempt
         return self.goOn()
@@ -135,7 +145,7 @@ package struct MessageWriter: Sendable {
 
     private mutating func fail(_ code: JournalError.Code, _ why: String) -> Step {
         // It may come yet: the next message must not wait for it, and goes by another subject.
-        if self.attempt?.isOpen ?? false { (self.id, self.number, self.last) = (self.makeID(), 0, 0) }
+        if self.attempt?.mayBeStored ?? false { (self.id, self.number, self.last) = (self.makeID(), 0, 0) }
         return self.settle(.failure(JournalError(code, "append to \(self.stream): \(why)")))
     }
 

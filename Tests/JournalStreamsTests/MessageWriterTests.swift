@@ -63,6 +63,25 @@ import Testing
         #expect(Self.text(writer.found(newest: 11, ends: Self.ends(1, 12))) == "stored 11")
     }
 
+    @Test func `a message that came twice may be stored although the answer says that the stream ends elsewhere`() {
+        var writer = Self.writer(at: 8)
+        let (first, _) = writer.begin()
+        #expect(Self.text(writer.published(.otherEnd)) == "look")
+        #expect(Self.text(writer.giveUp()) == "unknownOutcome")
+        let (second, _) = writer.begin()
+        #expect(first.writer != second.writer)
+    }
+
+    @Test func `a refusal because of what is still being stored leaves the attempt open`() {
+        var writer = Self.writer()
+        _ = writer.begin()
+        _ = writer.found(newest: nil, ends: Self.ends(1, 7))
+        #expect(Self.text(writer.published(.otherEnd)) == "look")
+        #expect(Self.text(writer.found(newest: nil, ends: Self.ends(1, 7))) == "pause")
+        #expect(Self.text(writer.goOn()) == "publish behind the end 7")
+        #expect(Self.text(writer.giveUp()) == "unknownOutcome")
+    }
+
     @Test func `what may have been stored is unknown, and the next message goes by another subject`() {
         var writer = Self.writer(at: 8)
         let (first, _) = writer.begin()
