@@ -79,9 +79,8 @@ final class DataDirectory: Sendable {
         guard try self.logFileNumbers().isEmpty else {
             throw JournalError(.corrupt, "\(path) is missing, but there are log files beside it")
         }
-        var dice = SystemRandomNumberGenerator()
         let format = JournalFormat(
-            journalID: FormatFile.randomUUID(using: &dice),
+            journalID: FormatFile.randomUUID(),
             partitions: partitions,
             createdAt: now
         )

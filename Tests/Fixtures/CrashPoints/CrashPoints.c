@@ -63,8 +63,8 @@ static int fails(void) {
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
-    static ssize_t (*call)(int, const void *, size_t, off64_t);
-    if (call == NULL) call = (ssize_t (*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
+    ssize_t (*call)(int, const void *, size_t, off64_t) =
+        (ssize_t (*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
     if (!isItOf("pwrite", descriptor)) return call(descriptor, bytes, count, offset);
     if (fails()) return -1;
     if (says("before")) die();
