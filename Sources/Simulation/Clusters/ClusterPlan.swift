@@ -24,10 +24,11 @@ package struct ClusterPlan: Hashable, Sendable {
     /// How likely a node dies behind each of its steps.
     package var crashes = 0.0
     /// How likely it is, at each action, that beliefs about owners change, a node is stopped for a while,
-    /// brokers elect, a clock is put wrong, and a snapshot is made.
+    /// brokers elect, a stream is full for a while, a clock is put wrong, and a snapshot is made.
     package var beliefs = 0.0
     package var stops = 0.0
     package var elections = 0.0
+    package var full = 0.0
     package var clockSteps = 0.0
     package var snapshots = 0.0
     package var damagedSnapshots = 0.0
@@ -65,6 +66,7 @@ package struct ClusterPlan: Hashable, Sendable {
         self.damagedSnapshots = some(0.5, &dice)
         self.standbys = some(0.8, &dice)
         self.gates = some(0.4, &dice)
+        self.full = some(0.2, &dice)
     }
 }
 
@@ -127,7 +129,8 @@ package enum ClusterOccurrence: String, Hashable, Sendable, CaseIterable {
     case foundStored
     case storedLate
     case refusedLate
-    /// One node copied a submission to all partitions while another tried.
+    /// A message was refused since the stream was full; one node copied a submission to all partitions while another tried.
+    case full
     case copyRefused
     /// A snapshot was read, was half written, or was damaged.
     case snapshotRead

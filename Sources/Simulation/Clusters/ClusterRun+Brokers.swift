@@ -19,7 +19,7 @@ extension ClusterRun {
         by agent: Agent
     ) {
         self.attempts += 1
-        let publication = Publication(
+        var publication = Publication(
             agent: agent,
             attempt: self.attempts,
             bytes: bytes,
@@ -29,12 +29,13 @@ extension ClusterRun {
             deadline: self.now + Self.wait
         )
         self.nodes[agent.node].attempts[agent.work] = self.attempts
+        publication.isDoubled = self.dice.chance(self.plan.doubled)
         if !self.dice.chance(self.plan.lost) {
             let isLate = self.dice.chance(self.plan.late)
             let delay = 1 + self.dice.below(isLate ? Self.lateMax : self.plan.delayMax + 1)
             self.queue.put(.arrive(publication), at: self.now + Int64(delay))
         }
-        if self.dice.chance(self.plan.doubled) {
+        if publication.isDoubled {
             self.queue.put(.arrive(publication), at: self.now + 1 + Int64(self.dice.below(Self.lateMax)))
         }
         self.queue.put(
@@ -45,9 +46,17 @@ extension ClusterRun {
 
     /// A message reaches the brokers.
     mutating func arrive(_ publication: Publication) {
+        if self.now < self.fullUntil[publication.stream, default: 0] {
+            self.checker.note(.full)
+            if publication.isDoubled { return }
+            return self.answer(publication, .refused(JournalError(.full, "the stream is full")))
+        }
         if self.now < self.electionUntil {
             switch self.dice.below(3) {
-            case 0: self.answer(publication, .notTaken("no responders available for request"))
+            // Of two, the other one may be taken yet.
+            case 0 where !publication.isDoubled:
+                self.answer(publication, .notTaken("no responders available for request"))
+            case 0: return
             case 1: return
             default: self.queue.put(.arrive(publication), at: self.electionUntil + Int64(self.dice.below(3000)))
             }
@@ -104,6 +113,12 @@ extension ClusterRun {
     }
 
     // MARK: Changes
+
+    /// A partition's stream takes no more for a while.
+    mutating func fill() {
+        let stream = self.log.names.input(self.dice.pick(Self.partitions))
+        self.fullUntil[stream] = self.now + Int64(self.dice.pick([1000, 60_000, 1_800_000]))
+    }
 
     /// Another broker leads, perhaps one whose clock is off.
     mutating func elect() {

@@ -63,6 +63,7 @@ extension ClusterRun {
         if self.dice.chance(self.plan.beliefs) { self.changeBeliefs() }
         if self.dice.chance(self.plan.standbys) { self.changeStandbys() }
         if self.dice.chance(self.plan.elections) { self.elect() }
+        if self.dice.chance(self.plan.full) { self.fill() }
         self.changeRules()
         if self.dice.chance(self.plan.clockSteps) {
             node.clockError = Int64(self.dice.below(Int(Self.clockErrorMax) * 2)) - Self.clockErrorMax

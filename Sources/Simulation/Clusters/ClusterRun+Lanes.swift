@@ -150,6 +150,8 @@ extension ClusterRun {
             }
         case .failure(let error):
             if error.code == .corrupt { self.checker.fault("an append of node \(node.number): \(error)") }
+            // A tick that failed is due again.
+            if let partition { self.planOwner(of: partition, node) }
             guard self.bug == .renamesRepeats, error.code == .unknownOutcome else { return }
             lane.waiting = settled + lane.waiting
         }

@@ -45,6 +45,8 @@ package struct ClusterRun {
     /// Until when the brokers have no leader, and how far the leader's clock is off, in milliseconds.
     var electionUntil: Int64 = 0
     var brokerError: Int64 = 0
+    /// Until when a stream takes no messages.
+    var fullUntil: [String: Int64] = [:]
     var attempts = 0
     /// Counts the starts of owners, and the snapshots.
     var starts = 0
@@ -275,7 +277,7 @@ package struct ClusterRun {
             self.kill(node)
         }
         self.plan = .quiet
-        (self.electionUntil, self.brokerError) = (0, 0)
+        (self.electionUntil, self.brokerError, self.fullUntil) = (0, 0, [:])
         for node in self.nodes {
             (node.stoppedUntil, node.clockError) = (0, 0)
             if !node.isUp {

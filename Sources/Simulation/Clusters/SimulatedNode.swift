@@ -34,6 +34,8 @@ struct Publication: Sendable {
     let expectation: Expectation
     /// When its sender gave up waiting for an answer.
     let deadline: Int64
+    /// Whether it comes twice, if neither gets lost.
+    var isDoubled = false
 }
 
 /// Records that wait for their message.
