@@ -6,6 +6,7 @@ import WidgetModel
 /// Copies submissions to all partitions into each, in their order: see ``FanCopier``.
 final class FanRelay: Sendable {
     private static let waitMilliseconds = 500
+    private static let now = JetStreamCluster.uptime
 
     private let core: OpenLog
     private let lane: FanLane
@@ -21,9 +22,8 @@ final class FanRelay: Sendable {
         var following: Broker.Following?
         while !self.core.isClosed {
             do throws(JournalError) {
-                try self.take(copier.step(), &copier, &following)
+                try self.take(copier.step(at: Self.now()), &copier, &following)
             } catch {
-                // Damage is found by those who read, and says so there.
                 copier.failed()
             }
             self.lane.tellOverdue()
@@ -35,7 +35,12 @@ final class FanRelay: Sendable {
     {
         switch step {
         case .pause: Patience(milliseconds: 0).pause()
-        case .findProgress(let partition): copier.found(try self.core.fanProgress(of: partition), of: partition)
+        case .findProgress(let partition):
+            // Damage is found by those who read, and says so there.
+            guard let progress = try? self.core.fanProgress(of: partition) else {
+                return copier.missed(partition, at: Self.now())
+            }
+            copier.found(progress, of: partition)
         case .follow(let first):
             following = try self.core.broker.follow(self.core.names.fan, self.core.names.allFan, from: first)
             copier.followed()
@@ -53,7 +58,7 @@ final class FanRelay: Sendable {
                 expectation,
                 waitMilliseconds: 2000
             )
-            copier.copied(outcome, to: partition)
+            copier.copied(outcome, to: partition, at: Self.now())
         }
     }
 

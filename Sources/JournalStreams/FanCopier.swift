@@ -5,6 +5,9 @@ package import WidgetModel
 /// A copy is stored only behind the copy before it, so that however many copiers there are, each partition has each submission exactly
 /// once. If a partition has no copy any more, the next one is stored only behind the end that its stream had before that was found out: see
 /// ``MessageWriter``. A partition takes exactly the next copy. If it is ahead, its known progress is old.
+///
+/// A partition that cannot take its copy, because its stream is full or has no leader, is left behind, and the others go on. After
+/// ``retryAfter`` it is tried again, with the original that it lacks.
 package struct FanCopier: Sendable {
     /// How far a partition is.
     package struct Progress: Hashable, Sendable {
@@ -30,20 +33,26 @@ package struct FanCopier: Sendable {
 
     /// The next step.
     package enum Step: Sendable {
-        /// Find out how far a partition is: ``found(_:of:)``.
+        /// Find out how far a partition is: ``found(_:of:)`` or ``missed(_:at:)``.
         case findProgress(PartitionID)
         /// Follow the originals from one on: ``followed()``.
         case follow(from: UInt64)
         /// Wait for the next original: ``received(_:at:)``, ``nothingCame(last:)`` or ``startOver()``.
         case read
-        /// Append a copy to a partition: ``copied(_:to:)``.
+        /// Append a copy to a partition: ``copied(_:to:at:)``.
         case copy(FanMessage, fan: UInt64, to: PartitionID, Expectation)
         /// Wait a little, then ask for the next step.
         case pause
     }
 
+    /// How long a partition that took no copy is left behind.
+    package static let retryAfter = Interval.seconds(1)
+
     /// By partition; nil where it is to be found out.
     private var progress: [Progress?]
+    private var leftBehind: Set<PartitionID> = []
+    /// When those that are left behind are tried again.
+    private var retryAt: Instant?
     private var isFollowing = false
     private var mustPause = false
     /// The original that comes next.
@@ -51,29 +60,37 @@ package struct FanCopier: Sendable {
     /// The original that is copied.
     private var message: FanMessage?
 
+    /// Whether a partition is to be tried again, also if no original comes.
+    package var hasLeftBehind: Bool { !self.leftBehind.isEmpty }
+
     package init(partitions: Int) { self.progress = Array(repeating: nil, count: partitions) }
 
     /// The next step. Precondition: the result of the one before was told.
-    package mutating func step() -> Step {
+    package mutating func step(at now: Instant) -> Step {
+        if let retryAt = self.retryAt, now >= retryAt { self.retryLeftBehind() }
         if self.mustPause {
             self.mustPause = false
             return .pause
         }
-        if let missing = self.progress.firstIndex(where: { $0 == nil }) {
-            return .findProgress(PartitionID(UInt16(missing)))
+        var known: [(partition: PartitionID, progress: Progress)] = []
+        for (index, progress) in self.progress.enumerated() {
+            let partition = PartitionID(UInt16(index))
+            guard !self.leftBehind.contains(partition) else { continue }
+            guard let progress else { return .findProgress(partition) }
+            known.append((partition, progress))
         }
-        let all = self.progress.compactMap(\.self)
+        guard let least = known.map(\.progress.fan).min() else { return .pause }
         guard self.isFollowing else {
-            self.next = (all.map(\.fan).min() ?? 0) + 1
+            self.next = least + 1
             return .follow(from: self.next)
         }
         guard let message = self.message else { return .read }
-        if let index = all.firstIndex(where: { $0.fan < self.next }) {
-            guard all[index].fan + 1 == self.next else {
+        if let (partition, progress) = known.first(where: { $0.progress.fan < self.next }) {
+            guard progress.fan + 1 == self.next else {
                 self.failed()
-                return self.step()
+                return self.step(at: now)
             }
-            return .copy(message, fan: self.next, to: PartitionID(UInt16(index)), all[index].expected)
+            return .copy(message, fan: self.next, to: partition, progress.expected)
         }
         self.message = nil
         self.next += 1
@@ -82,6 +99,13 @@ package struct FanCopier: Sendable {
 
     package mutating func found(_ progress: Progress, of partition: PartitionID) {
         self.progress[Int(partition.rawValue)] = progress
+    }
+
+    /// A partition could not be asked, or took no copy: the others go on, from where they are.
+    package mutating func missed(_ partition: PartitionID, at now: Instant) {
+        self.leftBehind.insert(partition)
+        self.retryAt = self.retryAt ?? now + Self.retryAfter
+        self.stopFollowing()
     }
 
     package mutating func followed() { self.isFollowing = true }
@@ -102,16 +126,15 @@ package struct FanCopier: Sendable {
     }
 
     /// Takes the outcome of a copy.
-    package mutating func copied(_ outcome: PublishOutcome, to partition: PartitionID) {
+    package mutating func copied(_ outcome: PublishOutcome, to partition: PartitionID, at now: Instant) {
         let index = Int(partition.rawValue)
-        guard case .stored(let sequence) = outcome else {
-            // The submission is accepted, and must get there in any case.
-            self.progress[index] = nil
-            if case .otherEnd = outcome { return }
-            self.mustPause = true
-            return
+        switch outcome {
+        case .stored(let sequence):
+            self.progress[index] = Progress(fan: self.next, expected: .lastOfSubject(sequence))
+        case .otherEnd: self.progress[index] = nil
+        // The submission is accepted, and must get there in any case.
+        case .refused, .notTaken, .unknown: self.missed(partition, at: now)
         }
-        self.progress[index] = Progress(fan: self.next, expected: .lastOfSubject(sequence))
     }
 
     /// The brokers could not be asked.
@@ -123,7 +146,15 @@ package struct FanCopier: Sendable {
     /// Forgets how far all are.
     package mutating func startOver() {
         self.progress = Array(repeating: nil, count: self.progress.count)
-        self.isFollowing = false
-        self.message = nil
+        self.retryLeftBehind()
     }
+
+    private mutating func retryLeftBehind() {
+        for partition in self.leftBehind { self.progress[Int(partition.rawValue)] = nil }
+        (self.leftBehind, self.retryAt) = ([], nil)
+        self.stopFollowing()
+    }
+
+    /// Begins again with the original that the last one lacks.
+    private mutating func stopFollowing() { (self.isFollowing, self.message) = (false, nil) }
 }

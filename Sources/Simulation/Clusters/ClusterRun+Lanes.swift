@@ -161,7 +161,7 @@ extension ClusterRun {
 
     mutating func stepRelay(_ agent: Agent, _ node: SimulatedNode) {
         guard node.attempts[.relay] == nil else { return }
-        switch node.copier.step() {
+        switch node.copier.step(at: Instant(milliseconds: self.now)) {
         case .pause: self.plan(agent, in: Self.pause)
         case .findProgress(let partition): self.findProgress(of: partition, agent, node)
         case .follow(let first):
@@ -191,7 +191,7 @@ extension ClusterRun {
     mutating func copied(_ outcome: PublishOutcome, _ agent: Agent, _ node: SimulatedNode) {
         guard let partition = node.copying.take() else { return }
         if case .otherEnd = outcome { self.checker.note(.copyRefused) }
-        node.copier.copied(outcome, to: partition)
+        node.copier.copied(outcome, to: partition, at: Instant(milliseconds: self.now))
         self.plan(agent)
     }
 
@@ -201,10 +201,10 @@ extension ClusterRun {
         let stream = self.log.names.input(partition)
         guard self.canRead() else {
             node.foundEnd = nil
-            return node.copier.failed()
+            return node.copier.missed(partition, at: Instant(milliseconds: self.now))
         }
-        guard let end = node.foundEnd else {
-            node.foundEnd = self.log.streams.ends(of: stream).last
+        guard let (found, end) = node.foundEnd, found == partition else {
+            node.foundEnd = (partition, self.log.streams.ends(of: stream).last)
             return
         }
         node.foundEnd = nil
@@ -239,7 +239,7 @@ extension ClusterRun {
             let last = self.log.streams.ends(of: stream).last
             node.copier.nothingCame(last: last)
             // A new message wakes it.
-            if last >= node.fanNext { self.plan(agent, in: 500) }
+            if last >= node.fanNext || node.copier.hasLeftBehind { self.plan(agent, in: 500) }
             return
         }
         node.fanNext = message.sequence + 1

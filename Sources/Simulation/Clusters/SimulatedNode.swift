@@ -110,7 +110,7 @@ final class SimulatedNode {
     var fanSeen: UInt64 = 0
     var fanNext: UInt64 = 1
     /// The end of a partition's stream, while how far it is is found out.
-    var foundEnd: UInt64?
+    var foundEnd: (partition: PartitionID, last: UInt64)?
     /// The partition that it copies to.
     var copying: PartitionID?
     /// Which of its agents have a next step that is planned.
