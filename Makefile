@@ -96,9 +96,9 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 	@.venv/bin/python Tests/Fuzz/Routes --program .build/release/freshet --neighbour \
 		--seeds "$(or $(SEEDS),10)" --minutes "$(or $(MINUTES),60)"
 
-drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says
+drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says, in its time
 	swift build --build-tests
-	swift test --skip-build --disable-xctest --filter IncidentTests
+	FRESHET_TEST_DRILL_TIMES=1 swift test --skip-build --disable-xctest --filter IncidentTests
 
 attacks: setup ## Known attacks one by one, in a table: the cost of each, and its effect on another team
 	swift build -c release --product freshet

@@ -1,4 +1,5 @@
 import Clustering
+import Engine
 import OperatorAPI
 import Partitions
 import Serving
@@ -7,7 +8,11 @@ import WidgetModel
 
 extension Gateway {
     /// Tells the log the changes of the gateway's state, at every heartbeat, until the task is cancelled.
-    func tellStates(_ apps: LiveApps, _ behind: @Sendable () async throws(Problem) -> BehindBoard) async {
+    func tellStates(
+        _ apps: LiveApps,
+        _ surveys: BudgetSurveys,
+        _ behind: @Sendable () async throws(Problem) -> BehindBoard
+    ) async {
         var notices = StateNotices(self.logger)
         while true {
             notices.tell(missing: self.readiness.missing)
@@ -15,6 +20,7 @@ extension Gateway {
             notices.tell(self.stores.membership?.cluster.clockTroubles ?? [], at: .now)
             notices.tell(refusals: self.work.allTeams.map { ($0.team, $0.refused) })
             notices.tell(self.counters.badCredentials(at: PushCounters.second))
+            if let survey = await surveys.latest { notices.tell(budgets: survey.own.kinds) }
             // A partition that does not answer is told of above.
             if let board = try? await behind() { notices.tell(board, of: apps.apps.apps.map(\.bundle)) }
             do {

@@ -1,4 +1,5 @@
 import Clustering
+import Engine
 import Journaling
 import NIOCore
 import OperatorAPI
@@ -113,6 +114,26 @@ import WidgetModel
             for _ in 0..<BadCredentials.toldFrom - 1 { counters.add(badCredentialOf: "192.0.2.8:1", at: second) }
             #expect(!counters.badCredentials(at: second).keepComing)
         }
+    }
+
+    @Test func `a kind is without budget from more than a quarter of its widgets on`() {
+        let log = RecordedLog()
+        var notices = StateNotices(log.logger)
+        for exhausted in [25, 26, 27, 25, 25] {
+            let rows = [("scores", exhausted), ("weather", 0)].map { (kind, exhausted) in
+                var row = BudgetSurvey.KindRow(app: BundleID("com.example.app"), kind: WidgetKind(kind))
+                (row.instances, row.exhausted) = (100, exhausted)
+                return row
+            }
+            notices.tell(budgets: rows)
+        }
+        let text = "app=com.example.app exhausted="
+        #expect(
+            log.lines == [
+                "warning more than a quarter of a kind's widgets have used up their budgets \(text)26 instances=100 kind=scores",
+                "notice a kind's widgets have budget again \(text)25 instances=100 kind=scores",
+            ]
+        )
     }
 
     @Test func `a backup is old from more than two days on`() {

@@ -1,4 +1,5 @@
 package import Clustering
+package import Engine
 package import Logging
 package import Partitions
 package import Serving
@@ -10,6 +11,9 @@ package struct StateNotices {
     /// From how far behind its log a partition is told of.
     package static let lagMax = Interval.seconds(5)
 
+    /// The share of a kind's instances without budget from which on it is told of.
+    package static let spentShare = 0.25
+
     private let logger: Logger
     private var missing: [Readiness.Condition] = []
     private var lagging: Set<Int> = []
@@ -18,6 +22,7 @@ package struct StateNotices {
     private var refusals: [TeamID: Int] = [:]
     private var flooding: Set<TeamID> = []
     private var late: Set<BundleID> = []
+    private var spent: [BundleID: Set<WidgetKind>] = [:]
     private var areCredentialsBad = false
 
     package init(_ logger: Logger) { self.logger = logger }
@@ -116,6 +121,25 @@ package struct StateNotices {
                 )
             } else if self.late.remove(app) != nil {
                 self.logger.notice("the freshness goal is met again", metadata: ["app": "\(app)"])
+            }
+        }
+    }
+
+    /// How many instances of each kind have used up the budget of their window.
+    package mutating func tell(budgets kinds: [BudgetSurvey.KindRow]) {
+        for row in kinds {
+            let metadata: Logger.Metadata = [
+                "app": "\(row.app)", "kind": "\(row.kind)", "exhausted": "\(row.exhausted)",
+                "instances": "\(row.instances)",
+            ]
+            if Double(row.exhausted) > Double(row.instances) * Self.spentShare {
+                guard self.spent[row.app, default: []].insert(row.kind).inserted else { continue }
+                self.logger.warning(
+                    "more than a quarter of a kind's widgets have used up their budgets",
+                    metadata: metadata
+                )
+            } else if self.spent[row.app]?.remove(row.kind) != nil {
+                self.logger.notice("a kind's widgets have budget again", metadata: metadata)
             }
         }
     }
