@@ -115,7 +115,8 @@ extension Engine {
             self.registry.prefetchDetails(of: decision.instance)
             self.schedule.prefetchRows(of: decision.instance)
         }
-        for decision in decisions {
+        // An instance that is forgotten may have no host: a snapshot leaves its row blank.
+        for decision in decisions where self.registry[decision.instance].isLive {
             self.registry.prefetchName(of: self.registry[decision.instance].host)
             self.registry.prefetchID(of: decision.instance)
         }

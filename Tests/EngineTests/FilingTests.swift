@@ -7,10 +7,15 @@ import WidgetModel
 /// Decisions as a file keeps them, against looking up each one alone.
 @Suite struct FilingTests {
     @Test(arguments: UInt64(1)...8)
-    func `each decision is filed with its instance, unless that was removed`(seed: UInt64) {
+    func `each decision is filed with its instance, unless that was removed`(seed: UInt64) throws {
         var schedule = RandomSchedule(seed: seed, hasRare: true)
         schedule.run(steps: 400)
-        let engine = schedule.scene.engine.duplicate()
+        Self.check(schedule.scene.engine, seed)
+        // A snapshot has nothing of an instance that is forgotten, while decisions about it may still be kept.
+        Self.check(try SnapshotTests.engine(of: SnapshotTests.frames(of: schedule.scene.engine)), seed)
+    }
+
+    private static func check(_ engine: borrowing Engine, _ seed: UInt64) {
         var next: UInt64 = 0
         var (withInstance, without) = (0, 0)
         while true {
