@@ -15,11 +15,9 @@ struct ByteTable<Value: Sendable>: ~Copyable, Sendable {
 
     init() {}
 
-    func duplicate() -> ByteTable {
-        var copy = ByteTable()
-        copy.entries = self.entries
-        copy.index = self.index.duplicate()
-        return copy
+    /// The keys and values of another table.
+    init(copying other: borrowing ByteTable) {
+        for entry in other.entries { self.insert(entry.key, entry.value) }
     }
 
     var count: Int { self.entries.count }

@@ -86,8 +86,8 @@ package final class TopicTable: Sendable {
 
     /// The same topics in an object of its own: event loops that share one count their references to it in one place.
     package init(copying table: TopicTable) {
-        self.topics = table.topics.duplicate()
-        self.bundles = table.bundles.duplicate()
+        self.topics = ByteTable(copying: table.topics)
+        self.bundles = ByteTable(copying: table.bundles)
         self.defaultEntry = table.defaultEntry
         self.types = table.types
     }

@@ -85,26 +85,6 @@ package struct Engine: ~Copyable, Sendable {
         self.ledger = Ledger(seed: seed)
     }
 
-    /// Another engine in the same state. For comparisons of two futures and for tests: O(state). Precondition: the last record
-    /// was applied whole.
-    package func duplicate() -> Engine {
-        precondition(self.isRecordDone, "a record is still being applied")
-        var copy = Engine(partition: self.partition, partitions: self.partitions, rules: self.rules)
-        copy.position = self.position
-        copy.time = self.time
-        copy.runningHash = self.runningHash
-        copy.catalogue = self.catalogue.duplicate()
-        copy.registry = self.registry.duplicate()
-        copy.schedule = self.schedule.duplicate()
-        copy.reloads = self.reloads.duplicate()
-        copy.ledger = self.ledger.duplicate()
-        copy.channels = self.channels
-        copy.standing = self.standing
-        copy.amendments = self.amendments
-        copy.counters = self.counters
-        return copy
-    }
-
     /// Prepares for targeted pushes after the log was replayed. Before that, or before the first of them, the engine
     /// collects instances without listing them by their configurations, which is less work for many of them. Does not
     /// change outcomes. O(instances) the first time.

@@ -29,20 +29,6 @@ public import BasicContainers
     @inlinable
     public init() {}
 
-    /// Another store with the same blocks.
-    @inlinable
-    public func duplicate() -> BuddyStore {
-        var copy = BuddyStore()
-        copy.elements = self.elements.duplicate()
-        for index in self.orders.indices {
-            var order = Order()
-            order.starts = self.orders[index].starts.duplicate()
-            order.marks = self.orders[index].marks.duplicate()
-            copy.orders.append(order)
-        }
-        return copy
-    }
-
     /// Bytes of memory held.
     @inlinable
     public var byteCount: Int {

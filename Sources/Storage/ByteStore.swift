@@ -14,15 +14,6 @@ public import BasicContainers
     @inlinable
     public init() {}
 
-    /// Another store with the same blocks.
-    @inlinable
-    public func duplicate() -> ByteStore {
-        var copy = ByteStore()
-        copy.elements = self.elements.duplicate()
-        for index in self.free.indices { copy.free.append(self.free[index].duplicate()) }
-        return copy
-    }
-
     /// Bytes of memory held.
     @inlinable
     public var byteCount: Int {

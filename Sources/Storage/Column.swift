@@ -6,7 +6,7 @@ public import CKernels
 /// A growing array of plain values that grows without being copied once it is large: an `Array` of forty megabytes
 /// would stop everything for ten milliseconds each time it doubles, and hold twice the memory that it needs.
 ///
-/// It owns its memory and is copied by ``duplicate()`` alone.
+/// It owns its memory, and nothing copies it.
 @frozen @safe public struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// Room for ``capacity`` elements, of which ``length`` have a value; nil while there is no room.
     @usableFromInline var memory: UnsafeMutablePointer<Element>?
@@ -44,14 +44,6 @@ public import CKernels
     // Sound: only this column has the memory, and all of it was allocated for so many elements, which are plain.
     @inlinable
     deinit { unsafe ckernels_free(self.memory, self.capacity * MemoryLayout<Element>.stride) }
-
-    /// Another column with the same elements. O(elements).
-    @inlinable
-    public func duplicate() -> Column {
-        var copy = Column(undefined: self.length)
-        copy.write(self.span, at: 0)
-        return copy
-    }
 
     /// How many elements there are.
     @inlinable @inline(__always)

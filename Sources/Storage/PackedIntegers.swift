@@ -19,16 +19,6 @@
     @inlinable
     public init() {}
 
-    /// Another array of the same numbers.
-    public func duplicate() -> PackedIntegers {
-        var copy = PackedIntegers()
-        copy.bytes = self.bytes
-        copy.narrow = self.narrow.duplicate()
-        copy.medium = self.medium.duplicate()
-        copy.wide = self.wide.duplicate()
-        return copy
-    }
-
     /// The bytes of each number.
     @inlinable @inline(__always)
     public var width: Width { self.bytes }

@@ -5,7 +5,7 @@ public import CKernels
 /// Doubling one array of a million rows stops the partition for tens of milliseconds and touches each page anew. Here a
 /// new chunk is all that it takes. Rows may hold references, unlike those of a ``Column``. Appending and reading are O(1).
 ///
-/// It owns its memory and is copied by ``duplicate()`` alone.
+/// It owns its memory, and nothing copies it.
 @frozen @safe public struct RowChunks<Row>: ~Copyable {
     /// Rows of a chunk: a power of two, large enough that the list of chunks stays short.
     @inlinable @inline(__always)
@@ -37,21 +37,6 @@ public import CKernels
             left -= min(left, Self.chunkRows)
         }
         unsafe chunks.deallocate()
-    }
-
-    /// The same rows in memory of their own. O(rows).
-    @inlinable
-    public func duplicate() -> RowChunks {
-        var copy = RowChunks()
-        while copy.length < self.length {
-            copy.addChunk()
-            let (chunk, rows) = (copy.chunkCount - 1, min(Self.chunkRows, self.length - copy.length))
-            // Sound: both chunks have room for so many rows, and those of this value are initialized.
-            unsafe copy.chunks.unsafelyUnwrapped[chunk]
-                .initialize(from: self.chunks.unsafelyUnwrapped[chunk], count: rows)
-            copy.length += rows
-        }
-        return copy
     }
 
     /// How many rows there are.

@@ -18,14 +18,6 @@ public protocol SideRow: Sendable {
     @inlinable
     public init() {}
 
-    /// The same rows under the same numbers. O(rows).
-    @inlinable
-    public func duplicate() -> SideTable {
-        var copy = SideTable()
-        copy.rows = self.rows.duplicate()
-        return copy
-    }
-
     /// How many rows are in use.
     @inlinable
     public var count: Int { self.rows.count }

@@ -22,16 +22,6 @@ public import WidgetModel
     @inlinable
     public init() {}
 
-    /// Another table with the same numbers.
-    public func duplicate() -> SlotIndex {
-        var copy = SlotIndex()
-        copy.cells = self.cells.duplicate()
-        copy.old = self.old.duplicate()
-        copy.next = self.next
-        copy.numbers = self.numbers
-        return copy
-    }
-
     /// How many numbers are in it.
     @inlinable @inline(__always)
     public var count: Int { self.numbers }

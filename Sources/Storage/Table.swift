@@ -23,15 +23,6 @@ public import WidgetModel
         self.rows.expect(rows)
     }
 
-    /// The same rows under the same numbers. O(rows).
-    @inlinable
-    public func duplicate() -> Table {
-        var copy = Table()
-        copy.rows = self.rows.duplicate()
-        copy.freeNumbers = self.freeNumbers
-        return copy
-    }
-
     /// The numbers that are not in use, in the order in which they were given back.
     @inlinable
     public var free: [Number<Tag>] { self.freeNumbers }

@@ -110,13 +110,6 @@ struct TimerChunks: ~Copyable, Sendable {
 
     var byteCount: Int { self.storage.byteCount }
 
-    func duplicate() -> TimerChunks {
-        var copy = TimerChunks()
-        copy.storage = self.storage.duplicate()
-        (copy.free, copy.used) = (self.free, self.used)
-        return copy
-    }
-
     /// How many chunks there are, in buckets and unused.
     var count: Int { self.storage.count / Self.words }
 

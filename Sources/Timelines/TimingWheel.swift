@@ -84,17 +84,6 @@ package struct TimingWheel: ~Copyable, Sendable {
         if ids > self.due.count { self.due.append(repeating: Self.unarmed, count: ids - self.due.count) }
     }
 
-    /// Another wheel with the same timers. O(ids).
-    package func duplicate() -> TimingWheel {
-        var copy = TimingWheel()
-        copy.due = self.due.duplicate()
-        copy.chunks = self.chunks.duplicate()
-        (copy.buckets, copy.places) = (self.buckets, self.places)
-        (copy.secondBits, copy.blockBits, copy.groupBits) = (self.secondBits, self.blockBits, self.groupBits)
-        (copy.cursor, copy.block, copy.first, copy.count) = (self.cursor, self.block, self.first, self.count)
-        return copy
-    }
-
     /// Arms the timer of an id, or moves it. An instant in the past is due at the next ``takeDue(upTo:)``.
     ///
     /// - Parameters:

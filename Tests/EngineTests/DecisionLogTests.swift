@@ -72,17 +72,23 @@ import WidgetModel
             let noted = log.append(entry)
             #expect(noted == number)
             guard step % 10 == 0 else { continue }
-            for isRestored in [false, true] {
-                let log = isRestored ? Self.restored(log) : log.duplicate()
-                #expect(log.oldest == max(start, log.count - min(log.count, UInt64(capacity))))
-                #expect(log[log.count] == nil)
-                if log.oldest > 0 { #expect(log[log.oldest - 1] == nil) }
-                for number in log.oldest..<log.count {
-                    // Which decision was before is known also where that is kept no more.
-                    let read = try #require(log[number])
-                    #expect(try Self.bytes(read) == Self.bytes(all[Int(number - start)]), "decision \(number)")
-                }
-            }
+            try Self.compare(log, with: all, from: start)
+            try Self.compare(Self.restored(log), with: all, from: start)
+        }
+    }
+
+    private static func compare(
+        _ log: borrowing DecisionLog,
+        with all: [DecisionLog.Entry],
+        from start: UInt64
+    ) throws {
+        #expect(log.oldest == max(start, log.count - min(log.count, UInt64(log.capacity))))
+        #expect(log[log.count] == nil)
+        if log.oldest > 0 { #expect(log[log.oldest - 1] == nil) }
+        for number in log.oldest..<log.count {
+            // Which decision was before is known also where that is kept no more.
+            let read = try #require(log[number])
+            #expect(try Self.bytes(read) == Self.bytes(all[Int(number - start)]), "decision \(number)")
         }
     }
 

@@ -202,18 +202,6 @@ import WidgetModel
         #expect(Self.counts(details) == [0, 0, 0])
     }
 
-    @Test func `a copy does not see what changes`() throws {
-        var details = Self.full()
-        let slot = InstanceNumber(0)
-        let copy = details.duplicate()
-        let before = try Self.bytes(copy, slot)
-        details[content: slot].confirmedDigest = nil
-        details[observed: slot].awaitsLook = false
-        details[particulars: slot].tags = []
-        details.release(slot)
-        #expect(try Self.bytes(copy, slot) == before)
-    }
-
     @Test func `an instance takes its configuration along when it goes`() {
         var details = InstanceDetails()
         let slots = [Self.insert("a", 0, into: &details), Self.insert("b", 1, into: &details)]

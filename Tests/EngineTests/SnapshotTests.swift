@@ -75,7 +75,11 @@ import WidgetModel
         let channel = Channel(id: ChannelID("c\(seed)"), storagePolicy: .mostRecent, pushType: .widgets)
         schedule.scene.apply(.channel(.create(channel, app: Scene.sports, channelsMax: 10)))
         schedule.run(steps: 20 + Int(seed % 400))
-        var written = schedule.scene.engine.duplicate()
+        var written = Engine(partition: PartitionID(0), partitions: 1)
+        for entry in schedule.scene.log {
+            var output = EngineOutput()
+            try written.apply(entry, into: &output)
+        }
         let frames = Self.frames(of: written)
         var read =
             try seed.isMultiple(of: 3)

@@ -47,8 +47,7 @@ import WidgetModel
                 model.append((Self.insert(bytes, into: &texts), bytes))
             }
         }
-        let copy = texts.duplicate()
-        let wrong = model.count { Self.text(copy, $0.number, $0.bytes.count) != $0.bytes }
+        let wrong = model.count { Self.text(texts, $0.number, $0.bytes.count) != $0.bytes }
         #expect(wrong == 0, "seed \(seed)")
         #expect(texts.count == model.count { !$0.bytes.isEmpty }, "seed \(seed)")
         for (number, bytes) in model { texts.release(number, count: bytes.count) }

@@ -11,7 +11,7 @@ import WidgetModel
         for number in 0..<count { column.append(UInt32(number)) }
         let isKept = (0..<count).allSatisfy { column[$0] == UInt32($0) }
         #expect(isKept)
-        let sum = column.duplicate().span.indices.reduce(0) { $0 + Int(column[$1]) }
+        let sum = column.span.indices.reduce(0) { $0 + Int(column[$1]) }
         #expect(sum == count * (count - 1) / 2)
         var last = count
         while let element = column.popLast() {
@@ -29,15 +29,6 @@ import WidgetModel
         let column = Column<UInt64>(zeros: count)
         let areZero = (0..<count).allSatisfy { column[$0] == 0 }
         #expect(areZero)
-    }
-
-    @Test func `a duplicate is another column`() {
-        var column = Column<UInt16>(repeating: 3, count: 10)
-        let other = column.duplicate()
-        column[4] = 9
-        column.append(1)
-        let (own, kept, count) = (column[4], other[4], other.count)
-        #expect(own == 9 && kept == 3 && count == 10)
     }
 
     @Test func `places that overlap are moved as they were`() {

@@ -31,12 +31,10 @@ import Testing
         #expect(numbers == model)
         let width = packed.width
         #expect(width == (highest < 256 ? .one : highest < 65_536 ? .two : .four))
-        let copy = packed.duplicate()
-        packed.append(repeating: 0, count: 3)
-        var copied: [UInt32] = []
-        copy.forEach { number, place in
-            if Int(place) == copied.count { copied.append(number) }
+        var inOrder: [UInt32] = []
+        packed.forEach { number, place in
+            if Int(place) == inOrder.count { inOrder.append(number) }
         }
-        #expect(copied == model)
+        #expect(inOrder == model)
     }
 }

@@ -28,8 +28,6 @@ import Testing
             }
             #expect(isKept)
         }
-        let copied = store.duplicate().checkInvariants(blocks)
-        #expect(copied == [])
     }
 
     @Test func `sizes are one and a half of the one before, about`() {

@@ -109,21 +109,6 @@ struct Catalogue: ~Copyable, Sendable {
         self.apps = apps
         self.kinds = kinds
     }
-
-    private init(teamNames: consuming NameTable<NumberTag.Team>, appNames: consuming NameTable<NumberTag.App>) {
-        self.teamNames = teamNames
-        self.appNames = appNames
-    }
-
-    /// The same teams, apps and kinds under the same numbers.
-    func duplicate() -> Catalogue {
-        var copy = Catalogue(teamNames: self.teamNames.duplicate(), appNames: self.appNames.duplicate())
-        copy.settings = self.settings
-        copy.limits = self.limits
-        copy.apps = self.apps
-        copy.kinds = self.kinds
-        return copy
-    }
 }
 
 // MARK: - Teams

@@ -11,14 +11,6 @@ struct NameTable<Tag>: ~Copyable, Sendable {
         self.seed = seed
     }
 
-    /// The same names under the same numbers.
-    func duplicate() -> NameTable {
-        var copy = NameTable(seed: self.seed)
-        copy.names = self.names
-        copy.index = self.index.duplicate()
-        return copy
-    }
-
     subscript(number: Number<Tag>) -> String { self.names[number.index] }
 
     func find(_ name: String) -> Number<Tag>? {

@@ -47,13 +47,6 @@ struct DecisionLog: ~Copyable, Sendable {
         self.entries.expect(entries)
     }
 
-    /// The same decisions. O(kept).
-    func duplicate() -> DecisionLog {
-        var copy = DecisionLog(capacity: self.capacity, count: self.count)
-        copy.entries = self.entries.duplicate()
-        return copy
-    }
-
     /// Takes back an entry; they come in the ring's order.
     ///
     /// - Returns: False if there are more than it keeps.
@@ -124,22 +117,21 @@ struct DecisionLog: ~Copyable, Sendable {
     mutating func resize(to capacity: Int) {
         let capacity = max(1, capacity)
         guard capacity != self.capacity else { return }
+        defer { self.capacity = capacity }
         let first = self.count - UInt64(min(self.entries.count, capacity))
-        var ring = RowChunks<PackedDecision>()
         if self.count - first == UInt64(capacity) {
+            var ring = RowChunks<PackedDecision>()
             // A full ring's numbers start at a multiple of its capacity.
             ring.append(repeating: PackedDecision(.blank), count: capacity)
             for number in first..<self.count {
                 ring[Int(number % UInt64(capacity))] = self.entries[Int(number % UInt64(self.capacity))]
             }
-        } else if first == 0 {
-            ring = self.entries.duplicate()
-        } else {
+            self.entries = ring
+        } else if first > 0 {
             // Not full and not from the start: numbers would not fall into place, so the log starts anew.
             self.count = self.count.roundedUp(toMultipleOf: UInt64(capacity))
+            self.entries = RowChunks()
         }
-        self.entries = ring
-        self.capacity = capacity
     }
 }
 

@@ -41,18 +41,6 @@ struct Ledger: ~Copyable, Sendable {
         self.accounts = accounts
     }
 
-    /// The same under the same numbers. O(pushes and decisions that are kept).
-    func duplicate() -> Ledger {
-        var copy = Ledger(
-            pushes: self.pushes.duplicate(),
-            repeats: self.repeats.duplicate(),
-            decisions: self.decisions.duplicate(),
-            accounts: self.accounts
-        )
-        copy.senderPauses = self.senderPauses
-        return copy
-    }
-
     /// Keeps as much as limits say from now on.
     mutating func applyLimits(_ limits: EngineLimits) {
         self.decisions.resize(to: limits.decisionsRetainedMax)

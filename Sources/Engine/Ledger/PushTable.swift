@@ -96,21 +96,6 @@ struct PushTable: ~Copyable, Sendable {
         )
     }
 
-    /// The same pushes under the same numbers. O(pushes).
-    func duplicate() -> PushTable {
-        var copy = PushTable(seed: self.seed)
-        copy.rows = self.rows.duplicate()
-        copy.collapseIDs = self.collapseIDs
-        copy.index = self.index.duplicate()
-        copy.complete = self.complete
-        copy.completeCount = self.completeCount
-        copy.matched = self.matched
-        copy.totals = self.totals
-        copy.failures = self.failures
-        copy.recent = self.recent
-        return copy
-    }
-
     var count: Int { self.rows.count }
     var incompleteCount: Int { self.count - self.completeCount }
 

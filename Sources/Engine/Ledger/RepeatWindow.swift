@@ -31,15 +31,6 @@ struct RepeatWindow: ~Copyable, Sendable {
         for slot in self.entries.indices { self.index.insert(UInt32(slot), self.hash(self.entries[slot].id)) }
     }
 
-    /// The same window. O(entries).
-    func duplicate() -> RepeatWindow {
-        var copy = RepeatWindow(capacity: self.capacity, seed: self.seed)
-        copy.entries = self.entries.duplicate()
-        copy.index = self.index.duplicate()
-        copy.oldest = self.oldest
-        return copy
-    }
-
     /// When the oldest push that is still recognised was accepted.
     var start: Instant? {
         self.entries.count == 0 ? nil : self.entries[self.entries.count < self.capacity ? 0 : self.oldest].acceptedAt

@@ -29,18 +29,6 @@ struct ConfigurationCoder: ~Copyable, Sendable {
     private var latest = (shape: Shape(), number: Int?.none)
     private var writer = ByteWriter()
 
-    /// A coder that gives the same codes.
-    func duplicate() -> ConfigurationCoder {
-        var copy = ConfigurationCoder()
-        copy.names = self.names
-        copy.numbers = self.numbers
-        for index in self.texts.indices { copy.texts.append(self.texts[index].duplicate()) }
-        copy.shapes = self.shapes
-        copy.shapeNumbers = self.shapeNumbers
-        copy.latest = self.latest
-        return copy
-    }
-
     /// The bytes that ``encode(_:)`` left.
     var bytes: [UInt8] { self.writer.bytes }
 

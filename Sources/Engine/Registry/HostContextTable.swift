@@ -26,14 +26,6 @@ struct HostContextTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
-    /// The same contexts under the same numbers.
-    func duplicate() -> HostContextTable {
-        var copy = HostContextTable(seed: self.seed)
-        copy.rows = self.rows.duplicate()
-        copy.index = self.index.duplicate()
-        return copy
-    }
-
     /// How many different contexts there are, the blank one left out.
     var count: Int { self.rows.count }
 

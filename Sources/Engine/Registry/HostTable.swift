@@ -138,19 +138,6 @@ struct HostTable: ~Copyable, Sendable {
         self.names.reserve(hosts * Self.usualNameBytes)
     }
 
-    /// The same hosts under the same numbers. O(hosts).
-    func duplicate() -> HostTable {
-        var copy = HostTable(seed: self.seed)
-        copy.rows = self.rows.duplicate()
-        copy.contexts = self.contexts.duplicate()
-        copy.index = self.index.duplicate()
-        copy.late = self.late
-        copy.places = self.places.duplicate()
-        copy.names = self.names.duplicate()
-        copy.staleBytes = self.staleBytes
-        return copy
-    }
-
     /// Takes back a row under its number. Rows come in the order of their numbers, and are found once all have come. O(1).
     mutating func restore(
         _ slot: HostNumber,

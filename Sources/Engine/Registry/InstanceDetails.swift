@@ -140,18 +140,6 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.heads.expect(rows)
     }
 
-    /// The same details of the same numbers. O(instances).
-    func duplicate() -> InstanceDetails {
-        var copy = InstanceDetails()
-        copy.heads = self.heads.duplicate()
-        copy.texts = self.texts.duplicate()
-        copy.coder = self.coder.duplicate()
-        copy.particulars = self.particulars.duplicate()
-        copy.content = self.content.duplicate()
-        copy.observed = self.observed.duplicate()
-        return copy
-    }
-
     /// How many instances have an id or a configuration.
     var count: Int { self.texts.count }
 

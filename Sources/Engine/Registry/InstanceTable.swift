@@ -38,14 +38,6 @@ struct InstanceTable: ~Copyable, Sendable {
         self.details = InstanceDetails(expecting: rows)
     }
 
-    /// The same instances under the same numbers. O(instances).
-    func duplicate() -> InstanceTable {
-        var copy = InstanceTable()
-        copy.rows = self.rows.duplicate()
-        copy.details = self.details.duplicate()
-        return copy
-    }
-
     mutating func insert(_ row: Row, _ details: InstanceDetails.Row) -> InstanceNumber {
         let slot = self.rows.insert(row)
         self.details.insert(slot, details)

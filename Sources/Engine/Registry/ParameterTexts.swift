@@ -16,14 +16,6 @@ struct ParameterTexts: ~Copyable, Sendable {
     private var texts: [String] = []
     private var index = SlotIndex()
 
-    /// The same texts under the same numbers.
-    func duplicate() -> ParameterTexts {
-        var copy = ParameterTexts()
-        copy.texts = self.texts
-        copy.index = self.index.duplicate()
-        return copy
-    }
-
     /// Precondition: a number that was given.
     subscript(number: Int) -> String { self.texts[number] }
 

@@ -23,7 +23,7 @@ struct Registry: ~Copyable, Sendable {
     var hosts: HostTable
     var instances = InstanceTable()
     var tokens: TokenTable
-    var index: IntentIndex
+    var index = IntentIndex()
     var usages = UsageTable()
 
     /// No hosts.
@@ -32,21 +32,8 @@ struct Registry: ~Copyable, Sendable {
     init(seed: UInt64) {
         self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)
-        self.index = IntentIndex()
         self.index.startLoading()
     }
-
-    /// A copy of the index alone stands in for a new one, which would be thrown away.
-    private init(_ other: borrowing Registry) {
-        self.hosts = other.hosts.duplicate()
-        self.instances = other.instances.duplicate()
-        self.tokens = other.tokens.duplicate()
-        self.index = other.index.duplicate()
-        self.usages = other.usages
-    }
-
-    /// The same hosts and instances under the same numbers. O(hosts + instances).
-    func duplicate() -> Registry { Registry(self) }
 
     /// An app's part of the registry.
     subscript(usage app: AppNumber) -> RegistryUsage {

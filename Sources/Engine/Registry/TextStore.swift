@@ -12,14 +12,6 @@ struct TextStore: ~Copyable, Sendable {
     /// Nothing.
     init() {}
 
-    /// The same bytes under the same numbers.
-    func duplicate() -> TextStore {
-        var copy = TextStore()
-        copy.words = self.words.duplicate()
-        copy.count = self.count
-        return copy
-    }
-
     /// Keeps bytes.
     ///
     /// - Returns: Their number; none of no bytes, which take no place.

@@ -51,22 +51,6 @@ struct TokenTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
-    /// The same tokens under the same numbers. O(tokens).
-    func duplicate() -> TokenTable {
-        var copy = TokenTable(seed: self.seed)
-        copy.rows = self.rows.duplicate()
-        copy.longTokens = self.longTokens
-        copy.controls = self.controls
-        copy.successors = self.successors
-        copy.index = self.index.duplicate()
-        copy.late = self.late
-        copy.hasDuplicates = self.hasDuplicates
-        copy.removals = self.removals
-        copy.firstRemoval = self.firstRemoval
-        copy.boundCount = self.boundCount
-        return copy
-    }
-
     var removedCount: Int { self.rows.count - self.boundCount }
 
     private func hash(_ token: DeviceToken) -> UInt64 { SeededHash.of(token.bytes.span, seed: self.seed) }

@@ -90,14 +90,6 @@ struct ReloadTable: ~Copyable, Sendable {
         self.rows = Table(free: free, expecting: reloads)
     }
 
-    /// The same reloads under the same numbers. O(reloads).
-    func duplicate() -> ReloadTable {
-        var copy = ReloadTable()
-        copy.rows = self.rows.duplicate()
-        copy.served = self.served.duplicate()
-        return copy
-    }
-
     var count: Int { self.rows.count }
     /// All numbers are below this; some of them may be free.
     var end: Int { self.rows.end }

@@ -26,9 +26,6 @@ struct Reloads: ~Copyable, Sendable {
         self.causes = causes
         self.joinAll()
     }
-
-    /// The same under the same numbers. O(reloads and causes).
-    func duplicate() -> Reloads { Reloads(table: self.table.duplicate(), causes: self.causes.duplicate()) }
 }
 
 extension Reloads {

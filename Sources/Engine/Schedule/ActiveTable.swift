@@ -28,14 +28,6 @@ struct ActiveTable: ~Copyable, Sendable {
         self.owners.append(.none)
     }
 
-    /// The same rows under the same numbers. O(rows).
-    func duplicate() -> ActiveTable {
-        var copy = ActiveTable()
-        copy.rows = self.rows.duplicate()
-        copy.owners = self.owners.duplicate()
-        return copy
-    }
-
     /// How many instances are active.
     var count: Int { self.rows.count - 1 }
 

@@ -24,14 +24,6 @@ struct BehindTable: ~Copyable, Sendable {
     /// No kinds.
     init() {}
 
-    /// The same counts. O(kinds).
-    func duplicate() -> BehindTable {
-        var copy = BehindTable()
-        copy.counts = self.counts.duplicate()
-        copy.tip = self.tip
-        return copy
-    }
-
     /// A second of the minute that the ring ends with.
     var second: UInt32 { UInt32(self.tip * 60) }
 

@@ -25,19 +25,6 @@ struct Schedule: ~Copyable, Sendable {
         self.cold.expect(rows)
     }
 
-    /// The same schedule. O(instances).
-    func duplicate() -> Schedule {
-        var copy = Schedule()
-        copy.resting = self.resting.duplicate()
-        copy.cold = self.cold.duplicate()
-        copy.active = self.active.duplicate()
-        copy.behind = self.behind.duplicate()
-        copy.days = self.days.duplicate()
-        copy.instanceTimers = self.instanceTimers.duplicate()
-        copy.hostTimers = self.hostTimers.duplicate()
-        return copy
-    }
-
     /// The fields that decisions read of an instance at rest.
     @inline(__always)
     subscript(instance: InstanceNumber) -> RestingRow {

@@ -10,11 +10,6 @@ struct Timers<Tag>: ~Copyable, Sendable {
     /// - Parameter start: Where time is.
     init(startingAt start: Instant = .epoch) { self.wheel = TimingWheel(startingAt: start) }
 
-    /// The same timers. O(rows).
-    func duplicate() -> Timers { Timers(wheel: self.wheel.duplicate()) }
-
-    private init(wheel: consuming TimingWheel) { self.wheel = wheel }
-
     /// How many are armed.
     var count: Int { self.wheel.count }
 

@@ -26,16 +26,6 @@ struct InstanceColumn: ~Copyable {
 
     var byteCount: Int { self.numbers.byteCount + 4 * (self.offsets.capacity + self.others.capacity) }
 
-    func duplicate() -> InstanceColumn {
-        var copy = InstanceColumn()
-        copy.numbers = self.numbers.duplicate()
-        copy.offsets = self.offsets
-        copy.others = self.others
-        copy.descents = self.descents
-        copy.displaced = self.displaced
-        return copy
-    }
-
     @inline(__always)
     subscript(row: Int) -> UInt32 { self.numbers[row] }
 

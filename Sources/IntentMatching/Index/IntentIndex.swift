@@ -11,7 +11,7 @@ package import WidgetModel
 /// Every change takes effect at once and none waits for a rebuild: the longest steps move a few thousand bytes.
 ///
 /// The caller numbers the instances and their hosts, both densely: memory grows with the highest number. Everything is
-/// a pure function of the calls made. Only ``duplicate()`` copies it.
+/// a pure function of the calls made.
 package struct IntentIndex: ~Copyable, Sendable {
     /// The row of an instance that pushes do not reach: it is known, but in no segment's rows.
     static let silent = UInt32.max
@@ -44,20 +44,6 @@ package struct IntentIndex: ~Copyable, Sendable {
 
     /// No instances.
     package init() {}
-
-    /// Another index of the same instances. O(instances).
-    package func duplicate() -> IntentIndex {
-        var copy = IntentIndex()
-        for index in self.segments.indices { copy.segments.append(self.segments[index].duplicate()) }
-        for index in self.conditions.indices { copy.conditions.append(self.conditions[index].duplicate()) }
-        (copy.segmentByKey, copy.segmentsByApp) = (self.segmentByKey, self.segmentsByApp)
-        copy.conditionsByApp = self.conditionsByApp
-        (copy.isLoading, copy.isChanging, copy.changed) = (self.isLoading, self.isChanging, self.changed)
-        copy.recent = self.recent
-        copy.places = self.places.duplicate()
-        copy.rows = self.rows.duplicate()
-        return copy
-    }
 
     // MARK: Changing
 

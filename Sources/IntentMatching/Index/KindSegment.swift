@@ -63,20 +63,6 @@ struct KindSegment: ~Copyable {
         return count
     }
 
-    func duplicate() -> KindSegment {
-        var copy = KindSegment(app: self.app, kind: self.kind, isConditional: false)
-        copy.fields = UniqueArray()
-        for index in self.fields.indices { copy.fields.append(self.fields[index].duplicate()) }
-        copy.values = self.values
-        copy.table = self.table.duplicate()
-        copy.instances = self.instances.duplicate()
-        (copy.highestHost, copy.declared) = (self.highestHost, self.declared)
-        (copy.tagsField, copy.conditionField) = (self.tagsField, self.conditionField)
-        copy.isLoading = self.isLoading
-        copy.schema = self.schema
-        return copy
-    }
-
     // MARK: Changing
 
     /// Appends a row and returns its number.

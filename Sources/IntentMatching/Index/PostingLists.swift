@@ -20,14 +20,6 @@ struct PostingLists: ~Copyable {
 
     init() {}
 
-    func duplicate() -> PostingLists {
-        var copy = PostingLists()
-        copy.entries = self.entries.duplicate()
-        copy.pool = self.pool.duplicate()
-        copy.containers = self.containers.duplicate()
-        return copy
-    }
-
     /// Bytes of memory held.
     var byteCount: Int { self.entries.byteCount + self.pool.byteCount + self.containers.byteCount }
 

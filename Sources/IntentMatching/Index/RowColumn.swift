@@ -42,18 +42,6 @@ struct RowColumn: ~Copyable {
         self.words.append(repeating: ElementWord.empty, count: rows)
     }
 
-    func duplicate() -> RowColumn {
-        var copy = RowColumn(isArray: self.isArray)
-        copy.codes = self.codes.duplicate()
-        copy.words = self.words.duplicate()
-        copy.store = self.store.duplicate()
-        copy.lists = self.lists.duplicate()
-        copy.hasLists = self.hasLists
-        copy.absentCount = self.absentCount
-        copy.changes = self.changes
-        return copy
-    }
-
     var rowCount: Int { self.isArray ? self.words.count : self.codes.count }
 
     /// Bytes of memory held.

@@ -32,20 +32,6 @@ struct RowContainers: ~Copyable {
             + self.counts.byteCount + self.unused.byteCount + self.arrays.byteCount + self.bitmaps.byteCount
     }
 
-    func duplicate() -> RowContainers {
-        var copy = RowContainers()
-        copy.listStarts = self.listStarts.duplicate()
-        copy.listCounts = self.listCounts.duplicate()
-        copy.directory = self.directory.duplicate()
-        copy.unusedLists = self.unusedLists
-        copy.starts = self.starts.duplicate()
-        copy.counts = self.counts.duplicate()
-        copy.unused = self.unused.duplicate()
-        copy.arrays = self.arrays.duplicate()
-        copy.bitmaps = self.bitmaps.duplicate()
-        return copy
-    }
-
     // MARK: Lists
 
     mutating func addList() -> Int {

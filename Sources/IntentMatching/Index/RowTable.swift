@@ -14,14 +14,6 @@ struct RowTable: ~Copyable {
         return count
     }
 
-    func duplicate() -> RowTable {
-        var copy = RowTable()
-        for index in self.columns.indices { copy.columns.append(self.columns[index].duplicate()) }
-        copy.rowCount = self.rowCount
-        copy.areListsDeferred = self.areListsDeferred
-        return copy
-    }
-
     /// How many blocks of 65,536 rows there are.
     var blockCount: Int { (self.rowCount + 0xFFFF) >> 16 }
 

@@ -39,16 +39,6 @@ struct ValueDictionary: ~Copyable {
         self.seed = SeededHash.processSeed
     }
 
-    func duplicate() -> ValueDictionary {
-        var copy = ValueDictionary()
-        copy.store = self.store.duplicate()
-        copy.entries = self.entries.duplicate()
-        copy.unusedCodes = self.unusedCodes.duplicate()
-        copy.slots = self.slots.duplicate()
-        copy.holdsDates = self.holdsDates
-        return copy
-    }
-
     /// The highest code that was ever given.
     var highestCode: Int { self.entries.count - 1 }
 

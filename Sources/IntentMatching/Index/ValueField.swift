@@ -14,12 +14,6 @@ struct ValueField: ~Copyable {
         self.name = if case .parameter(let text) = field { text.bytes } else { [] }
     }
 
-    func duplicate() -> ValueField {
-        var copy = ValueField(self.field)
-        copy.dictionary = self.dictionary.duplicate()
-        return copy
-    }
-
     /// Whether this is the parameter with just this name.
     @inline(__always)
     func isNamed(_ name: Span<UInt8>) -> Bool {

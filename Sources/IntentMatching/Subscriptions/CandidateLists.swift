@@ -31,15 +31,6 @@ struct CandidateLists: ~Copyable {
         _ = self.store.allocate(1)
     }
 
-    func duplicate() -> CandidateLists {
-        var copy = CandidateLists()
-        copy.lists = self.lists.duplicate()
-        copy.store = self.store.duplicate()
-        copy.chunks = self.chunks.duplicate()
-        copy.sharedChunks = self.sharedChunks
-        return copy
-    }
-
     var byteCount: Int {
         self.lists.byteCount + self.store.byteCount + self.chunks.byteCount + self.sharedChunks.count * 32
     }

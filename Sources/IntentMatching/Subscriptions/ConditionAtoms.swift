@@ -38,16 +38,6 @@ struct ConditionAtoms: ~Copyable {
         var last: Int64 = 0
     }
 
-    func duplicate() -> ConditionAtoms {
-        var copy = ConditionAtoms()
-        copy.names = self.names.duplicate()
-        copy.atoms = self.atoms.duplicate()
-        copy.questions = self.questions.duplicate()
-        copy.asked = self.asked
-        copy.excluded = self.excluded.duplicate()
-        return copy
-    }
-
     /// One more than the highest number.
     var bound: Int { self.atoms.bound }
 

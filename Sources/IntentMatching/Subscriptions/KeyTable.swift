@@ -21,15 +21,6 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// One more than the highest number.
     var bound: Int { self.rows.count }
 
-    func duplicate() -> KeyTable {
-        var copy = KeyTable()
-        copy.store = self.store.duplicate()
-        copy.rows = self.rows.duplicate()
-        copy.unused = self.unused.duplicate()
-        copy.slots = self.slots.duplicate()
-        return copy
-    }
-
     var byteCount: Int {
         self.store.byteCount + self.rows.byteCount + self.unused.byteCount + self.slots.byteCount
     }

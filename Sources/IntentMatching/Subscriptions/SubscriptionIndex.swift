@@ -52,23 +52,6 @@ package struct SubscriptionIndex: ~Copyable, Sendable {
 
     package init() {}
 
-    func duplicate() -> SubscriptionIndex {
-        var copy = SubscriptionIndex()
-        copy.atoms = self.atoms.duplicate()
-        copy.expressions = self.expressions.duplicate()
-        copy.byAtom = self.byAtom.duplicate()
-        copy.pairs = self.pairs.duplicate()
-        copy.byPair = self.byPair.duplicate()
-        copy.pairedAtoms = self.pairedAtoms.duplicate()
-        copy.pairedNames = self.pairedNames.duplicate()
-        copy.unindexed = self.unindexed.duplicate()
-        copy.unindexedCount = self.unindexedCount
-        copy.accesses = self.accesses.duplicate()
-        copy.severalAtoms = self.severalAtoms
-        copy.severalPairs = self.severalPairs
-        return copy
-    }
-
     /// Distinct conditions.
     package var count: Int { self.expressions.count }
 

@@ -99,14 +99,4 @@ import WidgetModel
         )
         #expect(moved == [AppNumber(1)], "a new one has moved from nowhere")
     }
-
-    @Test func `a copy has the same numbers, and goes its own way`() throws {
-        var catalogue = Catalogue(seed: 1)
-        _ = Self.apply(&catalogue, [try Self.app("a", kinds: ["x"])])
-        var copy = catalogue.duplicate()
-        _ = Self.apply(&copy, [try Self.app("b", team: "B1B2C3D4E5")])
-        #expect(copy.findAnyApp(BundleID("a")) == AppNumber(0) && copy.findApp(BundleID("b")) == AppNumber(1))
-        #expect(catalogue.findAnyApp(BundleID("b")) == nil && catalogue.teams == ["A1B2C3D4E5"])
-        #expect(copy.teams == ["A1B2C3D4E5", "B1B2C3D4E5"])
-    }
 }
