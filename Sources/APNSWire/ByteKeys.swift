@@ -25,8 +25,6 @@ package struct ByteKeys: ~Copyable, Sendable {
         self.hash = ByteHash(seed: seed)
     }
 
-    package var count: Int { self.entries.count }
-
     /// The number of a key, in `0..<capacity`, or nil. O(bytes / 16).
     package func number(of key: Span<UInt8>) -> Int? { self.number(of: key, self.hash.hash(key)) }
 

@@ -20,8 +20,6 @@ struct ByteTable<Value: Sendable>: ~Copyable, Sendable {
         for entry in other.entries { self.insert(entry.key, entry.value) }
     }
 
-    var count: Int { self.entries.count }
-
     /// Adds a key. One that is there already keeps its value.
     mutating func insert(_ key: [UInt8], _ value: Value) {
         guard self.value(for: key.span) == nil else { return }

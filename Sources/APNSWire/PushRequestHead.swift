@@ -16,16 +16,14 @@ package struct PushRequestHead: Hashable, Sendable {
     package enum Field: UInt16, Hashable, Sendable, CaseIterable {
         case method = 0
         case path = 1
-        case authority = 2
-        case authorization = 3
-        case id = 4
-        case topic = 5
-        case pushType = 6
-        case priority = 7
-        case expiration = 8
-        case collapseID = 9
-        case channelID = 10
-        case contentLength = 11
+        case authorization = 2
+        case id = 3
+        case topic = 4
+        case pushType = 5
+        case priority = 6
+        case expiration = 7
+        case collapseID = 8
+        case channelID = 9
     }
 
     /// nil until the `:method` has come.
@@ -34,7 +32,6 @@ package struct PushRequestHead: Hashable, Sendable {
     package private(set) var isRepeating = false
     private var present: UInt16 = 0
     private var pathRange = ByteRange.empty
-    private var authorityRange = ByteRange.empty
     private var authorizationRange = ByteRange.empty
     private var idRange = ByteRange.empty
     private var topicRange = ByteRange.empty
@@ -42,7 +39,6 @@ package struct PushRequestHead: Hashable, Sendable {
     private var priorityRange = ByteRange.empty
     private var expirationRange = ByteRange.empty
     private var collapseIDRange = ByteRange.empty
-    private var contentLengthRange = ByteRange.empty
 
     package init() {}
 
@@ -56,9 +52,9 @@ package struct PushRequestHead: Hashable, Sendable {
         guard let field = Self.field(named: name) else { return }
         let bit = UInt16(1) << field.rawValue
         guard self.present & bit == 0 else {
-            // A second `:path` or `content-length` is the HTTP layer's to refuse; the first one counts here.
+            // A second `:path` is the HTTP layer's to refuse; the first one counts here.
             switch field {
-            case .method, .path, .authority, .contentLength: return
+            case .method, .path: return
             default:
                 self.isRepeating = true
                 return
@@ -68,7 +64,6 @@ package struct PushRequestHead: Hashable, Sendable {
         switch field {
         case .method: self.method = Self.method(bytes.extracting(value.bounds))
         case .path: self.pathRange = value
-        case .authority: self.authorityRange = value
         case .authorization: self.authorizationRange = value
         case .id: self.idRange = value
         case .topic: self.topicRange = value
@@ -77,7 +72,6 @@ package struct PushRequestHead: Hashable, Sendable {
         case .expiration: self.expirationRange = value
         case .collapseID: self.collapseIDRange = value
         case .channelID: break
-        case .contentLength: self.contentLengthRange = value
         }
     }
 
@@ -93,8 +87,6 @@ package struct PushRequestHead: Hashable, Sendable {
     }
 
     package var path: ByteRange? { self.range(.path, self.pathRange) }
-    /// `:authority`, or `host` from clients that send only that.
-    package var authority: ByteRange? { self.range(.authority, self.authorityRange) }
     package var authorization: ByteRange? { self.range(.authorization, self.authorizationRange) }
     package var id: ByteRange? { self.range(.id, self.idRange) }
     package var topic: ByteRange? { self.range(.topic, self.topicRange) }
@@ -102,23 +94,15 @@ package struct PushRequestHead: Hashable, Sendable {
     package var priority: ByteRange? { self.range(.priority, self.priorityRange) }
     package var expiration: ByteRange? { self.range(.expiration, self.expirationRange) }
     package var collapseID: ByteRange? { self.range(.collapseID, self.collapseIDRange) }
-    package var contentLength: ByteRange? { self.range(.contentLength, self.contentLengthRange) }
-
-    /// The length that `content-length` promises, for refusing a body before it comes; nil if absent or no number.
-    package func promisedBodyBytes(in bytes: Span<UInt8>) -> Int? {
-        guard let range = self.contentLength else { return nil }
-        return Decimal.parse(bytes.extracting(range.bounds)).map(Int.init)
-    }
 
     /// The field of a header name, decided by length first.
     package static func field(named name: Span<UInt8>) -> Field? {
         switch name.count {
-        case 4: name.spells("host") ? .authority : nil
         case 5: name.spells(":path") ? .path : nil
         case 7: name.spells(":method") ? .method : name.spells("apns-id") ? .id : nil
-        case 10: name.spells("apns-topic") ? .topic : name.spells(":authority") ? .authority : nil
+        case 10: name.spells("apns-topic") ? .topic : nil
         case 13: name.spells("authorization") ? .authorization : name.spells("apns-priority") ? .priority : nil
-        case 14: name.spells("apns-push-type") ? .pushType : name.spells("content-length") ? .contentLength : nil
+        case 14: name.spells("apns-push-type") ? .pushType : nil
         case 15: name.spells("apns-expiration") ? .expiration : name.spells("apns-channel-id") ? .channelID : nil
         case 16: name.spells("apns-collapse-id") ? .collapseID : nil
         default: nil

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// Judges a push request by its head, in the order of ``PushRule``.
+/// Judges a push request by its head, in the order of the rules in `docs/apns-conformance.md`.
 ///
 /// Two functions, since between them the owner verifies the credentials. Both are pure and allocate nothing on the
 /// way of an ordinary push.

@@ -34,9 +34,6 @@ package struct RateTable: Sendable {
         self.arrivals = Array(repeating: RateLimit.idle, count: sets * Self.ways)
     }
 
-    /// How many keys it can remember.
-    package var capacity: Int { self.tags.count }
-
     /// The hash that a token's hex digits have in either case, for ``admit(_:at:)``.
     package func tag(ofHex digits: Span<UInt8>) -> UInt64 { self.hash.hash(hex: digits) | 1 }
 

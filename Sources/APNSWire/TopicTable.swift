@@ -123,9 +123,6 @@ package final class TopicTable: Sendable {
         self.entries(of: app).map(\.0)
     }
 
-    /// Whether the sender may push to a topic.
-    package func holds(_ topic: Span<UInt8>) -> Bool { self.entry(topic: topic) != nil }
-
     func entry(topic: Span<UInt8>) -> Entry? { self.topics.value(for: topic) }
 
     /// The entry of the app that a path segment names, percent-encoded or not.

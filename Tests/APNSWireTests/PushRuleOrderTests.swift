@@ -1,4 +1,5 @@
 import APNSWire
+import TestSupport
 import Testing
 import WidgetModel
 

@@ -34,11 +34,6 @@ import WidgetModel
         #expect(Self.tag(table, "") != Self.tag(table, "00"))
     }
 
-    @Test(arguments: [(1, 4), (4, 4), (5, 8), (64, 64), (65, 128)])
-    func `the table has the size that was asked for, rounded up`(entries: Int, capacity: Int) {
-        #expect(RateTable(limit: Self.slow, entries: entries, seed: 7).capacity == capacity)
-    }
-
     @Test func `a full set forgets the token nearest to having recovered, and admits it anew`() {
         // One set of four entries.
         var table = RateTable(limit: Self.slow, entries: 4, seed: 7)

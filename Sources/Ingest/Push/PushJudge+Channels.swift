@@ -5,7 +5,7 @@ import WidgetModel
 
 /// Requests about channels: credentials and connections are judged as those of pushes are.
 extension PushJudge {
-    /// Judges one request, in the order of ``ChannelCheck``.
+    /// Judges one request, in the order of ``ChannelValidation``.
     ///
     /// - Parameters:
     ///   - own: The headers that only requests about channels have.

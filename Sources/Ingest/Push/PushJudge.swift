@@ -7,8 +7,8 @@ import Partitions
 package import Serving
 import WidgetModel
 
-/// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
-/// destination of its record.
+/// Judges pushes: every check of the push contract, in the order of the rules in `docs/apns-conformance.md`, from a
+/// request's bytes to the destination of its record.
 ///
 /// One per event loop. Knows no socket and no clock; it changes only the cache of verified tokens and the binding of
 /// the connection.

@@ -1,4 +1,5 @@
 import APNSWire
+import TestSupport
 import WidgetModel
 
 // The rules in the order of `PushRule`, each with a push on either side of it.

@@ -21,13 +21,13 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case credentialsPresent
     /// The scheme is `bearer`.
     case scheme
-    /// Not longer than ``CompactToken/bytesMax``.
+    /// Not longer than `CompactToken/bytesMax`.
     case tokenSize
     /// Three parts, not more.
     case tokenParts
     /// Base64 has the padding that is due or none, and no bit left over.
     case tokenEncoding
-    /// The parts are not nested deeper than ``CompactToken/depthMax``.
+    /// The parts are not nested deeper than `CompactToken/depthMax`.
     case tokenDepth
     /// No member of the parts occurs twice.
     case tokenMembersOnce
@@ -35,9 +35,9 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case algorithm
     /// No `crit`: this gateway understands no extension.
     case criticalHeader
-    /// `kid` and `iss` have 1 to ``CompactToken/idBytesMax`` bytes.
+    /// `kid` and `iss` have 1 to `CompactToken/idBytesMax` bytes.
     case idSize
-    /// No claim of other tokens, such as a host's credential: ``ProviderToken``.
+    /// No claim of other tokens, such as a host's credential: `ProviderToken`.
     case foreignClaims
     /// `iat`, and `exp` and `nbf` if present, lie between 1970 and the year 9999.
     case issuedAtRange
