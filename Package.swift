@@ -284,10 +284,10 @@ let package = Package(
         suite("ClusteringTests", ["Clustering", "WidgetModel", "TestSupport"]),
         suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
-        suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
+        suite("TimelinesTests", ["Storage", "Timelines", "WidgetModel", "TestSupport"]),
         suite(
             "EngineTests",
-            ["Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel", "TestSupport"]
+            ["Engine", "History", "IntentMatching", "Journaling", "Storage", "Timelines", "WidgetModel", "TestSupport"]
         ),
         suite(
             "TimelineProvidingTests",

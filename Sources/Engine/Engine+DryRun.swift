@@ -14,7 +14,7 @@ struct AskedPush: Sendable {
 
 extension Engine {
     /// The number of instances that a push would match if it were accepted at the log's time, the same as in
-    /// ``dryRun(_:decidedMax:)``. Changes nothing and decides nothing.
+    /// ``dryRun(_:)``. Changes nothing and decides nothing.
     ///
     /// For an app: the cost of the index search, without a cost for each match. For a host: O(its instances).
     package func matchCount(_ push: PushRecord) -> MatchCount {
@@ -28,17 +28,8 @@ extension Engine {
     ///
     /// It ignores a collapse id: a push that would replace another counts as deferred.
     ///
-    /// - Parameter decidedMax: The most instances to decide, some microseconds each. If more match, those are a sample
-    ///   by a hash of their numbers; all of them are counted in any case.
-    package func dryRun(_ push: PushRecord, decidedMax: Int) -> DryRunView {
-        var search = MatchSearch(push, sampling: decidedMax, in: self)
-        search.finish(in: self)
-        return self.dryRun(search)
-    }
-
-    /// The result of ``dryRun(_:decidedMax:)`` for a push whose matches were found.
-    ///
-    /// - Parameter search: A finished search that samples as many matches as are to be decided at most.
+    /// - Parameter search: A finished search that samples as many matches as are to be decided at most, some microseconds each. If more
+    ///   match, those are a sample by a hash of their numbers; all of them are counted in any case.
     package func dryRun(_ search: borrowing MatchSearch) -> DryRunView {
         guard let asked = search.asked else { return DryRunView(asOf: self.time) }
         var decisions = DryRunDecisions(asked, in: self, max: search.decidedMax)

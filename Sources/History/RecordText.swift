@@ -35,30 +35,6 @@ package struct RecordText: Sendable {
         let by: [(String, JSONValue?)] = if case .order(let order) = record { order.source?.members ?? [] } else { [] }
         return .members(head + record.members + by + [("bytes", hasBytes ? .string(Base16.text(of: self.bytes)) : nil)])
     }
-
-    /// The record that a line with bytes is about, or nil if it has none.
-    package init?(_ json: JSONValue) {
-        guard case .int(let partition)? = json["partition"], let partition = UInt16(exactly: partition),
-            let position = Self.unsigned(json["position"]), case .int(let index)? = json["index"],
-            case .string(let time)? = json["time"], let time = try? RFC3339.parse(time),
-            case .string(let hex)? = json["bytes"], let bytes = DeviceToken(hex: hex)?.bytes
-        else { return nil }
-        self.init(
-            partition: PartitionID(partition),
-            position: LogPosition(position),
-            logTime: time,
-            index: Int(index),
-            bytes: bytes
-        )
-    }
-
-    private static func unsigned(_ value: JSONValue?) -> UInt64? {
-        switch value {
-        case .int(let int): UInt64(exactly: int)
-        case .unsigned(let int): int
-        default: nil
-        }
-    }
 }
 
 extension LogEntry {

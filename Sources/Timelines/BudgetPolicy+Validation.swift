@@ -8,11 +8,6 @@ extension BudgetPolicy {
     /// The most that low power slows timelines' reloads down.
     package static let lowPowerMax = 100
 
-    /// Throws the first of ``faults()``.
-    package func validate() throws(BudgetPolicyFault) {
-        if let fault = self.faults().first { throw fault }
-    }
-
     /// Everything that is wrong with the policy, in the order of the fields.
     package func faults() -> [BudgetPolicyFault] {
         var check = Check()

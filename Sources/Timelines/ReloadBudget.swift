@@ -17,7 +17,7 @@ package import WidgetModel
 /// Exempt reloads are remembered apart from charged ones, since they do not hold back the next charged one. Both share
 /// one instant: the last reload of any kind is exact, and the last charge and TAT are kept as distances to it. A
 /// distance that no longer fits 32 bits (49 days) cannot hold a reload back any more, because no interval is that long.
-package struct ReloadBudget: Hashable, Sendable {
+package struct ReloadBudget: ByteCoded, Hashable, Sendable {
     /// Milliseconds of the last reload, charged or exempt; ``never`` before the first.
     private var reloaded: Int64 = Self.never
     /// Milliseconds from the last charge to `reloaded`; `UInt32.max` if there was none or too long ago to matter.
@@ -25,8 +25,8 @@ package struct ReloadBudget: Hashable, Sendable {
     /// Milliseconds from `reloaded` to TAT; zero if TAT is not after it, for the next reload cannot tell the two apart.
     private var arrivalAhead: UInt32 = 0
     /// The start of the window that the counts belong to, in minutes since the epoch.
-    private var windowMinute: UInt32 = 0
-    private var count: UInt16 = 0
+    private(set) var windowMinute: UInt32 = 0
+    private(set) var count: UInt16 = 0
     private var pushCount: UInt16 = 0
 
     private static let never = Int64.min
@@ -254,53 +254,6 @@ extension ReloadBudget {
 }
 
 extension ReloadBudget {
-    /// All that there is of a budget, for tables that keep it in their own form.
-    package struct Parts: Sendable {
-        package let reloaded: Int64
-        package let sinceCharge: UInt32
-        package let arrivalAhead: UInt32
-        package let windowMinute: UInt32
-        package let count: UInt16
-        package let pushCount: UInt16
-
-        package init(
-            reloaded: Int64,
-            sinceCharge: UInt32,
-            arrivalAhead: UInt32,
-            windowMinute: UInt32,
-            count: UInt16,
-            pushCount: UInt16
-        ) {
-            self.reloaded = reloaded
-            self.sinceCharge = sinceCharge
-            self.arrivalAhead = arrivalAhead
-            self.windowMinute = windowMinute
-            self.count = count
-            self.pushCount = pushCount
-        }
-    }
-
-    package var parts: Parts {
-        Parts(
-            reloaded: self.reloaded,
-            sinceCharge: self.sinceCharge,
-            arrivalAhead: self.arrivalAhead,
-            windowMinute: self.windowMinute,
-            count: self.count,
-            pushCount: self.pushCount
-        )
-    }
-
-    /// The budget with these ``parts``.
-    package init(_ parts: Parts) {
-        self.reloaded = parts.reloaded
-        self.sinceCharge = parts.sinceCharge
-        self.arrivalAhead = parts.arrivalAhead
-        self.windowMinute = parts.windowMinute
-        self.count = parts.count
-        self.pushCount = parts.pushCount
-    }
-
     package func encode(into writer: inout ByteWriter) {
         writer.write(signed: self.reloaded)
         writer.write(fixed32: self.sinceCharge)

@@ -10,7 +10,7 @@ package import WidgetModel
 /// the nearest counts, of two equally near ones the later. The minute of the hour is the host's own, by hash.
 ///
 /// No timer opens a window: the next access opens those that are due, with the same result at any time.
-package struct TunedWindows: Sendable {
+package struct TunedWindows: ByteCoded, Sendable {
     /// How many hours views are counted by.
     package static let hours = 24
     /// The start of the present window, in minutes since the epoch.
@@ -23,20 +23,6 @@ package struct TunedWindows: Sendable {
     package init(host: HostKey, at now: Instant) {
         let window = BudgetWindow.containing(now, anchoredAt: BudgetWindow.anchor(of: host))
         self.startMinute = window.start.milliseconds / 60_000
-    }
-
-    /// An open window.
-    ///
-    /// - Parameters:
-    ///   - startMinute: Its start, in minutes since the epoch.
-    ///   - lengthMinutes: Its length.
-    ///   - views: Decayed views by hour of the day, in 64ths; none without views. Precondition: ``hours`` of them, or
-    ///     none.
-    package init(startMinute: Int64, lengthMinutes: Int64, views: [UInt16]) {
-        precondition(views.isEmpty || views.count == Self.hours, "views of every hour or of none")
-        self.startMinute = startMinute
-        self.lengthMinutes = lengthMinutes
-        self.views = views
     }
 
     /// The present window, the last one that was opened.

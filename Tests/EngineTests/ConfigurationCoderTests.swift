@@ -158,9 +158,9 @@ import WidgetModel
                 #expect(found.0, "seed \(seed), step \(step)")
                 #expect(found.1 == (expected == configuration), "seed \(seed), step \(step)")
             }
-            #expect(details.count == model.count)
+            #expect(details.texts.count == model.count)
         }
         for slot in model.keys { details.release(slot) }
-        #expect(details.count == 0, "seed \(seed)")
+        #expect(details.texts.count == 0, "seed \(seed)")
     }
 }

@@ -98,7 +98,7 @@ import WidgetModel
         #expect(details.id(of: 0) == InstanceID(text))
         #expect(details.checkInvariants(of: [0, 1]) == [])
         for slot: InstanceNumber in 0...1 { details.release(slot) }
-        #expect(details.count == 0)
+        #expect(details.texts.count == 0)
         #expect(details.checkInvariants(of: []) == [])
     }
 
@@ -175,7 +175,7 @@ import WidgetModel
         let slot = InstanceNumber(0)
         details.release(slot)
         #expect(Self.counts(details) == [0, 0, 0])
-        #expect(details.count == 0)
+        #expect(details.texts.count == 0)
         let again = Self.insert("again", slot, into: &details)
         #expect(details[content: again].confirmedDigest == nil)
         #expect(details.confirmedBy(of: again) == .start)
@@ -219,7 +219,7 @@ import WidgetModel
         #expect(details.id(of: slots[0]) == InstanceID("a"))
         details.release(slots[1])
         #expect(details.configuration(of: slots[1]) == .empty)
-        #expect(details.count == 1)
+        #expect(details.texts.count == 1)
     }
 
     @Test func `what its content is known from takes no row of a group, and comes back`() throws {

@@ -1,8 +1,8 @@
 import TestSupport
-import Timelines
 import WidgetModel
 
 @testable import Engine
+@testable import Timelines
 
 /// Replays a schedule record by record and holds each against what the log obliges an engine to: orders, leases, dates, limits
 /// and repeats are read off the records, never off the engine's own books of them.
@@ -119,7 +119,7 @@ struct ObligationCheck: ~Copyable {
     }
 
     private func books(of instance: InstanceNumber) -> Books {
-        let parts = self.engine.schedule[instance].budget.parts
+        let budget = self.engine.schedule[instance].budget
         let isWaiting = self.engine.schedule.phase(of: instance).isWaiting
         var counted: [LogPosition] = []
         self.engine.reloads.forEach(in: self.engine.schedule[active: instance].outstanding) { reload in
@@ -128,8 +128,8 @@ struct ObligationCheck: ~Copyable {
         return Books(
             generation: UInt32(self.engine.registry[instance].generation),
             confirmedBy: self.engine.registry.confirmedBy(of: instance),
-            windowMinute: parts.windowMinute,
-            count: Int(parts.count),
+            windowMinute: budget.windowMinute,
+            count: Int(budget.count),
             rolling: self.engine.schedule.rollingDay(of: instance)?.count(at: self.engine.time) ?? 0,
             counted: counted,
             observed: Int(self.engine.registry[observed: instance].observedReloads),

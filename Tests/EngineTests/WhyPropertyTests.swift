@@ -37,7 +37,10 @@ import WidgetModel
         let schedule = Self.schedule(seed)
         let steps = try Self.traces(of: schedule).flatMap(\.steps)
         let stats = schedule.scene.engine.stats()
-        let charges = steps.reduce(0) { $0 + $1.charges }
+        // Decisions of its own, and collateral that the budget allowed.
+        let charges = steps.flatMap(\.decisions).count {
+            $0.outcome == .issued && ($0.reason == .conforms || $0.reason == .collateral)
+        }
         #expect(charges == stats.reloadsCharged + stats.reloadsCollateral, "seed \(seed)")
         let reloads = steps.compactMap { $0.reload.map { Self.withoutNumbers($0.id) } }
         #expect(reloads.count == Set(reloads).count, "seed \(seed)")

@@ -120,7 +120,7 @@ import WidgetModel
             #expect(pair.index.count(app: app) == all.count, "seed \(seed)")
             for kind in Self.kinds {
                 let all = pair.model.matches(app: app, kind: kind, pattern: nil)
-                #expect(pair.index.ask(app, kind, .everything, 100).sorted() == all, "seed \(seed)")
+                #expect(pair.index.ask(app, kind, .all([]), 100).sorted() == all, "seed \(seed)")
                 #expect(pair.index.count(app: app, kind: kind) == all.count, "seed \(seed)")
             }
         }
@@ -152,8 +152,8 @@ import WidgetModel
             let present = found(.field(field, [.exists(true)]))
             let absent = found(.field(field, [.exists(false)]))
             #expect(present.isDisjoint(with: absent), "seed \(seed), \(parameter.name)")
-            #expect(present.union(absent) == found(.everything), "seed \(seed), \(parameter.name)")
-            #expect(found(.field(field, [.exists(true), .exists(false)])) == found(.everything), "seed \(seed)")
+            #expect(present.union(absent) == found(.all([])), "seed \(seed), \(parameter.name)")
+            #expect(found(.field(field, [.exists(true), .exists(false)])) == found(.all([])), "seed \(seed)")
         }
     }
 

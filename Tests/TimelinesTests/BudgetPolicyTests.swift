@@ -5,8 +5,8 @@ import WidgetModel
 
 @Suite struct BudgetPolicyTests {
     @Test(arguments: BudgetPolicy.presets)
-    func `a preset is valid, has a source and a date, and is found by its name`(preset: BudgetPolicy) throws {
-        try preset.validate()
+    func `a preset is valid, has a source and a date, and is found by its name`(preset: BudgetPolicy) {
+        #expect(preset.faults() == [])
         #expect(!preset.source.isEmpty)
         #expect(preset.date.count == 10)
         #expect(BudgetPolicy.preset(named: preset.name) == preset)
@@ -53,7 +53,7 @@ import WidgetModel
                 "learning.factor", "learning.days",
             ]
         )
-        #expect(throws: BudgetPolicyFault(field: "name", message: "is empty")) { try policy.validate() }
+        #expect(policy.faults().first == BudgetPolicyFault(field: "name", message: "is empty"))
         let whole = bytes { policy.encode(into: &$0) }
         var reader = ByteReader(whole)
         #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }

@@ -140,9 +140,6 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.heads.expect(rows)
     }
 
-    /// How many instances have an id or a configuration.
-    var count: Int { self.texts.count }
-
     @inline(__always)
     subscript(particulars slot: InstanceNumber) -> Particulars {
         _read { yield self.particulars[self.heads[slot.index].particulars] }

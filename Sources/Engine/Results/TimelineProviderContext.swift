@@ -48,20 +48,6 @@ package struct TimelineProviderContext: Hashable, Sendable {
         self.locale = host.locale
         self.timeZone = host.timeZone
     }
-
-    /// Every environment in which an entry may be shown, for a provider that renders in advance: one value of each
-    /// variant, the last variant changing fastest. One empty environment if the host named no variant.
-    ///
-    /// - Parameter limit: The most environments; the first ones.
-    package func environments(limit: Int = 64) -> [[EnvironmentValue]] {
-        var found: [[EnvironmentValue]] = [[]]
-        for variant in self.environmentVariants where !variant.values.isEmpty {
-            found = found.flatMap { rest in variant.values.map { rest + [EnvironmentValue(variant.name, $0)] } }
-            // Beyond the limit, combinations of the variants to come are never looked at.
-            found = Array(found.prefix(max(1, limit)))
-        }
-        return found
-    }
 }
 
 /// A question to a timeline provider, after the requirements of WidgetKit's `TimelineProvider` and
@@ -87,16 +73,5 @@ package enum ProviderRequest: String, Hashable, Sendable, CaseIterable {
     package static func order(for causes: ReloadCauses, in context: TimelineProviderContext) -> [ProviderRequest] {
         if context.isPreview { return [.placeholder, .snapshot] }
         return causes.contains(.added) ? [.placeholder, .timeline] : [.timeline]
-    }
-}
-
-extension Engine {
-    /// The context of an instance for its timeline provider; nil if no host shows it here.
-    package func providerContext(of address: InstanceAddress) -> TimelineProviderContext? {
-        guard let slot = self.registry.liveInstance(address) else { return nil }
-        return TimelineProviderContext(
-            family: self.registry.family(of: slot),
-            host: self.registry.context(of: self.registry[slot].host)
-        )
     }
 }

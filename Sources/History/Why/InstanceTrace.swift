@@ -70,11 +70,6 @@ package struct TraceStep: Sendable {
     /// Nil where no host showed the instance.
     package let before: BudgetView?
     package let after: BudgetView?
-
-    /// How many reloads were charged to the budget: decisions of its own and collateral that the budget allowed.
-    package var charges: Int {
-        self.decisions.count { $0.outcome == .issued && ($0.reason == .conforms || $0.reason == .collateral) }
-    }
 }
 
 /// A push that matched the instance, and its outcomes there.

@@ -80,31 +80,6 @@ extension IntentIndex {
         return cursor.batchCount > 0 || !cursor.isExhausted
     }
 
-    /// Calls `body` with each batch of a question that is not empty. The spans are valid only during the call.
-    package func matches(
-        app: BundleID,
-        kind: WidgetKind?,
-        pattern: MatchPattern?,
-        hosts: borrowing some HostNaming & ~Copyable,
-        attributes: Configuration? = nil,
-        order: MatchOrder = .ascending,
-        batchLimit: Int,
-        _ body: (Span<InstanceNumber>) -> Void
-    ) {
-        var cursor = self.cursor(
-            app: app,
-            kind: kind,
-            pattern: pattern,
-            hosts: hosts,
-            attributes: attributes,
-            order: order,
-            batchLimit: batchLimit
-        )
-        while self.next(&cursor, hosts) {
-            if cursor.batchCount > 0 { body(cursor.batch) }
-        }
-    }
-
     /// How a finished question was answered: a plan for each of its kinds, and the rows that this run touched.
     package func plans(of cursor: borrowing MatchCursor) -> [QueryPlan] {
         zip(cursor.steps, cursor.counts).map { step, counts in

@@ -9,9 +9,6 @@ struct ValueBatch {
     /// By row, the end of its values; empty if each row has one value or none, code 0.
     var ends: [Int] = []
 
-    /// How many rows there are.
-    var rowCount: Int { self.ends.isEmpty ? self.codes.count : self.ends.count }
-
     /// Begins anew, for another field.
     mutating func start() {
         self.keys.removeAll(keepingCapacity: true)

@@ -79,12 +79,6 @@ struct ValueDictionary: ~Copyable {
     }
 
     @inline(__always)
-    func holds(_ code: UInt32, _ string: String) -> Bool {
-        guard let words = Self.words(of: string) else { return self.holdsLong(code, string) }
-        return self.holds(code, words)
-    }
-
-    @inline(__always)
     func holds(_ code: UInt32, _ words: ValueWords) -> Bool {
         let start = Int(self.start(code))
         // Of a code without a value it is beyond all of them.

@@ -20,9 +20,6 @@ package indirect enum MatchPattern: ByteCoded, Hashable, Sendable {
     /// The field's value, or an element of it, satisfies one of the conditions.
     case field(MatchField, [MatchAtom])
 
-    /// Matches every instance.
-    package static let everything = MatchPattern.all([])
-
     /// Whether the instance matches.
     package func matches(_ subject: MatchSubject) -> Bool {
         switch self {

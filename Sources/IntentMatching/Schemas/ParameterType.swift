@@ -19,11 +19,6 @@ package enum ParameterType: UInt8, Hashable, Sendable, CaseIterable {
     /// The name in a configuration file.
     package var name: String { String(describing: self) }
 
-    package init?(name: String) {
-        guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = type
-    }
-
     /// A name for values of this type, for messages.
     package var phrase: String {
         switch self {

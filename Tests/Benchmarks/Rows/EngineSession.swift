@@ -197,7 +197,12 @@ struct EngineSession: ~Copyable {
         var matched = 0
         let counting = Stopwatch.seconds { matched = self.engine.matchCount(push).matched }
         var decided = 0
-        let deciding = Stopwatch.seconds { decided = self.engine.dryRun(push, decidedMax: Self.decidedMax).decided }
+        let deciding = Stopwatch.seconds {
+            var search = MatchSearch(push, sampling: Self.decidedMax, in: self.engine)
+            var units = Int.max
+            while !search.advance(in: self.engine, &units) { units = .max }
+            decided = self.engine.dryRun(search).decided
+        }
         Report.line(
             "try",
             [

@@ -93,15 +93,17 @@ struct IndexSession: ~Copyable {
         var hits = 0
         var sum: UInt64 = 0
         func ask(_ pattern: MatchPattern) {
-            self.index.matches(
+            let hosts = Population.Hosts()
+            var cursor = self.index.cursor(
                 app: Population.app,
                 kind: Population.kind,
                 pattern: pattern,
-                hosts: Population.Hosts(),
+                hosts: hosts,
                 batchLimit: 4096
-            ) { batch in
-                hits += batch.count
-                sum &+= Self.sum(batch.raw())
+            )
+            while self.index.next(&cursor, hosts) {
+                hits += cursor.batch.count
+                sum &+= Self.sum(cursor.batch.raw())
             }
         }
         var watch = Stopwatch()
