@@ -5,7 +5,7 @@ package import WidgetModel
 /// 289 slots, the present one and the 288 before it, one bit each, because two charged reloads are at least five
 /// minutes apart. A charge counts until its slot is 24 hours past, so no 24 hours ever have more than the limit, and no
 /// reload is held back more than five minutes too long. 48 bytes, kept only for policies that ask for it.
-package struct RollingDay: Sendable {
+package struct RollingDay: ByteCoded, Sendable {
     /// The length of a slot; policies that count so have at least this minimum interval.
     package static let slot = Interval.minutes(5)
     /// A day and the slot that is not over yet.

@@ -1,48 +1,50 @@
 package import WidgetModel
 
-/// The bytes of a finding: a tag, and the case's values.
+/// The bytes of a finding: a tag, a count, and milliseconds or another count; 0 where the case has none.
 extension TimelineFinding: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
-        switch self {
-        case .empty: writer.write(byte: 0)
-        case .outOfOrder(let index): writer.write(tag: 1, index)
-        case .inThePast(let count): writer.write(tag: 2, count)
-        case .tooClose(let count, let nearest):
-            writer.write(tag: 3, count)
-            writer.write(nearest)
-        case .ticking(let count, let every):
-            writer.write(tag: 4, count)
-            writer.write(every)
-        case .endsBeforeReload(let by): writer.write(tag: 5, by)
-        case .neverReloaded: writer.write(byte: 6)
-        case .unchanged(let count): writer.write(tag: 7, count)
-        case .pollsTooOften(let every): writer.write(tag: 8, every)
-        case .manyEntries(let count, let advised):
-            writer.write(tag: 9, count)
-            advised.encode(into: &writer)
-        case .manyBytes(let bytes, let advised):
-            writer.write(tag: 10, bytes)
-            advised.encode(into: &writer)
-        case .unnamedReload(let outstanding): writer.write(tag: 11, outstanding)
-        }
+        let (tag, count, other) = self.parts
+        writer.write(byte: tag)
+        writer.write(count: count)
+        writer.write(signed: other)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
-        switch try reader.readByte() {
+        let tag = try reader.readByte()
+        guard let count = Int(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
+        let other = try reader.readSigned()
+        switch tag {
         case 0: self = .empty
-        case 1: self = .outOfOrder(index: try Int(from: &reader))
-        case 2: self = .inThePast(count: try Int(from: &reader))
-        case 3: self = .tooClose(count: try Int(from: &reader), nearest: try reader.readInterval())
-        case 4: self = .ticking(count: try Int(from: &reader), every: try reader.readInterval())
-        case 5: self = .endsBeforeReload(by: try reader.readInterval())
+        case 1: self = .outOfOrder(index: count)
+        case 2: self = .inThePast(count: count)
+        case 3: self = .tooClose(count: count, nearest: .milliseconds(other))
+        case 4: self = .ticking(count: count, every: .milliseconds(other))
+        case 5: self = .endsBeforeReload(by: .milliseconds(other))
         case 6: self = .neverReloaded
-        case 7: self = .unchanged(count: try Int(from: &reader))
-        case 8: self = .pollsTooOften(every: try reader.readInterval())
-        case 9: self = .manyEntries(count: try Int(from: &reader), advised: try Int(from: &reader))
-        case 10: self = .manyBytes(bytes: try Int(from: &reader), advised: try Int(from: &reader))
-        case 11: self = .unnamedReload(outstanding: try Int(from: &reader))
+        case 7: self = .unchanged(count: count)
+        case 8: self = .pollsTooOften(every: .milliseconds(other))
+        case 9: self = .manyEntries(count: count, advised: Int(other))
+        case 10: self = .manyBytes(bytes: count, advised: Int(other))
+        case 11: self = .unnamedReload(outstanding: count)
         default: throw .invalid(offset: start)
+        }
+    }
+
+    private var parts: (tag: UInt8, count: Int, other: Int64) {
+        switch self {
+        case .empty: (0, 0, 0)
+        case .outOfOrder(let index): (1, index, 0)
+        case .inThePast(let count): (2, count, 0)
+        case .tooClose(let count, let nearest): (3, count, nearest.milliseconds)
+        case .ticking(let count, let every): (4, count, every.milliseconds)
+        case .endsBeforeReload(let by): (5, 0, by.milliseconds)
+        case .neverReloaded: (6, 0, 0)
+        case .unchanged(let count): (7, count, 0)
+        case .pollsTooOften(let every): (8, 0, every.milliseconds)
+        case .manyEntries(let count, let advised): (9, count, Int64(advised))
+        case .manyBytes(let bytes, let advised): (10, bytes, Int64(advised))
+        case .unnamedReload(let outstanding): (11, outstanding, 0)
         }
     }
 }

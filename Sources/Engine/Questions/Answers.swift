@@ -269,8 +269,6 @@ extension DryRunView: FieldCoded {
 
 // MARK: - Reloads
 
-extension ReloadEffect: ByteCoded {}
-
 extension ShownDigest: FieldCoded {
     package static let coding = Fields(Self.init, \.bytes)
 }

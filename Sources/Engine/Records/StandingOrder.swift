@@ -2,7 +2,7 @@ import Timelines
 package import WidgetModel
 
 /// A pause in force: its subject, its start and end, and its author.
-package struct StandingOrder: Hashable, Sendable {
+package struct StandingOrder: ByteCoded, Hashable, Sendable {
     /// An app, a kind or a sender.
     package let scope: OrderScope
     /// When the order was given, in the log's time.
@@ -30,15 +30,13 @@ package struct StandingOrder: Hashable, Sendable {
 }
 
 extension StandingOrder {
-    static let blank = StandingOrder(scope: .sender(TeamID("")), since: .epoch, until: nil, source: nil)
-
     /// In the words of the record that it was, so that both have one form.
-    func encode(into writer: inout ByteWriter) {
+    package func encode(into writer: inout ByteWriter) {
         writer.write(self.since)
         OperatorOrder(.pause(until: self.until), self.scope, by: self.source).encode(into: &writer)
     }
 
-    init(from reader: inout ByteReader) throws(ByteFault) {
+    package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         let since = try reader.readInstant()
         let order = try OperatorOrder(from: &reader)

@@ -11,15 +11,9 @@ package enum Effect: Hashable, Sendable {
 
     package func encode(into writer: inout ByteWriter) {
         switch self {
-        case .reload(let reload):
-            writer.write(byte: 0)
-            reload.encode(into: &writer)
-        case .push(let push):
-            writer.write(byte: 1)
-            push.encode(into: &writer)
-        case .invalidation(let invalidation):
-            writer.write(byte: 2)
-            invalidation.encode(into: &writer)
+        case .reload(let reload): writer.write(tag: 0, reload)
+        case .push(let push): writer.write(tag: 1, push)
+        case .invalidation(let invalidation): writer.write(tag: 2, invalidation)
         }
     }
 
@@ -35,7 +29,7 @@ package enum Effect: Hashable, Sendable {
 }
 
 /// One instance is to reload its timeline.
-package struct ReloadEffect: Hashable, Sendable {
+package struct ReloadEffect: ByteCoded, Hashable, Sendable {
     package let id: ReloadID
     package let address: InstanceAddress
     package let kind: WidgetKind

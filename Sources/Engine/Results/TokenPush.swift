@@ -2,7 +2,7 @@ package import WidgetModel
 
 /// The payment of a reload for a push to another instance with the same token. Raw values are part of the on-disk
 /// format.
-package enum Collateral: UInt8, Hashable, Sendable, CaseIterable {
+package enum Collateral: UInt8, ByteCoded, Hashable, Sendable, CaseIterable {
     /// The budget allows it, and it is charged.
     case conforming = 0
     /// The budget does not allow it. It still advances count and pace, and is metered apart from charged reloads.
@@ -13,9 +13,9 @@ package enum Collateral: UInt8, Hashable, Sendable, CaseIterable {
 ///
 /// One push goes out for any number of waiting instances, when the budget of one of them allows it. Its result is
 /// reported once, by ``id``, and counts for all ``members``.
-package struct TokenPush: Hashable, Sendable {
+package struct TokenPush: ByteCoded, Hashable, Sendable {
     /// One instance that the push reloads.
-    package struct Member: Hashable, Sendable {
+    package struct Member: ByteCoded, Hashable, Sendable {
         package let reload: ReloadEffect
         /// Nil for a decision of the instance's own.
         package let collateral: Collateral?
@@ -23,6 +23,15 @@ package struct TokenPush: Hashable, Sendable {
         package init(reload: ReloadEffect, collateral: Collateral?) {
             self.reload = reload
             self.collateral = collateral
+        }
+
+        package func encode(into writer: inout ByteWriter) {
+            self.reload.encode(into: &writer)
+            self.collateral.encode(into: &writer)
+        }
+
+        package init(from reader: inout ByteReader) throws(ByteFault) {
+            self.init(reload: try ReloadEffect(from: &reader), collateral: try Collateral?(from: &reader))
         }
 
         /// Whether it is charged to the instance's budget.
@@ -45,41 +54,22 @@ package struct TokenPush: Hashable, Sendable {
     package var app: BundleID { self.host.app }
     package var host: HostKey { self.members[0].reload.host }
     package var issuedAt: Instant { self.members[0].reload.issuedAt }
-    /// Not delivered until then, the push is given up.
-    package var expiresAt: Instant { self.members[0].reload.expiresAt }
 
     package func encode(into writer: inout ByteWriter) {
-        writer.write(self.token.bytes)
-        writer.write(byte: self.environment.rawValue)
+        self.token.encode(into: &writer)
+        self.environment.encode(into: &writer)
         writer.write(self.isControl)
-        writer.write(byte: self.priority.rawValue)
-        writer.write(each: self.members) { writer, member in
-            member.reload.encode(into: &writer)
-            writer.write(member.collateral) { $0.write(byte: $1.rawValue) }
-        }
+        self.priority.encode(into: &writer)
+        self.members.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.token = DeviceToken(bytes: try reader.readBytes())
-        let start = reader.offset
-        guard let environment = PushEnvironment(rawValue: try reader.readByte()) else {
-            throw .invalid(offset: start)
-        }
-        self.environment = environment
+        self.token = try DeviceToken(from: &reader)
+        self.environment = try PushEnvironment(from: &reader)
         self.isControl = try reader.readBool()
-        guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
-        self.priority = priority
-        self.members = try reader.readEach { (reader) throws(ByteFault) in
-            Member(
-                reload: try ReloadEffect(from: &reader),
-                collateral: try reader.readOptional { (reader) throws(ByteFault) in
-                    guard let collateral = Collateral(rawValue: try reader.readByte()) else {
-                        throw ByteFault.invalid(offset: start)
-                    }
-                    return collateral
-                }
-            )
-        }
+        self.priority = try Priority(from: &reader)
+        let start = reader.offset
+        self.members = try Array(from: &reader)
         guard !self.members.isEmpty else { throw .invalid(offset: start) }
     }
 

@@ -1,4 +1,3 @@
-import IntentMatching
 import Timelines
 import WidgetModel
 
@@ -113,70 +112,6 @@ extension ContentDigest: Coded {
     }
 }
 
-extension ReloadBudget: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadBudget {
-        try coder.value(
-            self,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try ReloadBudget(from: &reader) }
-        )
-    }
-}
-
-extension RollingDay: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> RollingDay {
-        try coder.value(
-            self,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try RollingDay(from: &reader) }
-        )
-    }
-}
-
-extension Timeline: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Timeline {
-        try coder.value(self, { $0.encode(into: &$1) }, { (reader) throws(ByteFault) in try Timeline(from: &reader) })
-    }
-}
-
-extension TimelineFinding: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> TimelineFinding {
-        let (tag, count, milliseconds) = self.parts
-        switch (try coder.byte(tag), try coder.number(count), try coder.signed(milliseconds)) {
-        case (0, _, _): return .empty
-        case (1, let index, _): return .outOfOrder(index: index)
-        case (2, let count, _): return .inThePast(count: count)
-        case (3, let count, let nearest): return .tooClose(count: count, nearest: .milliseconds(nearest))
-        case (4, let count, let every): return .ticking(count: count, every: .milliseconds(every))
-        case (5, _, let by): return .endsBeforeReload(by: .milliseconds(by))
-        case (6, _, _): return .neverReloaded
-        case (7, let count, _): return .unchanged(count: count)
-        case (8, _, let every): return .pollsTooOften(every: .milliseconds(every))
-        case (9, let count, let advised): return .manyEntries(count: count, advised: Int(advised))
-        case (10, let bytes, let advised): return .manyBytes(bytes: bytes, advised: Int(advised))
-        case (11, let outstanding, _): return .unnamedReload(outstanding: outstanding)
-        default: throw coder.fault()
-        }
-    }
-
-    private var parts: (tag: UInt8, count: Int, milliseconds: Int64) {
-        switch self {
-        case .empty: (0, 0, 0)
-        case .outOfOrder(let index): (1, index, 0)
-        case .inThePast(let count): (2, count, 0)
-        case .tooClose(let count, let nearest): (3, count, nearest.milliseconds)
-        case .ticking(let count, let every): (4, count, every.milliseconds)
-        case .endsBeforeReload(let by): (5, 0, by.milliseconds)
-        case .neverReloaded: (6, 0, 0)
-        case .unchanged(let count): (7, count, 0)
-        case .pollsTooOften(let every): (8, 0, every.milliseconds)
-        case .manyEntries(let count, let advised): (9, count, Int64(advised))
-        case .manyBytes(let bytes, let advised): (10, bytes, Int64(advised))
-        case .unnamedReload(let outstanding): (11, outstanding, 0)
-        }
-    }
-}
-
 extension DecisionLog.Entry: Coded {
     static let blank = DecisionLog.Entry(
         at: .epoch,
@@ -272,7 +207,7 @@ extension TokenTable.Removal: Coded {
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> TokenTable.Removal {
         TokenTable.Removal(
-            token: try coder.token(self.token),
+            token: try coder.value(self.token),
             app: try coder.number(self.app),
             at: try coder.instant(self.at),
             reason: try coder.choice(self.reason)

@@ -18,8 +18,6 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
     private var instances = 0
     private var index: IntentIndex
     private var configurations = ConfigurationCache()
-    /// The number that the next row has if none is left out.
-    private var expected = 0
     /// Instances of one kind without tags and conditions, up to ``plainMax``: the index takes many at once faster.
     private var plain: [PlainInstance] = []
     private var plainKind = KindNumber.none
@@ -49,7 +47,6 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
                 self.head = try SnapshotHead().coded(by: &coder)
             }
             guard section <= .instances else { return false }
-            self.expected = 0
             if section == .instances {
                 swap(&coder.configurations, &self.configurations)
                 defer { swap(&coder.configurations, &self.configurations) }
@@ -72,15 +69,12 @@ package struct EngineIndexDecoder: ~Copyable, Sendable {
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
+        var expected = 0
         var shapes = try ShapeReader(&coder)
         while !coder.isAtEnd {
-            let slot: InstanceNumber = try coder.rowNumber(
-                expected: self.expected,
-                least: self.instances,
-                below: end
-            )
-            self.expected = slot.index + 1
-            self.instances = slot.index + 1
+            let slot: InstanceNumber = try coder.rowNumber(expected: expected, least: self.instances, below: end)
+            expected = slot.index + 1
+            self.instances = expected
             let rowEnd = try coder.rowEnd()
             try self.insert(slot, &shapes, &coder)
             // An index does not need the rest, nor the timer behind it.

@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// The widget instances of a snapshot's state, read beside all the rest of it.
@@ -20,9 +21,13 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
     private var rows = InstanceRows(free: [])
     private var hasRoom = false
     private var configurations = ConfigurationCache()
+    /// The one host whose instances are kept; nil for those of all.
+    var host: HostNumber?
 
     /// Nothing read yet.
     package init() {}
+
+    init(only host: HostNumber?) { self.host = host }
 
     /// Whether a frame with this first byte is to be given to such a decoder.
     package static func needs(_ firstByte: UInt8) -> Bool { firstByte != Section.hosts.rawValue }
@@ -65,7 +70,7 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
 
     /// Makes the tables, once it is known which of their numbers are free.
     private mutating func makeRoom() {
-        let rows = self.head.expectedRows(EngineSnapshot.instanceTable)
+        let rows = self.host == nil ? self.head.expectedRows(EngineSnapshot.instanceTable) : 0
         self.rows = InstanceRows(free: self.free, expecting: rows)
         self.hasRoom = true
     }
@@ -81,9 +86,30 @@ package struct EngineInstancesDecoder: ~Copyable, Sendable {
             let slot: InstanceNumber = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
             expected = slot.index + 1
             let rowEnd = try coder.rowEnd()
+            guard try self.isKept(&coder) else {
+                self.rows.leaveOut(slot)
+                coder.move(to: rowEnd)
+                continue
+            }
             try self.rows.read(slot, bounds, &shapes, &coder)
             guard coder.offset == rowEnd else { throw coder.fault() }
         }
+    }
+
+    /// Whether the row that begins here is of a host whose instances are kept.
+    @inline(__always)
+    private func isKept(_ coder: inout StateReader) throws(ByteFault) -> Bool {
+        guard let host = self.host else { return true }
+        let start = coder.offset
+        let isKept = try coder.slot(HostNumber.none) == host
+        coder.move(to: start)
+        return isKept
+    }
+
+    /// Whether an instance was kept.
+    func keeps(_ instance: InstanceNumber) -> Bool {
+        guard let host = self.host else { return true }
+        return instance.index < self.rows.end && self.rows.instances.rows[instance].host == host
     }
 
     /// The tables, once no frame is needed any more.

@@ -10,10 +10,8 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private let partition: PartitionID
     private let partitions: Int
     private let seed: UInt64
-    /// The one host that is kept, nil for all of them; and its number and those of its instances, once they were read.
+    /// The one host that is kept, nil for all of them.
     private let host: HostKey?
-    private var hostSlot = HostNumber.none
-    private var hostInstances: Set<InstanceNumber> = []
     /// Whether another decoder reads the rows of instances.
     private let leavesInstances: Bool
     private let rules: Int
@@ -25,8 +23,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var hosts: HostTable
     private var registeredHosts = 0
     private var usages = UsageTable()
-    private var instances = InstanceRows(free: [])
-    private var configurations = ConfigurationCache()
+    private var instances: EngineInstancesDecoder
     private var days = Table<RollingDay, RollingDay>()
     private var causes = Table<NumberTag.Cause, Reloads.Cause>()
     private var reloads = ReloadTable(free: [], expecting: 0)
@@ -37,7 +34,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var tokens: TokenTable
     private var channels = ChannelTable()
     private var hostTimers = Timers<NumberTag.Host>()
-    /// Rows and free numbers read.
+    /// Rows, but for those of instances, and free numbers read.
     private var rows: UInt64 = 0
     /// Whether the end was read, and was right.
     private var isWhole = false
@@ -71,6 +68,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         self.seed = seed ?? SeededHash.processSeed
         self.hosts = HostTable(seed: self.seed)
         self.tokens = TokenTable(seed: self.seed)
+        self.instances = EngineInstancesDecoder(only: host.map { _ in .none })
     }
 
     /// Whether a decoder that leaves the rows of instances to another one is to be given a frame with this first byte.
@@ -80,32 +78,34 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
 
     /// Reads the next frame. O(frame).
     package mutating func take(_ frame: [UInt8]) throws(SnapshotError) {
+        let section: Section
         do throws(ByteFault) {
-            var coder = StateReader(frame)
-            guard let section = Section(rawValue: try coder.byte()),
-                section.rawValue >= self.section?.rawValue ?? 0, self.section != nil || section == .head
-            else { throw ByteFault.invalid(offset: 0) }
-            if section == .head, self.section == nil {
-                self.head = try SnapshotHead().coded(by: &coder)
-            } else {
-                if section.rawValue > Section.free.rawValue, self.section?.rawValue ?? 0 <= Section.free.rawValue {
-                    try self.makeRoom()
-                }
-                self.expected = 0
-                swap(&coder.configurations, &self.configurations)
-                defer { swap(&coder.configurations, &self.configurations) }
-                if section == .instances {
-                    if !self.leavesInstances { try self.readInstances(&coder) }
-                } else {
-                    while !coder.isAtEnd { try self.read(section, &coder) }
-                }
-            }
-            self.section = section
+            section = try self.read(frame)
         } catch {
             throw .damaged(frame: self.frames, error)
         }
         if self.frames == 0 { try self.checkHead() }
+        if section <= .instances, !self.leavesInstances { _ = try self.instances.take(frame) }
+        self.section = section
         self.frames += 1
+    }
+
+    /// Reads a frame, unless it is one of instances.
+    private mutating func read(_ frame: [UInt8]) throws(ByteFault) -> Section {
+        var coder = StateReader(frame)
+        guard let section = Section(rawValue: try coder.byte()),
+            self.section.map({ $0 <= section }) ?? (section == .head)
+        else { throw ByteFault.invalid(offset: 0) }
+        if section == .head, self.section == nil {
+            self.head = try SnapshotHead().coded(by: &coder)
+            return section
+        }
+        if section > .free, let last = self.section, last <= .free { try self.makeRoom() }
+        self.expected = 0
+        if section != .instances {
+            while !coder.isAtEnd { try self.read(section, &coder) }
+        }
+        return section
     }
 
     private func checkHead() throws(SnapshotError) {
@@ -122,7 +122,6 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         let hosts = self.host == nil ? self.head.expectedRows(EngineSnapshot.hostTable) : 1
         self.hosts = HostTable(seed: self.seed, free: self.numbers(EngineSnapshot.hostTable), expecting: hosts)
         self.tokens.reserve(hosts)
-        self.instances = InstanceRows(free: self.numbers(EngineSnapshot.instanceTable))
         self.days = Table(free: self.numbers(2))
         let others = self.host == nil ? (3...5).map { self.head.expectedRows($0) } : [0, 0, 0]
         self.causes = Table(free: self.numbers(3), expecting: others[0])
@@ -154,15 +153,18 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         case .hosts: try self.readHost(&coder)
         case .days:
             let slot: Number<RollingDay> = try self.slot(2, from: self.days.end, &coder)
-            self.days.restore(slot, try RollingDay().coded(by: &coder), blank: RollingDay())
+            self.days.restore(slot, try coder.value(RollingDay()), blank: RollingDay())
         case .causes:
             let slot: CauseNumber = try self.slot(3, from: self.causes.end, &coder)
             self.causes.restore(slot, try Reloads.Cause.blank.coded(by: &coder), blank: .blank)
         case .reloads:
             let slot: ReloadNumber = try self.slot(4, from: self.reloads.end, &coder)
             let row = try ReloadTable.Row.blank.coded(by: &coder)
-            let isKept = self.host == nil || self.hostInstances.contains(row.instance)
-            if isKept { self.reloads.restore(slot, row) } else { self.reloads.leaveOut(slot) }
+            if self.instances.keeps(row.instance) {
+                self.reloads.restore(slot, row)
+            } else {
+                self.reloads.leaveOut(slot)
+            }
         case .pushes:
             let slot: PushNumber = try self.slot(5, from: self.pushes.end, &coder)
             let row = try PushTable.Row.blank.coded(by: &coder)
@@ -177,10 +179,8 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             // The reader of the instances counts their rows.
             let instances =
                 UInt64(self.head.ends[EngineSnapshot.instanceTable])
-                - UInt64(self.free[EngineSnapshot.instanceTable].count)
-            guard try coder.number(0) == self.rows + (self.leavesInstances ? instances : 0), !self.isWhole else {
-                throw coder.fault()
-            }
+                &- UInt64(self.free[EngineSnapshot.instanceTable].count)
+            guard try coder.number(0) == self.rows + instances, !self.isWhole else { throw coder.fault() }
             self.isWhole = true
             return
         }
@@ -190,14 +190,14 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
         let slot: HostNumber = try self.slot(EngineSnapshot.hostTable, from: self.hosts.end, &coder)
         let end = try coder.rowEnd()
-        if try self.skip(
-            to: end,
-            &coder,
-            unless: { (coder) throws(ByteFault) in
-                HostKey(text: try coder.text("")) == self.host
+        if let host = self.host {
+            let start = coder.offset
+            guard HostKey(text: try coder.text("")) == host else {
+                coder.move(to: end)
+                return self.hosts.leaveOut(slot)
             }
-        ) {
-            return self.hosts.leaveOut(slot)
+            coder.move(to: start)
+            self.instances.host = slot
         }
         let record = try HostTable.Record.blank.coded(by: &coder)
         var firstToken = TokenNumber.none
@@ -208,70 +208,18 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             throw coder.fault()
         }
         if second > 0 { self.hostTimers.arm(slot, at: Instant(seconds: Int64(second - 1))) }
-        self.hostSlot = slot
         self.hosts.restore(slot, record.row, named: record.key, saying: record.context, firstToken: firstToken)
         guard record.row.isRegistered else { return }
         self.registeredHosts += 1
         self.usages[record.row.app] += RegistryUsage(hosts: 1, textBytes: self.hosts.nameBytes(of: slot))
     }
 
-    private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
-        let bounds = InstanceRows.Bounds(self.head)
-        var shapes = try ShapeReader(&coder)
-        while !coder.isAtEnd {
-            try self.readInstance(bounds, &shapes, &coder)
-            self.rows += 1
-        }
-    }
-
-    private mutating func readInstance(
-        _ bounds: InstanceRows.Bounds,
-        _ shapes: inout ShapeReader,
-        _ coder: inout StateReader
-    ) throws(ByteFault) {
-        let slot: InstanceNumber = try self.slot(EngineSnapshot.instanceTable, from: self.instances.end, &coder)
-        let end = try coder.rowEnd()
-        if try self.skip(
-            to: end,
-            &coder,
-            unless: { (coder) throws(ByteFault) in
-                try coder.slot(HostNumber.none) == self.hostSlot
-            }
-        ) {
-            return self.instances.leaveOut(slot)
-        }
-        try self.instances.read(slot, bounds, &shapes, &coder)
-        if self.host != nil { self.hostInstances.insert(slot) }
-        guard coder.offset == end else { throw coder.fault() }
-    }
-
     private mutating func readChannels(_ coder: inout StateReader) throws(ByteFault) {
         let app = BundleID(try coder.text(""))
-        let channels = try coder.read { (reader) throws(ByteFault) in
-            try reader.readEach { (reader) throws(ByteFault) in try Channel(from: &reader) }
-        }
-        for channel in channels {
+        for channel in try coder.value([] as [Channel]) {
             guard self.channels.find(channel.id, of: app) == nil else { throw coder.fault() }
             self.channels.insert(channel, of: app)
         }
-    }
-
-    /// Steps over a row where one host alone is kept and the row begins as another's.
-    ///
-    /// - Returns: Whether it did; if not, the row is still to be read.
-    private func skip(
-        to end: Int,
-        _ coder: inout StateReader,
-        unless isKept: (inout StateReader) throws(ByteFault) -> Bool
-    ) throws(ByteFault) -> Bool {
-        guard self.host != nil else { return false }
-        let start = coder.offset
-        guard try !isKept(&coder) else {
-            coder.move(to: start)
-            return false
-        }
-        coder.move(to: end)
-        return true
     }
 
     private mutating func slot<Tag>(
@@ -290,12 +238,10 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
 
     /// The engine, once the last frame was read. Call ``Engine/finishLoading()`` for its index. O(state).
     package consuming func finish() throws(SnapshotError) -> Engine {
-        self.instances.finish(end: Int(self.head.ends[EngineSnapshot.instanceTable]))
-        let (position, hash) = (self.head.position, self.head.runningHash)
-        var instances = InstanceRows(free: [])
+        var instances = EngineInstancesDecoder()
         swap(&instances, &self.instances)
         var engine = try self.finishWithoutInstances()
-        try engine.adopt(EngineInstances(position: position, runningHash: hash, rows: instances))
+        try engine.adopt(instances.finish())
         engine.fillIndex()
         return engine
     }

@@ -76,7 +76,7 @@ package struct EngineSnapshotEncoder: Sendable {
         case .instances: return try self.writeInstances(engine, &coder)
         case .days:
             return try self.write(engine.schedule.days, &coder) { (_, row, coder) throws(ByteFault) in
-                _ = try row.coded(by: &coder)
+                _ = coder.value(row)
             }
         case .causes:
             return try self.write(engine.reloads.causes, &coder) { (_, row, coder) throws(ByteFault) in
@@ -89,7 +89,7 @@ package struct EngineSnapshotEncoder: Sendable {
         case .pushes:
             return try self.write(engine.ledger.pushes.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
-                if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(of: slot)) }
+                if row.hasCollapseID { _ = coder.bytes(engine.ledger.collapseID(of: slot)) }
             }
         case .repeats:
             return try self.write(engine.ledger.repeats.entries.count, &coder) { (place, coder) throws(ByteFault) in
@@ -243,8 +243,8 @@ package struct EngineSnapshotEncoder: Sendable {
     private mutating func writeChannels(_ engine: borrowing Engine, _ coder: inout StateWriter) -> Bool {
         guard self.cursor < engine.channels.apps.count else { return true }
         let app = engine.channels.apps[self.cursor]
-        coder.writer.write(app.id.rawValue)
-        coder.writer.write(each: app.channels) { $1.encode(into: &$0) }
+        _ = coder.text(app.id.rawValue)
+        _ = coder.value(app.channels)
         self.cursor += 1
         self.rows += 1
         return false

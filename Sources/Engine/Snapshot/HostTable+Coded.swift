@@ -24,7 +24,7 @@ extension HostTable.Record: Coded {
         guard said.isSubset(of: .known) else { throw coder.fault() }
         var row = HostTable.Row(
             app: try coder.number(old.app),
-            windows: try Self.coded(old.windows, by: &coder),
+            windows: try coder.value(old.windows),
             delivery: try coder.choice(old.delivery),
             registeredAt: try coder.instant(old.registeredAt),
             firstRegisteredAt: try coder.instant(old.firstRegisteredAt)
@@ -44,29 +44,7 @@ extension HostTable.Record: Coded {
         }
         if said.contains(.coldFields) { row.coldFields = try old.coldFields.coded(by: &coder) }
         guard said.contains(.context) else { return HostTable.Record(key: key, row: row, context: HostContext()) }
-        return HostTable.Record(key: key, row: row, context: try Self.coded(self.context, by: &coder))
-    }
-
-    static func coded(
-        _ windows: TunedWindows,
-        by coder: inout some StateCoder
-    ) throws(ByteFault) -> TunedWindows {
-        try coder.value(
-            windows,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try TunedWindows(from: &reader) }
-        )
-    }
-
-    static func coded(
-        _ context: HostContext,
-        by coder: inout some StateCoder
-    ) throws(ByteFault) -> HostContext {
-        try coder.value(
-            context,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try HostContext(from: &reader) }
-        )
+        return HostTable.Record(key: key, row: row, context: try coder.value(self.context))
     }
 
     /// The yes-or-no properties of a host, and which of its fields follow: those that do not have their first value.
@@ -109,7 +87,7 @@ extension HostTable.ColdFields: Coded {
         for session in coldFields.sessionsUntil.indices {
             coldFields.sessionsUntil[session] = try coder.date(self.sessionsUntil[session])
         }
-        coldFields.budget = try self.budget.coded(by: &coder)
+        coldFields.budget = try coder.value(self.budget)
         coldFields.budgetInterval = try coder.number(self.budgetInterval)
         return coldFields
     }
@@ -149,7 +127,7 @@ extension TokenTable.BoundToken: Coded {
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> TokenTable.BoundToken {
         TokenTable.BoundToken(
-            token: try coder.token(self.token),
+            token: try coder.value(self.token),
             boundAt: try coder.instant(self.boundAt),
             environment: try coder.choice(self.environment)
         )

@@ -9,7 +9,6 @@ extension InstanceDetails.Row {
 
 extension InstanceDetails.Whole {
     var tags: [String] { self.particulars?.tags ?? [] }
-    var when: MatchPattern? { self.particulars?.when }
 
     /// Codes the groups of fields that there are. A writer's `self` has all that the writer was given; a reader's has
     /// the row and the tags.
@@ -36,16 +35,8 @@ extension InstanceDetails.Particulars {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Particulars {
         InstanceDetails.Particulars(
             tags: self.tags,
-            when: try coder.optional(self.when, .all([])) { (coder, value) throws(ByteFault) in
-                try coder.value(
-                    value,
-                    { $0.encode(into: &$1) },
-                    { (reader) throws(ByteFault) in try MatchPattern(from: &reader) }
-                )
-            },
-            controlToken: try coder.optional(self.controlToken, DeviceToken(bytes: [])) {
-                (coder, value) throws(ByteFault) in try coder.token(value)
-            },
+            when: try coder.optional(self.when),
+            controlToken: try coder.optional(self.controlToken),
             controlEnvironment: try coder.choice(self.controlEnvironment)
         )
     }
@@ -60,22 +51,12 @@ extension InstanceDetails.Content {
         _ confirmedBy: inout LogPosition
     ) throws(ByteFault) -> InstanceDetails.Content {
         var content = InstanceDetails.Content()
-        content.timeline = try coder.optional(self.timeline, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
-        content.confirmedDigest = try coder.optional(self.confirmedDigest, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
+        content.timeline = try coder.optional(self.timeline, .blank)
+        content.confirmedDigest = try coder.optional(self.confirmedDigest, .blank)
         confirmedBy = try coder.position(confirmedBy)
-        content.pendingDigest = try coder.optional(self.pendingDigest, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
-        content.shownEntry = try coder.optional(self.shownEntry, .epoch) { (coder, value) throws(ByteFault) in
-            try coder.instant(value)
-        }
-        content.unshown = try coder.optional(self.unshown, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
+        content.pendingDigest = try coder.optional(self.pendingDigest, .blank)
+        content.shownEntry = try coder.optional(self.shownEntry)
+        content.unshown = try coder.optional(self.unshown, .blank)
         return content
     }
 }
@@ -104,11 +85,9 @@ extension InstanceDetails.Shown: Coded {
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Shown {
         InstanceDetails.Shown(
-            timeline: try self.timeline.coded(by: &coder),
+            timeline: try coder.value(self.timeline),
             receivedAt: try coder.instant(self.receivedAt),
-            findings: try coder.list(self.findings, .empty) { (coder, value) throws(ByteFault) in
-                try value.coded(by: &coder)
-            },
+            findings: try coder.list(self.findings, .empty),
             equalDigests: try coder.number(self.equalDigests)
         )
     }

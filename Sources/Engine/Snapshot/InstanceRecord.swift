@@ -67,7 +67,7 @@ struct InstanceRecord {
         cold.firstWindow = try coder.date(self.cold.firstWindow)
         resting.firstLimit = try coder.number(self.resting.firstLimit)
         if groups.contains(.budget) {
-            resting.budget = try self.resting.budget.coded(by: &coder)
+            resting.budget = try coder.value(self.resting.budget)
             resting.windowMinute = try coder.number(self.resting.windowMinute)
             resting.allowance = try coder.number(self.resting.allowance)
         }

@@ -90,31 +90,12 @@ extension SnapshotHead: Coded {
         head.position = try coder.position(self.position)
         head.time = try coder.instant(self.time)
         head.runningHash = try coder.fixed(self.runningHash)
-        head.settings = try coder.optional(self.settings, EngineSettings(apps: [])) {
-            (coder, value) throws(ByteFault) in
-            try coder.value(
-                value,
-                { $0.encode(into: &$1) },
-                { (reader) throws(ByteFault) in try EngineSettings(from: &reader) }
-            )
-        }
-        head.teams = try coder.list(self.teams, "") { (coder, value) throws(ByteFault) in try coder.text(value) }
-        head.apps = try coder.list(self.apps, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
-        head.kinds = try coder.list(self.kinds, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
-        head.pauses = try coder.list(self.pauses, .blank) { (coder, value) throws(ByteFault) in
-            try coder.value(
-                value,
-                { $0.encode(into: &$1) },
-                { (reader) throws(ByteFault) in try StandingOrder(from: &reader) }
-            )
-        }
-        head.accounts = try coder.list(self.accounts, SenderAccounts.Account()) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
+        head.settings = try coder.value(self.settings)
+        head.teams = try coder.value(self.teams)
+        head.apps = try coder.list(self.apps, .blank)
+        head.kinds = try coder.list(self.kinds, .blank)
+        head.pauses = try coder.value(self.pauses)
+        head.accounts = try coder.list(self.accounts, SenderAccounts.Account())
         head.counters = try self.counters.coded(by: &coder)
         head.pushes.complete.first = try coder.slot(self.pushes.complete.first)
         head.pushes.complete.last = try coder.slot(self.pushes.complete.last)
@@ -129,24 +110,9 @@ extension SnapshotHead: Coded {
         head.ends = try coder.counters(self.ends)
         // Where nothing was amended, a snapshot is as it was before there were amendments.
         guard coder.goesOn(!self.amendments.isEmpty) else { return head }
-        head.amendments = try coder.list(self.amendments, .blank) { (coder, value) throws(ByteFault) in
-            try coder.value(
-                value,
-                { $0.encode(into: &$1) },
-                { (reader) throws(ByteFault) in try StandingAmendment(from: &reader) }
-            )
-        }
+        head.amendments = try coder.value(self.amendments)
         return head
     }
-}
-
-extension StandingAmendment {
-    fileprivate static let blank = StandingAmendment(
-        entry: .team(TeamID("")),
-        value: nil,
-        since: .epoch,
-        source: OperatorSource(caller: "", address: "", request: "")
-    )
 }
 
 extension Catalogue.App: Coded {
@@ -168,7 +134,7 @@ extension Catalogue.App: Coded {
             developerMode: try coder.flag(self.developerMode),
             environment: try coder.choice(self.environment),
             isConfigured: try coder.flag(self.isConfigured),
-            kinds: try coder.list(self.kinds, .none) { (coder, value) throws(ByteFault) in try coder.number(value) }
+            kinds: try coder.value(self.kinds)
         )
     }
 }
@@ -186,16 +152,12 @@ extension Catalogue.Kind: Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.Kind {
         var kind = Catalogue.Kind(
             app: try coder.number(self.app),
-            schema: try coder.value(
-                self.schema,
-                { $0.encode(into: &$1) },
-                { (reader) throws(ByteFault) in try KindSchema(from: &reader) }
-            ),
-            budget: try self.budget.coded(by: &coder),
+            schema: try coder.value(self.schema),
+            budget: try coder.value(self.budget),
             usesLocation: try coder.flag(self.usesLocation)
         )
         kind.replaced = try coder.list(self.replaced, .blank) { (coder, value) throws(ByteFault) in
-            Catalogue.Replaced(budget: try value.budget.coded(by: &coder), at: try coder.instant(value.at))
+            Catalogue.Replaced(budget: try coder.value(value.budget), at: try coder.instant(value.at))
         }
         kind.isConfigured = try coder.flag(self.isConfigured)
         return kind
@@ -204,16 +166,6 @@ extension Catalogue.Kind: Coded {
 
 extension Catalogue.Replaced {
     static let blank = Catalogue.Replaced(budget: .widgetkit, at: .epoch)
-}
-
-extension BudgetPolicy: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> BudgetPolicy {
-        try coder.value(
-            self,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try BudgetPolicy(from: &reader) }
-        )
-    }
 }
 
 extension SenderAccounts.Account: Coded {
@@ -248,16 +200,8 @@ extension EngineStats: Coded {
         guard stats.reloadsExempt.count == self.reloadsExempt.count,
             stats.reloadsByCause.count == self.reloadsByCause.count
         else { throw coder.fault() }
-        stats.freshness = try coder.value(
-            self.freshness,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try Freshness(from: &reader) }
-        )
-        stats.acknowledgement = try coder.value(
-            self.acknowledgement,
-            { $0.encode(into: &$1) },
-            { (reader) throws(ByteFault) in try Freshness(from: &reader) }
-        )
+        stats.freshness = try coder.value(self.freshness)
+        stats.acknowledgement = try coder.value(self.acknowledgement)
         return stats
     }
 }

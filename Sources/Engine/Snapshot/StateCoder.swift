@@ -10,12 +10,11 @@ protocol StateCoder {
     mutating func number(_ value: UInt64) throws(ByteFault) -> UInt64
     mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64
     mutating func byte(_ value: UInt8) throws(ByteFault) -> UInt8
-    /// A value that has an encoding of its own.
-    mutating func value<Value>(
-        _ value: Value,
-        _ encode: (Value, inout ByteWriter) -> Void,
-        _ decode: (inout ByteReader) throws(ByteFault) -> Value
-    ) throws(ByteFault) -> Value
+    /// A value that has a binary form of its own.
+    mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteFault) -> Value
+    /// One that may be missing.
+    mutating func optional<Value: ByteCoded>(_ value: Value?) throws(ByteFault) -> Value?
+    mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8]
     mutating func text(_ value: String) throws(ByteFault) -> String
     mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration
     /// Whether a frame goes on: frames of earlier programs end before the fields that came later.
@@ -36,12 +35,6 @@ extension StateCoder {
     @inline(__always)
     mutating func signed(_ value: Int64) throws(ByteFault) -> Int64 {
         Zigzag.decode(try self.number(Zigzag.encode(value)))
-    }
-
-    /// A number that is mostly near another one.
-    @inline(__always)
-    mutating func signed(_ value: Int64, near usual: Int64) throws(ByteFault) -> Int64 {
-        usual &+ (try self.signed(value &- usual))
     }
 
     /// An instant, where the two ends of the range stand for "never" and are the most frequent: a byte each.
@@ -98,14 +91,6 @@ extension StateCoder {
         return PushID(high: high, low: try self.fixed(value.low))
     }
 
-    mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8] {
-        try self.value(value, { $1.write($0) }, { (reader) throws(ByteFault) in try reader.readBytes() })
-    }
-
-    mutating func token(_ value: DeviceToken) throws(ByteFault) -> DeviceToken {
-        DeviceToken(bytes: try self.bytes(value.bytes))
-    }
-
     /// One of the cases of an enumeration whose raw values are part of the format.
     @inline(__always)
     mutating func choice<Value: RawRepresentable<UInt8>>(_ value: Value) throws(ByteFault) -> Value {
@@ -141,6 +126,24 @@ extension StateCoder {
         return coded
     }
 
+    /// A row that may be missing.
+    mutating func optional<Row: Coded>(_ row: Row?, _ blank: @autoclosure () -> Row) throws(ByteFault) -> Row? {
+        try self.optional(row, blank()) { (coder, row) throws(ByteFault) in try row.coded(by: &coder) }
+    }
+
+    /// A list of rows.
+    mutating func list<Row: Coded>(_ rows: [Row], _ blank: @autoclosure () -> Row) throws(ByteFault) -> [Row] {
+        try self.list(rows, blank()) { (coder, row) throws(ByteFault) in try row.coded(by: &coder) }
+    }
+
+    /// A list of values that have a binary form of their own.
+    mutating func list<Value: ByteCoded>(
+        _ values: [Value],
+        _ blank: @autoclosure () -> Value
+    ) throws(ByteFault) -> [Value] {
+        try self.list(values, blank()) { (coder, value) throws(ByteFault) in try coder.value(value) }
+    }
+
     /// Counters in a fixed number.
     mutating func counters<let count: Int, Value: FixedWidthInteger>(
         _ values: InlineArray<count, Value>
@@ -170,12 +173,18 @@ struct StateWriter: StateCoder {
         return value
     }
 
-    mutating func value<Value>(
-        _ value: Value,
-        _ encode: (Value, inout ByteWriter) -> Void,
-        _ decode: (inout ByteReader) throws(ByteFault) -> Value
-    ) -> Value {
-        encode(value, &self.writer)
+    mutating func value<Value: ByteCoded>(_ value: Value) -> Value {
+        value.encode(into: &self.writer)
+        return value
+    }
+
+    mutating func optional<Value: ByteCoded>(_ value: Value?) -> Value? {
+        self.writer.write(value) { $1.encode(into: &$0) }
+        return value
+    }
+
+    mutating func bytes(_ value: [UInt8]) -> [UInt8] {
+        self.writer.write(value)
         return value
     }
 
@@ -278,12 +287,17 @@ struct StateReader: StateCoder {
         return self.bytes.span.word(at: self.offset)
     }
 
-    mutating func value<Value>(
-        _ value: Value,
-        _ encode: (Value, inout ByteWriter) -> Void,
-        _ decode: (inout ByteReader) throws(ByteFault) -> Value
-    ) throws(ByteFault) -> Value {
-        try self.read(decode)
+    mutating func value<Value: ByteCoded>(_ value: Value) throws(ByteFault) -> Value {
+        try self.read { (reader) throws(ByteFault) in try Value(from: &reader) }
+    }
+
+    mutating func optional<Value: ByteCoded>(_ value: Value?) throws(ByteFault) -> Value? {
+        guard try self.flag(false) else { return nil }
+        return try self.read { (reader) throws(ByteFault) in try Value(from: &reader) }
+    }
+
+    mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8] {
+        try self.read { (reader) throws(ByteFault) in try reader.readBytes() }
     }
 
     @inline(__always)
@@ -317,8 +331,10 @@ struct StateReader: StateCoder {
         return value
     }
 
-    /// A value that has an encoding of its own.
-    mutating func read<Value>(_ decode: (inout ByteReader) throws(ByteFault) -> Value) throws(ByteFault) -> Value {
+    @inline(__always)
+    private mutating func read<Value>(
+        _ decode: (inout ByteReader) throws(ByteFault) -> Value
+    ) throws(ByteFault) -> Value {
         var reader = ByteReader(self.bytes, in: self.offset..<self.bytes.count)
         let value = try decode(&reader)
         self.offset = reader.offset
