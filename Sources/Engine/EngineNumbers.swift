@@ -5,7 +5,7 @@ extension NumberTag {
     enum Cause {}
     /// A push token.
     enum Token {}
-    /// The id or the configuration of an instance.
+    /// The key of a host, or the id and the configuration of an instance.
     enum Text {}
     /// A context that hosts say of themselves.
     enum HostContext {}

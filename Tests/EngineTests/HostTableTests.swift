@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 import Timelines
@@ -91,14 +92,14 @@ import WidgetModel
     @Test func `a number that is used again has nothing of the host before`() {
         var hosts = HostTable(seed: 1)
         let first = hosts.insert(Self.row("phone"), named: HostKey("phone"), saying: Self.context("en-US"))
-        hosts[first].foregroundUntil = Instant(milliseconds: 5)
+        hosts.rows[first].foregroundUntil = Instant(milliseconds: 5)
         hosts.release(first)
-        #expect(!hosts[first].hasColdFields)
+        #expect(!hosts.rows[first].hasColdFields)
         #expect(hosts.contextCount == 0)
         let second = hosts.insert(Self.row("tablet"), named: HostKey("tablet"), saying: HostContext())
         #expect(second == first)
         #expect(hosts.context(of: second) == HostContext())
-        #expect(hosts[second].foregroundUntil == .distantPast)
+        #expect(hosts.rows[second].foregroundUntil == .distantPast)
         #expect(hosts.find(HostKey("phone")) == nil)
         #expect(hosts.find(HostKey("tablet")) == second)
     }
@@ -129,21 +130,10 @@ import WidgetModel
         }
         for number in 0..<2000 { insert("h\(number)-\(padding)") }
         expectNames("all")
-        // So many hosts go that the remaining ids are moved together.
         for number in 0..<1500 { numbers.removeValue(forKey: "h\(number)-\(padding)").map { hosts.release($0) } }
         expectNames("some gone")
         for number in 0..<100 { insert("new-\(number)") }
         expectNames("others with their numbers")
-    }
-
-    @Test func `a name lies where it was put, up to a tebibyte away`() {
-        for (offset, count) in [(0, 0), (0, 1 << 12 - 1), (1 << 40 - 1, 0), (1 << 40 - 1, 1 << 12 - 1), (77, 9)] {
-            for prefix in [0, count / 2, count] {
-                let name = HostTable.Name(offset: offset, prefix: prefix, count: count)
-                #expect(name.range == offset..<offset + count)
-                #expect(name.id == offset + prefix..<offset + count)
-            }
-        }
     }
 
     @Test func `hosts are found by their ids, and have them`() {
@@ -151,9 +141,10 @@ import WidgetModel
         let ids = (0..<40).map { $0 == 7 ? String(repeating: "ü", count: 200) : "host-\($0)" }
         for (number, id) in ids.enumerated() {
             let slot = hosts.insert(Self.row(id), named: HostKey(id), saying: HostContext())
-            hosts[slot].revision = UInt64(number)
-            if number.isMultiple(of: 5) { hosts[slot].foregroundUntil = Instant(seconds: Int64(number)) }
-            if number.isMultiple(of: 7) { hosts[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number))) }
+            hosts.rows[slot].revision = UInt64(number)
+            if number.isMultiple(of: 5) { hosts.rows[slot].foregroundUntil = Instant(seconds: Int64(number)) }
+            guard number.isMultiple(of: 7) else { continue }
+            hosts.rows[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number)))
         }
         for (number, id) in ids.enumerated() {
             let slot = HostNumber(number)
@@ -161,10 +152,10 @@ import WidgetModel
             #expect(hosts.find(Array("-\(HostKey(id).text)-".utf8), in: 1..<HostKey(id).text.utf8.count + 1) == slot)
             #expect(hosts.find(HostKey(id + "x")) == nil)
             #expect(hosts.id(of: slot) == HostID(id))
-            #expect(hosts[slot].revision == UInt64(number))
+            #expect(hosts.rows[slot].revision == UInt64(number))
             let foreground = number.isMultiple(of: 5) ? Instant(seconds: Int64(number)) : .distantPast
-            #expect(hosts[slot].foregroundUntil == foreground)
-            #expect(hosts[slot].windows.views.isEmpty != number.isMultiple(of: 7))
+            #expect(hosts.rows[slot].foregroundUntil == foreground)
+            #expect(hosts.rows[slot].windows.views.isEmpty != number.isMultiple(of: 7))
         }
         #expect(hosts.sortedSlots().map { ids[$0.index] } == ids.sorted { HostKey($0) < HostKey($1) })
         hosts.release(3)
@@ -215,6 +206,6 @@ import WidgetModel
         #expect(slots.map { bytes(hosts.context(of: $0)) } == contexts.map(bytes))
         let again = hosts.insert(Self.row("again"), named: HostKey("again"), saying: Self.context("de", width: .nan))
         #expect(hosts.contextCount == contexts.count)
-        #expect(hosts[again].contextNumber == hosts[slots[5]].contextNumber)
+        #expect(hosts.rows[again].contextNumber == hosts.rows[slots[5]].contextNumber)
     }
 }

@@ -74,34 +74,16 @@ struct HostTable: ~Copyable, Sendable {
         }
     }
 
-    /// How long a key is about, to make room for many.
-    private static let usualNameBytes = 44
-
-    /// Where a host's key is in ``names``, as its ``HostKey/text``: a look-up compares there, without touching a string.
+    /// A host's key, its ``HostKey/text``: a look-up compares there, without touching a string.
     struct Name: Sendable {
-        private static let countBits: UInt64 = 12
-        /// The offset, the bytes before the id, the bytes in all.
-        private let bits: UInt64
-
-        /// Precondition: less than 4 KiB in less than a tebibyte.
-        init(offset: Int, prefix: Int, count: Int) {
-            precondition(
-                prefix <= count && count < 1 << Self.countBits && offset < 1 << (64 - 2 * Self.countBits),
-                "too long a name"
-            )
-            self.bits = UInt64(offset) << (2 * Self.countBits) | UInt64(prefix) << Self.countBits | UInt64(count)
-        }
+        let text: TextNumber
+        /// The bytes before the id: the app, and the zero byte behind it.
+        let prefix: UInt16
+        /// The bytes in all.
+        let count: UInt16
 
         /// Of a number that is free.
-        static let none = Name(offset: 0, prefix: 0, count: 0)
-
-        var offset: Int { Int(self.bits >> (2 * Self.countBits)) }
-        var count: Int { Int(self.bits & (1 << Self.countBits - 1)) }
-        /// The bytes of the app and the zero byte behind it.
-        var prefix: Int { Int(self.bits >> Self.countBits & (1 << Self.countBits - 1)) }
-        var range: Range<Int> { self.offset..<self.offset + self.count }
-        /// The bytes of the id alone.
-        var id: Range<Int> { self.offset + self.prefix..<self.offset + self.count }
+        static let none = Name(text: .none, prefix: 0, count: 0)
     }
 
     var rows = Table<NumberTag.Host, Row>()
@@ -109,10 +91,8 @@ struct HostTable: ~Copyable, Sendable {
     private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots<NumberTag.Host>()
-    private var places = RowChunks<Name>()
-    private var names = Column<UInt8>()
-    /// How many bytes of ``names`` are those of hosts that are gone.
-    private var staleBytes = 0
+    private var names = RowChunks<Name>()
+    private var texts = TextStore()
     private let seed: UInt64
 
     /// No hosts.
@@ -134,8 +114,7 @@ struct HostTable: ~Copyable, Sendable {
         self.contexts = HostContextTable(seed: seed)
         self.rows = Table(free: free, expecting: hosts)
         self.index.reserve(hosts)
-        self.places.expect(hosts)
-        self.names.reserve(hosts * Self.usualNameBytes)
+        self.names.expect(hosts)
     }
 
     /// Takes back a row under its number. Rows come in the order of their numbers, and are found once all have come. O(1).
@@ -152,7 +131,7 @@ struct HostTable: ~Copyable, Sendable {
         self.index.prefetch(hash)
         if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(slot, hash) }
         self.rows.restore(slot, row, blank: .blank)
-        self.place(slot, key)
+        self.keepName(of: slot, key)
     }
 
     /// Gives back the number of a row that is left out.
@@ -162,37 +141,32 @@ struct HostTable: ~Copyable, Sendable {
     mutating func finishRestoring(end: Int) {
         while let (hash, slot) = self.late.takeFirst() { self.index.insert(slot, hash) }
         self.rows.finishRestoring(end: end, blank: .blank)
-        self.fillPlaces(below: end)
+        self.makeRoom(below: end)
     }
 
-    private mutating func fillPlaces(below end: Int) {
-        guard end > self.places.count else { return }
-        self.places.append(repeating: .none, count: end - self.places.count)
+    private mutating func makeRoom(below end: Int) {
+        guard end > self.names.count else { return }
+        self.names.append(repeating: .none, count: end - self.names.count)
     }
 
-    var count: Int { self.rows.count }
     /// All numbers are below this; some of them may be free, and their rows are not registered.
     var end: Int { self.rows.end }
 
-    @inline(__always)
-    subscript(slot: HostNumber) -> Row {
-        _read { yield self.rows[slot] }
-        _modify { yield &self.rows[slot] }
-    }
-
     /// The id of a host; empty for a number that is free. O(bytes).
     func id(of slot: HostNumber) -> HostID {
-        guard let id = try? UTF8Span(validating: self.names.span.extracting(self.places[slot.index].id)) else {
-            preconditionFailure("an id that is no text was kept")
+        self.withID(of: slot) { bytes in
+            guard let id = try? UTF8Span(validating: bytes) else {
+                preconditionFailure("an id that is no text was kept")
+            }
+            return HostID(String(copying: id))
         }
-        return HostID(String(copying: id))
     }
 
     @inline(__always)
     func find(_ host: HostKey) -> HostNumber? {
         let text = host.text
         return self.index.find(SeededHash.of(text.utf8.span, seed: self.seed)) { slot in
-            self.isKey(text.utf8.span, at: self.places[slot.index])
+            self.withName(of: slot) { $0.equals(text.utf8.span) }
         }
     }
 
@@ -200,7 +174,7 @@ struct HostTable: ~Copyable, Sendable {
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> HostNumber? {
         self.index.find(SeededHash.of(bytes.span.extracting(range), seed: self.seed)) { slot in
-            self.isKey(bytes.span.extracting(range), at: self.places[slot.index])
+            self.withName(of: slot) { $0.equals(bytes.span.extracting(range)) }
         }
     }
 
@@ -226,69 +200,57 @@ struct HostTable: ~Copyable, Sendable {
     @inline(__always)
     func prefetch(_ slot: HostNumber) {
         self.rows.prefetch(slot)
-        self.places.prefetch(slot.index)
+        self.names.prefetch(slot.index)
     }
 
     /// Fetches the beginning of a host's id.
     @inline(__always)
-    func prefetchID(of slot: HostNumber) { self.names.prefetch(self.places[slot.index].offset) }
+    func prefetchID(of slot: HostNumber) { self.texts.prefetch(self.names[slot.index].text) }
 
     mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> HostNumber {
         row.contextNumber = self.contexts.take(context)
         let slot = self.rows.insert(row)
         self.index.insert(slot, SeededHash.of(key.text.utf8.span, seed: self.seed))
-        self.place(slot, key)
+        self.keepName(of: slot, key)
         return slot
     }
 
-    private mutating func place(_ slot: HostNumber, _ key: HostKey) {
-        let start = self.names.count
-        self.names.append(key.text.utf8.span)
-        let name = Name(offset: start, prefix: key.app.rawValue.utf8.count + 1, count: self.names.count - start)
-        self.fillPlaces(below: slot.index)
-        if slot.index == self.places.count { self.places.append(name) } else { self.places[slot.index] = name }
+    private mutating func keepName(of slot: HostNumber, _ key: HostKey) {
+        let text = key.text
+        self.makeRoom(below: slot.index + 1)
+        self.names[slot.index] = Name(
+            text: self.texts.insert(text.utf8.span),
+            prefix: UInt16(key.app.rawValue.utf8.count + 1),
+            count: UInt16(text.utf8.count)
+        )
     }
 
     mutating func release(_ slot: HostNumber) {
-        let range = self.places[slot.index].range
-        self.index.remove(slot, SeededHash.of(self.names.span.extracting(range), seed: self.seed))
+        self.index.remove(slot, self.withName(of: slot) { SeededHash.of($0, seed: self.seed) })
         self.contexts.release(self.rows[slot].contextNumber)
         self.rows[slot].forget()
         self.rows.release(slot)
-        self.staleBytes += self.places[slot.index].count
-        self.places[slot.index] = .none
-        guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
-        self.dropStaleBytes()
-    }
-
-    private mutating func dropStaleBytes() {
-        var kept = Column<UInt8>()
-        kept.reserve(self.names.count - self.staleBytes)
-        self.staleBytes = 0
-        for slot in self.places.indices {
-            let name = self.places[slot]
-            self.places[slot] = Name(offset: kept.count, prefix: name.prefix, count: name.count)
-            kept.append(self.names.span.extracting(name.range))
-        }
-        self.names = kept
+        self.texts.release(self.names[slot.index].text, count: self.nameBytes(of: slot))
+        self.names[slot.index] = .none
     }
 
     /// How many bytes a host's key takes.
-    func nameBytes(of slot: HostNumber) -> Int { self.places[slot.index].count }
+    func nameBytes(of slot: HostNumber) -> Int { Int(self.names[slot.index].count) }
 
-    /// Whether the key that lies at a place of ``names`` is this one.
+    /// Lends the bytes of a host's key, see ``HostKey/text``.
     @inline(__always)
-    private func isKey(_ bytes: Span<UInt8>, at name: Name) -> Bool {
-        guard name.count == bytes.count else { return false }
-        let start = name.offset
-        for index in bytes.indices where self.names[start &+ index] != bytes[index] { return false }
-        return true
+    private func withName<Result>(of slot: HostNumber, _ body: (Span<UInt8>) -> Result) -> Result {
+        let name = self.names[slot.index]
+        return self.texts.withBytes(name.text, count: Int(name.count), body)
     }
 
     /// Lends the bytes of a host's id, in UTF-8.
     @inline(__always)
-    func withID(of slot: HostNumber, _ body: (Span<UInt8>) -> Void) {
-        body(self.names.span.extracting(self.places[slot.index].id))
+    func withID<Result>(of slot: HostNumber, _ body: (Span<UInt8>) -> Result) -> Result {
+        let name = self.names[slot.index]
+        return self.texts.withBytes(name.text, count: Int(name.count)) {
+            body($0.extracting(droppingFirst: Int(name.prefix)))
+        }
     }
 
     /// A host's context, in its own words.
@@ -306,7 +268,7 @@ struct HostTable: ~Copyable, Sendable {
 
     /// Every row in use, in the order of keys. O(n log n).
     func sortedSlots() -> [HostNumber] {
-        self.rows.usedNumbers().map { (Array(copying: self.names.span.extracting(self.places[$0.index].range)), $0) }
+        self.rows.usedNumbers().map { slot in (self.withName(of: slot) { Array(copying: $0) }, slot) }
             .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
@@ -323,7 +285,7 @@ extension HostTable: HostNaming {
 
     func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
         // Numbers that no host has are those of no instance either, and their ids are empty.
-        for number in numbers.clamped(to: Number(0)..<Number(self.places.count)) {
+        for number in numbers.clamped(to: Number(0)..<Number(self.names.count)) {
             self.withID(of: number) { body(number, $0) }
         }
     }

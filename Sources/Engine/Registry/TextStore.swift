@@ -1,7 +1,7 @@
 import Storage
 import WidgetModel
 
-/// Short runs of bytes, each under a number: the ids and configurations of instances.
+/// Short runs of bytes, each under a number: the keys of hosts, the ids and configurations of instances.
 ///
 /// A run lies in whole words, so that it is compared eight bytes at a time.
 struct TextStore: ~Copyable, Sendable {
