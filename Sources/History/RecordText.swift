@@ -6,8 +6,8 @@ package import WidgetModel
 
 /// A record of the log as a line of JSON, as `freshet log export` writes it.
 ///
-/// Members are named as on the wire. Tokens are shortened. With the record's own bytes the line can be read back
-/// whole; without them it is for people and statistics.
+/// Members are named as on the wire. Tokens are shortened. With the record's own bytes the line has all of it; without
+/// them it is for people and statistics.
 package struct RecordText: Sendable {
     package let partition: PartitionID
     package let position: LogPosition
@@ -15,14 +15,6 @@ package struct RecordText: Sendable {
     /// The record's place in its entry.
     package let index: Int
     package let bytes: [UInt8]
-
-    package init(partition: PartitionID, position: LogPosition, logTime: Instant, index: Int, bytes: [UInt8]) {
-        self.partition = partition
-        self.position = position
-        self.logTime = logTime
-        self.index = index
-        self.bytes = bytes
-    }
 
     /// - Parameter hasBytes: Whether the record's bytes are a member, with everything that is in them.
     package func json(hasBytes: Bool = false) throws(ByteFault) -> JSONValue {

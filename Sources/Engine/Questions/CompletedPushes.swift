@@ -16,22 +16,6 @@ package struct CompletionPlace: FieldCoded, Hashable, Sendable {
     package let completedAt: Instant
     /// The log's time up to which nothing is behind it that had completed: of the answer that gave it.
     package let asOf: Instant
-
-    package init(
-        push: PushNumber,
-        id: PushID,
-        contentHash: UInt64,
-        position: LogPosition,
-        completedAt: Instant,
-        asOf: Instant
-    ) {
-        self.push = push
-        self.id = id
-        self.contentHash = contentHash
-        self.position = position
-        self.completedAt = completedAt
-        self.asOf = asOf
-    }
 }
 
 /// The pushes for an app that completed here behind a place, in the order in which they did.

@@ -15,13 +15,6 @@ package struct StandingOrder: ByteCoded, Hashable, Sendable {
     /// until they do again.
     package internal(set) var isConfigured = true
 
-    package init(scope: OrderScope, since: Instant, until: Instant?, source: OperatorSource?) {
-        self.scope = scope
-        self.since = since
-        self.until = until
-        self.source = source
-    }
-
     /// Whether it still holds at an instant.
     package func holds(at now: Instant) -> Bool { self.until.map { $0 > now } ?? true }
 

@@ -53,11 +53,6 @@ package struct RecordAnswer: Hashable, Sendable {
     package let recordIndex: Int
     package let result: Result
 
-    package init(recordIndex: Int, result: Result) {
-        self.recordIndex = recordIndex
-        self.result = result
-    }
-
     package enum Result: Hashable, Sendable {
         /// The settings are in force, with the number of instances that no longer fit their kind's schema.
         case settings(orphaned: Int)

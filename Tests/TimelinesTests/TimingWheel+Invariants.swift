@@ -1,8 +1,10 @@
 import Storage
 
+@testable import Timelines
+
 extension TimingWheel {
-    /// The violated invariants of the wheel; empty if there are none. For tests: O(entries).
-    package func checkInvariants() -> [String] {
+    /// The violated invariants of the wheel; empty if there are none. O(entries).
+    func checkInvariants() -> [String] {
         var faults: [String] = []
         var live = Array(repeating: 0, count: self.buckets.count)
         var firstSecond = Int.max
@@ -85,7 +87,7 @@ extension TimingWheel {
     }
 
     /// Bytes of memory held by timers and buckets.
-    package var byteCount: Int {
+    var byteCount: Int {
         self.due.byteCount + self.chunks.byteCount + self.buckets.capacity * MemoryLayout<TimerBucket>.stride
     }
 }
