@@ -25,8 +25,6 @@ package struct ReplayCheck: ~Copyable {
     /// Whether the next output may hold effects of entries from before the replay began.
     private var isMidOutput = false
 
-    private static let entriesPerRead = 256
-
     /// Replays.
     ///
     /// - Parameters:
@@ -72,13 +70,11 @@ package struct ReplayCheck: ~Copyable {
         for id in all where id.position < self.applied { self.check(id) }
         var waiting = all.filter { $0.position > self.applied }[...]
         var walk = EntryWalk(history, partition, behind: self.applied)
-        reading: while case let entries = try walk.take(Self.entriesPerRead), !entries.isEmpty {
-            for entry in entries {
-                if let end, entry.position >= end { break reading }
-                guard self.apply(entry) else { break reading }
-                while let output = try outputs.next(through: entry.position) { self.compare(output) }
-                if waiting.first?.position == entry.position, let id = waiting.popFirst() { self.check(id) }
-            }
+        while let entry = try walk.next() {
+            if let end, entry.position >= end { break }
+            guard self.apply(entry) else { break }
+            while let output = try outputs.next(through: entry.position) { self.compare(output) }
+            if waiting.first?.position == entry.position, let id = waiting.popFirst() { self.check(id) }
             progress(self.applied)
         }
         self.stateDigest = self.engine.stateDigest()

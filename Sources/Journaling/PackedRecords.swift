@@ -14,6 +14,12 @@ package struct PackedRecords: Hashable, Sendable {
         self.count = 0
     }
 
+    /// One record.
+    package init(_ record: [UInt8]) {
+        self.init()
+        self.append(record)
+    }
+
     /// The records that stored bytes hold. O(records).
     ///
     /// - Parameter bytes: Bytes of another value of this type, perhaps damaged since.

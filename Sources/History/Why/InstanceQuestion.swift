@@ -8,8 +8,6 @@ package struct InstanceQuestion: Sendable {
     private let since: Instant
     private let isWhole: Bool
 
-    private static let chunk = 512
-
     /// - Parameters:
     ///   - address: The instance.
     ///   - since: The beginning of the told time.
@@ -39,11 +37,7 @@ package struct InstanceQuestion: Sendable {
         let engine = try start.engine(of: partition, in: history, .newest(notAfter: self.since), only: host)
         var walk = EntryWalk(history, partition, behind: engine.position)
         var replay = InstanceReplay(self.address, from: engine, since: self.since, isWhole: self.isWhole)
-        while !isCancelled() {
-            let entries = try walk.take(Self.chunk)
-            if entries.isEmpty { break }
-            for entry in entries { try replay.take(entry) }
-        }
+        while !isCancelled(), let entry = try walk.next() { try replay.take(entry) }
         var trace = try replay.finish()
         if !self.isWhole { try trace.findNumbers(in: history) }
         return trace

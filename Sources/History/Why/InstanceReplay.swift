@@ -1,6 +1,7 @@
 package import Engine
 import IntentMatching
 package import Journaling
+import Ownership
 package import WidgetModel
 
 /// Replays a log for one widget instance, and watches its events.
@@ -62,10 +63,9 @@ package struct InstanceReplay: ~Copyable {
             self.trace.first = self.engine.instance(self.trace.address)
         }
         let time = max(self.engine.time, entry.logTime).milliseconds
-        var index = 0
-        for range in entry.records {
+        var run = EntryRun(entry)
+        while let range = run.next {
             self.trace.work.records += 1
-            defer { index += 1 }
             let header: RecordHeader
             do throws(ByteFault) {
                 header = try RecordHeader(bytes, in: range)
@@ -73,16 +73,11 @@ package struct InstanceReplay: ~Copyable {
                 throw .damaged(entry.position, error)
             }
             if self.concerns(header, bytes) {
-                if self.isTracing {
-                    try self.watch(bytes, range, header, index, entry)
-                } else {
-                    try self.apply(bytes, range, index, entry)
-                }
+                try self.isTracing ? self.watch(range, of: &run) : self.apply(&run)
                 self.learnTokens(header, bytes)
-            } else if self.nextTimer <= time {
-                try self.pass(to: entry)
-            } else if self.isWhole {
-                try self.apply(bytes, range, index, entry)
+            } else {
+                if self.nextTimer <= time { try self.pass(to: entry) }
+                if self.isWhole { try self.apply(&run) } else { run.skipNext() }
             }
         }
     }
@@ -118,50 +113,35 @@ package struct InstanceReplay: ~Copyable {
         self.tokens.insert(Array(bytes[token]))
     }
 
-    private static let tick = Record.tick.bytes
+    private static let tick = PackedRecords(Record.tick.bytes)
 
     /// Lets time pass to an entry, so that timers fire as they did there.
     private mutating func pass(to entry: LogEntry) throws(EngineError) {
-        guard self.isTracing else { return try self.apply(Self.tick, Self.tick.indices, 0, entry) }
+        var run = EntryRun(LogEntry(position: entry.position, logTime: entry.logTime, packed: Self.tick))
+        guard self.isTracing else { return try self.apply(&run) }
         let before = self.engine.instance(self.trace.address)
         let count = self.engine.decisionCount
-        try self.apply(Self.tick, Self.tick.indices, 0, entry)
+        try self.apply(&run)
         if self.engine.decisionCount > count { self.note(nil, nil, before, since: count) }
     }
 
-    private mutating func apply(
-        _ bytes: [UInt8],
-        _ range: Range<Int>,
-        _ index: Int,
-        _ entry: LogEntry
-    ) throws(EngineError) {
-        self.output.removeAll()
-        try self.engine.apply(
-            bytes,
-            in: range,
-            recordIndex: index,
-            at: entry.position,
-            logTime: entry.logTime,
-            into: &self.output
-        )
+    /// Applies the next record.
+    private mutating func apply(_ run: inout EntryRun) throws(EngineError) {
+        self.output = try run.applyNext(&self.engine) ?? EngineOutput()
         self.trace.work.applied += 1
         self.nextTimer = self.engine.nextTimer?.milliseconds ?? .max
     }
 
     // MARK: - Watching
 
-    private mutating func watch(
-        _ bytes: [UInt8],
-        _ range: Range<Int>,
-        _ header: RecordHeader,
-        _ index: Int,
-        _ entry: LogEntry
-    ) throws(EngineError) {
+    /// Applies the next record, and notes the effect that it has on the instance.
+    private mutating func watch(_ range: Range<Int>, of run: inout EntryRun) throws(EngineError) {
+        let entry = run.entry
         // Timers first and by themselves: their effects are not the record's.
         if self.nextTimer <= max(self.engine.time, entry.logTime).milliseconds { try self.pass(to: entry) }
         let record: Record
         do throws(ByteFault) {
-            var reader = ByteReader(bytes, in: range)
+            var reader = ByteReader(entry.bytes, in: range)
             record = try Record(from: &reader)
         } catch {
             throw .damaged(entry.position, error)
@@ -169,7 +149,7 @@ package struct InstanceReplay: ~Copyable {
         guard case .push(let push) = record else {
             let before = self.engine.instance(self.trace.address)
             let count = self.engine.decisionCount
-            try self.apply(bytes, range, index, entry)
+            try self.apply(&run)
             let isAbout = self.isAbout(record)
             if isAbout || self.engine.decisionCount > count { self.note(record, isAbout, before, since: count) }
             return
@@ -180,7 +160,7 @@ package struct InstanceReplay: ~Copyable {
         let mayTouch = verdict.matches || host?.delivery == .apns
         let before = mayTouch ? self.engine.instance(self.trace.address) : nil
         let count = self.engine.decisionCount
-        try self.apply(bytes, range, index, entry)
+        try self.apply(&run)
         if case .push(_, isRepeat: true)? = self.output.answers.last?.result {
             self.trace.misses.repeats += verdict.matches ? 1 : 0
             return

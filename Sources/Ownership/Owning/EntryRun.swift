@@ -1,9 +1,10 @@
 package import Engine
 package import Journaling
 
-/// An entry on its way through an engine: record by record, and each in slices of work.
+/// An entry on its way through an engine: the one loop over its records.
 ///
-/// The rows that its records will need are fetched for some records ahead.
+/// Owners and their replays apply it in slices of work (``advance(_:_:)``); the rows that its records will need are fetched for some
+/// records ahead. Readers that look at each record apply it record by record (``applyNext(_:)``), and may leave some out.
 package struct EntryRun: Sendable {
     /// Of how many records the rows are fetched before the first of them is applied.
     private static let recordsPrefetched = 32
@@ -17,8 +18,8 @@ package struct EntryRun: Sendable {
     /// How many records were begun: the index of the one that comes next.
     package private(set) var recordsBegun = 0
     private var records: PackedRecords.Ranges.Iterator
-    /// The record that comes next.
-    private var next: Range<Int>?
+    /// The place of the record that comes next, in the entry's bytes; nil behind the last one.
+    package private(set) var next: Range<Int>?
     private var ahead: PackedRecords.Ranges.Iterator
     private var prefetched = 0
 
@@ -46,21 +47,42 @@ package struct EntryRun: Sendable {
             } else if let range = self.next {
                 guard units > 0 else { return false }
                 self.prefetchIfNeeded(&engine)
-                self.recordsBegun += 1
-                try engine.begin(
-                    self.entry.bytes,
-                    in: range,
-                    recordIndex: self.recordsBegun - 1,
-                    at: self.entry.position,
-                    logTime: self.entry.logTime,
-                    into: &self.output
-                )
+                try self.begin(range, &engine)
                 units -= engine.isRecordDone ? WorkUnits.done(self.output.answers.suffix(1)) : WorkUnits.record
-                self.next = self.records.next()
             } else {
                 return true
             }
         }
+    }
+
+    /// Applies the next record whole.
+    ///
+    /// - Returns: Its results, which are not in ``output`` and ``effects``; nil if there is no other record.
+    package mutating func applyNext(_ engine: inout Engine) throws(EngineError) -> EngineOutput? {
+        guard let range = self.next else { return nil }
+        try self.begin(range, &engine)
+        var units = Int.max
+        while !engine.isRecordDone { engine.advance(&units, into: &self.output) }
+        defer { self.output = EngineOutput() }
+        return self.output
+    }
+
+    /// Leaves the next record out.
+    package mutating func skipNext() {
+        self.recordsBegun += 1
+        self.next = self.records.next()
+    }
+
+    private mutating func begin(_ range: Range<Int>, _ engine: inout Engine) throws(EngineError) {
+        self.skipNext()
+        try engine.begin(
+            self.entry.bytes,
+            in: range,
+            recordIndex: self.recordsBegun - 1,
+            at: self.entry.position,
+            logTime: self.entry.logTime,
+            into: &self.output
+        )
     }
 
     /// Applies all that is left of it.

@@ -1,12 +1,11 @@
 import Engine
 import History
 import Journaling
+import Ownership
 import WidgetModel
 
 /// Makes decisions again that a store does not have: the log decides the same whenever it is replayed.
 struct DecisionReplay: Sendable {
-    private static let chunk = 512
-
     let partition: PartitionID
     let store: DecisionStore
     /// Decisions with lesser numbers are made again.
@@ -35,24 +34,11 @@ struct DecisionReplay: Sendable {
         let first = engine.position.rawValue
         let end = max(first, self.through.rawValue)
         var next = engine.oldestDecision
-        var output = EngineOutput()
         note(0, end - first)
-        while next < self.until, !isCancelled() {
-            let entries = try walk.take(Self.chunk)
-            if entries.isEmpty { break }
-            for entry in entries {
-                for (index, range) in entry.records.enumerated() {
-                    output.removeAll()
-                    try engine.apply(
-                        entry.bytes,
-                        in: range,
-                        recordIndex: index,
-                        at: entry.position,
-                        logTime: entry.logTime,
-                        into: &output
-                    )
-                    try self.write(engine, &next, atLeast: DecisionFiler.blockRows, place)
-                }
+        while next < self.until, !isCancelled(), let entry = try walk.next() {
+            var run = EntryRun(entry)
+            while try run.applyNext(&engine) != nil {
+                try self.write(engine, &next, atLeast: DecisionFiler.blockRows, place)
             }
             note(engine.position.rawValue - first, max(end, engine.position.rawValue) - first)
         }

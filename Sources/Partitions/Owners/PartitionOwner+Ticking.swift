@@ -38,11 +38,7 @@ extension PartitionOwner {
         self.appendTick()
     }
 
-    private static let tickRecords: PackedRecords = {
-        var records = PackedRecords()
-        records.append(Record.tick.bytes)
-        return records
-    }()
+    private static let tickRecords = PackedRecords(Record.tick.bytes)
 
     private func appendTick() {
         self.state.value.lastTick = .now()

@@ -136,8 +136,7 @@ package final class WatchedJournal: Journal {
         }
         for part in due {
             let end: @Sendable () -> Void = { _ = self.state.withLock { $0.probed.remove(part) } }
-            var records = PackedRecords()
-            records.append(Record.tick.bytes)
+            let records = PackedRecords(Record.tick.bytes)
             switch part {
             case .partition(let partition):
                 self.append(Submission(partition: partition, records: records)) { _ in end() }

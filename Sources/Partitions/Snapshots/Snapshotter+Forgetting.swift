@@ -94,8 +94,7 @@ extension Snapshotter {
 
     /// Logs a tick for each partition, and waits until its owner has applied it.
     private func tick(_ owners: [PartitionOwner]) async throws {
-        var records = PackedRecords()
-        records.append(Record.tick.bytes)
+        let records = PackedRecords(Record.tick.bytes)
         var receipts: [AppendReceipt] = []
         for owner in owners {
             let submission = Submission(partition: owner.partition, records: records)

@@ -160,8 +160,7 @@ package final class Snapshotter: Sendable {
 
     /// Logs a tick, which decides nothing, so that there is something to make a snapshot of.
     private func stir(_ partition: PartitionID) {
-        var records = PackedRecords()
-        records.append(Record.tick.bytes)
+        let records = PackedRecords(Record.tick.bytes)
         self.journal.append(Submission(partition: partition, records: records)) { _ in }
     }
 

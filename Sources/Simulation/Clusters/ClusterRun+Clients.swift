@@ -29,10 +29,8 @@ extension ClusterRun {
             return self.queue.put(.request(number, node: node.number), at: node.stoppedUntil)
         }
         let request = self.requests[number]
-        var records = PackedRecords()
-        records.append(request.record.bytes)
         let partition = request.partitions.count == 1 ? request.partitions[0] : nil
-        self.append(records, to: partition, request: number, node)
+        self.append(PackedRecords(request.record.bytes), to: partition, request: number, node)
     }
 
     /// A request is in the log.

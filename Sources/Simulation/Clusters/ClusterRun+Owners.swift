@@ -288,8 +288,6 @@ extension ClusterRun {
             let at = owner.tickAt, at <= self.now
         else { return }
         owner.tickAt = nil
-        var records = PackedRecords()
-        records.append(Record.tick.bytes)
-        self.append(records, to: partition, request: nil, node)
+        self.append(PackedRecords(Record.tick.bytes), to: partition, request: nil, node)
     }
 }

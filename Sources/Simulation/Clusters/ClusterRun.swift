@@ -113,8 +113,7 @@ package struct ClusterRun {
 
     /// The first entry of every log.
     private mutating func configure() {
-        var records = PackedRecords()
-        records.append(Record.settings(FaultWorld.settings(FaultWorld.policy)).bytes)
+        let records = PackedRecords(Record.settings(FaultWorld.settings(FaultWorld.policy)).bytes)
         for partition in Self.partitions {
             let stream = self.log.names.input(partition)
             let id = MessageID(writer: self.writerIDs.next(), number: 1)

@@ -47,11 +47,7 @@ extension FaultRun {
         }
     }
 
-    private static let tick: PackedRecords = {
-        var packed = PackedRecords()
-        packed.append(Record.tick.bytes)
-        return packed
-    }()
+    private static let tick = PackedRecords(Record.tick.bytes)
 
     /// The newest output as an owner with a bug reads it.
     func mutated(_ newest: OutputEntry?, _ owner: SimulatedOwner) -> OutputEntry? {

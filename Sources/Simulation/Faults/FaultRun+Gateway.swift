@@ -125,14 +125,9 @@ extension FaultRun {
     /// - Parameter limits: How many instances a push may match, by partition; nil for any number.
     mutating func append(_ record: Record, to partitions: [PartitionID], request: Int?, limits: [Int]? = nil) {
         let parts = partitions.map { partition in
-            var packed = PackedRecords()
-            if case .push(var push) = record, let limits {
-                push.matchedMax = limits[Int(partition.rawValue)]
-                packed.append(Record.push(push).bytes)
-            } else {
-                packed.append(record.bytes)
-            }
-            return packed
+            guard case .push(var push) = record, let limits else { return PackedRecords(record.bytes) }
+            push.matchedMax = limits[Int(partition.rawValue)]
+            return PackedRecords(Record.push(push).bytes)
         }
         let (start, inbox) = (self.start, self.inbox)
         self.drawWriteFaults()

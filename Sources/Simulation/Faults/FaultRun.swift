@@ -135,10 +135,8 @@ package struct FaultRun {
             (budget.rare, budget.typical, budget.frequent) = (80, 80, 120)
             budget.minimumInterval = .zero
         }
-        let records = FaultWorld.settings(budget)
-        var packed = PackedRecords()
-        packed.append(Record.settings(records).bytes)
-        self.journal.appendToAll(SubmissionToAll(packed), whenDurable: { _ in }, whenPlaced: { _ in })
+        let records = PackedRecords(Record.settings(FaultWorld.settings(budget)).bytes)
+        self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
     }
 
     // MARK: Events

@@ -1,5 +1,6 @@
 import Engine
 import Journaling
+import Ownership
 import WidgetModel
 
 /// A reading of one partition's log that nothing disturbs: an engine of its own, record by record and each whole.
@@ -43,20 +44,12 @@ final class LogWitness {
 
     /// Reads the entry after the last.
     func read(_ entry: LogEntry) throws(EngineError) -> Applied {
-        var output = EngineOutput()
+        var effects: [Effect] = []
         var applied = Applied()
-        var index = 0
-        for range in entry.records {
-            let before = output.effects.count
-            try self.engine.apply(
-                entry.bytes,
-                in: range,
-                recordIndex: index,
-                at: entry.position,
-                logTime: entry.logTime,
-                into: &output
-            )
-            for effect in output.effects.dropFirst(before) {
+        var run = EntryRun(entry)
+        while let output = try run.applyNext(&self.engine) {
+            effects += output.effects
+            for effect in output.effects {
                 if case .push(let push) = effect { applied.pushes.append(push) }
                 for (reload, collateral) in effect.reloads {
                     let budget = reload.isCharged ? self.engine.instance(reload.address)?.budget : nil
@@ -69,9 +62,8 @@ final class LogWitness {
                     applied.issued.append(issued)
                 }
             }
-            index += 1
         }
-        self.effects.append(output.effects)
+        self.effects.append(effects)
         self.hashes.append(self.engine.runningHash)
         return applied
     }

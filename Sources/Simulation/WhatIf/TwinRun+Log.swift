@@ -27,11 +27,9 @@ extension TwinRun {
         let engine = try start.engine(of: partition, in: history, .oldest(notAfter: since))
         var walk = EntryWalk(history, partition, behind: engine.position)
         var run = try TwinRun(engine, rewrite, since: since, starvedAfter: starvedAfter)
-        while case let entries = try walk.take(256), !entries.isEmpty {
-            for entry in entries {
-                try run.take(entry)
-                step()
-            }
+        while let entry = try walk.next() {
+            try run.take(entry)
+            step()
         }
         return try run.finish()
     }

@@ -1,5 +1,6 @@
 package import Engine
 package import Journaling
+import Ownership
 package import WidgetModel
 
 /// One partition's log run twice side by side: under the policies that were in force, and under another one.
@@ -26,7 +27,6 @@ package struct TwinRun: ~Copyable, Sendable {
     private let since: Instant
     private var first: Engine
     private var second: Engine
-    private var output = EngineOutput()
     /// Entries of the other run have positions of their own, since it has other ticks.
     private var otherPosition: LogPosition
     private var book = AnswerBook()
@@ -84,21 +84,19 @@ package struct TwinRun: ~Copyable, Sendable {
         }
         try self.passOther(to: entry.logTime)
         self.otherPosition = self.otherPosition.next
-        let bytes = entry.bytes
-        var index = 0
-        for range in entry.records {
+        var run = EntryRun(entry)
+        while let range = run.next {
             let record: Record
             do throws(ByteFault) {
-                var reader = ByteReader(bytes, in: range)
+                var reader = ByteReader(entry.bytes, in: range)
                 record = try Record(from: &reader)
             } catch {
                 throw .damaged(entry.position, error)
             }
-            try self.applyFirst(record, bytes, range, index, entry)
+            try self.applyFirst(record, &run)
             if let record = self.translated(record) {
                 try self.applySecond(record, at: entry.logTime, isNewEntry: false)
             }
-            index += 1
         }
         self.result.until = max(self.result.until, entry.logTime)
     }
@@ -113,25 +111,11 @@ package struct TwinRun: ~Copyable, Sendable {
 
     // MARK: - As it was
 
-    private mutating func applyFirst(
-        _ record: Record,
-        _ bytes: [UInt8],
-        _ range: Range<Int>,
-        _ index: Int,
-        _ entry: LogEntry
-    ) throws(EngineError) {
+    private mutating func applyFirst(_ record: Record, _ run: inout EntryRun) throws(EngineError) {
         let number = self.first.decisionCount
-        self.output.removeAll()
-        try self.first.apply(
-            bytes,
-            in: range,
-            recordIndex: index,
-            at: entry.position,
-            logTime: entry.logTime,
-            into: &self.output
-        )
+        let effects = try run.applyNext(&self.first)?.effects ?? []
         self.result.actual.take(self.first, since: number)
-        for (reloads, key) in Self.units(of: self.output.effects) {
+        for (reloads, key) in Self.units(of: effects) {
             for reload in reloads {
                 self.outstanding[reload.id] = reload
                 let served = self.first.pushes(servedBy: reload.id).count
@@ -226,19 +210,12 @@ package struct TwinRun: ~Copyable, Sendable {
 
     private mutating func applySecond(_ record: Record, at now: Instant, isNewEntry: Bool) throws(EngineError) {
         if isNewEntry { self.otherPosition = self.otherPosition.next }
-        let bytes = record.bytes
         let number = self.second.decisionCount
-        self.output.removeAll()
-        try self.second.apply(
-            bytes,
-            in: bytes.indices,
-            recordIndex: 0,
-            at: self.otherPosition,
-            logTime: now,
-            into: &self.output
-        )
+        let packed = PackedRecords(record.bytes)
+        var run = EntryRun(LogEntry(position: self.otherPosition, logTime: now, packed: packed))
+        let effects = try run.applyNext(&self.second)?.effects ?? []
         self.result.other.take(self.second, since: number)
-        for (reloads, key) in Self.units(of: self.output.effects) {
+        for (reloads, key) in Self.units(of: effects) {
             for reload in reloads {
                 let served = self.second.pushes(servedBy: reload.id).count
                 self.result.other.noteServed(served, app: reload.app, kind: reload.kind, at: self.second.time)

@@ -1,5 +1,7 @@
 package import Engine
 import IntentMatching
+import Journaling
+import Ownership
 import Scenarios
 import Timelines
 package import WidgetModel
@@ -14,10 +16,8 @@ package struct PartitionRun: ~Copyable, Sendable {
     package internal(set) var engine: Engine
     package internal(set) var measures: Measures
     var crowd: Crowd
-    var output = EngineOutput()
-    /// The records of the entry that is being made, and where each of them is.
-    var writer = ByteWriter(reserving: 1 << 16)
-    var ranges: [Range<Int>] = []
+    /// The records of the entry that is being made.
+    private var records = PackedRecords()
     /// Hosts' timers: even ids for the user's acts, odd ones for the charger.
     var hostTimers: TimingWheel
     var answerTimers: TimingWheel
@@ -126,7 +126,7 @@ package struct PartitionRun: ~Copyable, Sendable {
         if let due = self.phoneTimers.nextDue, due <= instant {
             for number in self.phoneTimers.takeDue(upTo: instant) { self.reloadByItself(Int(number), isPolicy: true) }
         }
-        if self.ranges.isEmpty { self.write(.tick) }
+        if self.records.count == 0 { self.write(.tick) }
         self.apply()
     }
 
@@ -134,9 +134,7 @@ package struct PartitionRun: ~Copyable, Sendable {
 
     /// Appends a record to the entry that is being made.
     mutating func write(_ record: Record) {
-        let start = self.writer.bytes.count
-        record.encode(into: &self.writer)
-        self.ranges.append(start..<self.writer.bytes.count)
+        self.records.append { record.encode(into: &$0) }
     }
 
     /// Applies the entry and follows up the engine's effects.
@@ -144,26 +142,16 @@ package struct PartitionRun: ~Copyable, Sendable {
         self.position = self.position.next
         // A clock that was put back stands still in the log until it has caught up.
         self.logTime = max(self.logTime, self.now + self.clockError)
-        self.output.removeAll()
-        for index in self.ranges.indices {
-            do throws(EngineError) {
-                try self.engine.apply(
-                    self.writer.bytes,
-                    in: self.ranges[index],
-                    recordIndex: index,
-                    at: self.position,
-                    logTime: Instant(seconds: Int64(self.logTime)),
-                    into: &self.output
-                )
-            } catch {
-                preconditionFailure("the simulation wrote a record that the engine cannot read: \(error)")
-            }
+        let logTime = Instant(seconds: Int64(self.logTime))
+        var run = EntryRun(LogEntry(position: self.position, logTime: logTime, packed: self.records.take()))
+        do throws(EngineError) {
+            try run.finish(&self.engine)
+        } catch {
+            preconditionFailure("the simulation wrote a record that the engine cannot read: \(error)")
         }
-        self.measures.records += self.ranges.count
-        self.ranges.removeAll(keepingCapacity: true)
-        self.writer.bytes.removeAll(keepingCapacity: true)
-        for index in self.output.effects.indices {
-            switch self.output.effects[index] {
+        self.measures.records += run.recordsBegun
+        for effect in run.effects.all {
+            switch effect {
             case .reload(let reload): self.follow(reload)
             case .push(let push): self.follow(push)
             case .invalidation: continue
