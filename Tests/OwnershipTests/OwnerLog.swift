@@ -64,6 +64,8 @@ struct OwnerLog: ~Copyable {
         )
     }
 
+    var tickDelay: Interval? { self.machine.tickDelay(at: Self.start, uptime: .zero) }
+
     var newestOutput: OutputEntry? { self.output(self.outputs.count) }
 
     /// The output with a number from 1; nil for another one.

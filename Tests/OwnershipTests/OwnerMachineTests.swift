@@ -149,7 +149,7 @@ import WidgetModel
         log.machine.announce(LogPosition(3))
         let nothing = try log.run()
         #expect(nothing == nil)
-        let (isStopped, tick) = (log.machine.isStopped, log.machine.tickDue)
+        let (isStopped, tick) = (log.machine.isStopped, log.tickDelay)
         #expect(isStopped)
         #expect(tick == nil)
     }
@@ -305,18 +305,22 @@ import WidgetModel
         #expect(checkpoints.map(\.through) == [LogPosition(1)])
     }
 
-    @Test func `no tick is due during a replay, in the midst of an entry, or after the end`() throws {
+    @Test func `no tick is due during a replay, at the end of the ticks, or after a stop`() throws {
         var log = OwnerLog(hosts: 3)
-        let new = log.machine.tickDue
+        let new = log.tickDelay
         #expect(new == nil)
         try log.machine.start(newest: nil)
-        let replaying = log.machine.tickDue
+        let replaying = log.tickDelay
         #expect(replaying == nil)
         try log.writeAll()
-        let following = log.machine.tickDue
+        let following = log.tickDelay
         #expect(following != nil, "reloads that are never acknowledged end")
+        log.machine.hasEndedTicks = true
+        let ended = log.tickDelay
+        #expect(ended == nil)
+        log.machine.hasEndedTicks = false
         log.machine.stop()
-        let stopped = log.machine.tickDue
+        let stopped = log.tickDelay
         #expect(stopped == nil)
     }
 }

@@ -39,7 +39,7 @@ import WidgetModel
             let (applied, lag, isStandingBy) = (log.machine.applied, log.machine.standbyLag, log.machine.isStandingBy)
             #expect(applied == LogPosition(UInt64(number) + 1) && lag == 0 && isStandingBy)
         }
-        let (published, tick, count) = (log.published, log.machine.tickDue, log.machine.uncommittedCount)
+        let (published, tick, count) = (log.published, log.tickDelay, log.machine.uncommittedCount)
         #expect(published.isEmpty && tick == nil && count == 0)
     }
 

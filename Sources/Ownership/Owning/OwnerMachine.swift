@@ -68,8 +68,15 @@ package struct OwnerMachine: ~Copyable {
     package var chunkBytesMax: Int
     /// Whether it begins no other entry: decided effects are committed, and another owner goes on from there.
     package var isLeaving = false
+    /// Whether it asks for no tick any more, so that the log ends with an entry of others: due timers wait for the next start.
+    package var hasEndedTicks = false
     /// Outputs that others had to complete, since they were too large for one commit.
     package private(set) var chunksWritten = 0
+
+    /// The shortest time between two ticks: timers are due to the second, so four looks a second are plenty.
+    private static let tickSpacing = Interval.milliseconds(250)
+    /// The driver's uptime at the last tick.
+    private var lastTick: Interval?
 
     private var phase = Phase.new
     /// Whether entries are read: nothing more of the log is applied until they are there.
@@ -148,10 +155,17 @@ package struct OwnerMachine: ~Copyable {
         }
     }
 
-    /// When a tick is to be appended: nil if nothing will be due, or an entry is applied in part.
-    package var tickDue: Instant? {
-        guard case .following = self.phase, self.isBetweenEntries else { return nil }
-        return self.engine.nextTimer
+    /// How long it is until a tick is to be appended: nil if nothing will be due, or an entry is applied in part. At most a day: a driver
+    /// asks again whenever an entry was applied.
+    ///
+    /// - Parameters:
+    ///   - time: The log's time, by which timers are due. Its clock may go slower than the driver's.
+    ///   - uptime: The driver's, by which ticks are apart.
+    package func tickDelay(at time: Instant, uptime: Interval) -> Interval? {
+        guard case .following = self.phase, self.isBetweenEntries, !self.hasEndedTicks, let due = self.engine.nextTimer
+        else { return nil }
+        let spacing = self.lastTick.map { $0 + Self.tickSpacing - uptime } ?? .zero
+        return min(max(due - time, spacing, .zero), .day)
     }
 
     /// The answer to a question; nil if it must wait until the present entry is applied whole.
@@ -281,6 +295,13 @@ extension OwnerMachine {
             throw error
         }
         self.written(chunk, rest, at: tried.position)
+    }
+
+    /// The delay of the next tick is over: whether to append it now. One that comes before a timer is due would do nothing.
+    package mutating func takeTick(at time: Instant, uptime: Interval) -> Bool {
+        guard self.tickDelay(at: time, uptime: uptime) == .zero else { return false }
+        self.lastTick = uptime
+        return true
     }
 
     /// Asks for an output that goes as far as now, or further: one without effects if there is none yet.

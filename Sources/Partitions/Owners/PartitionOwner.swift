@@ -121,9 +121,6 @@ package final class PartitionOwner: Sendable {
         /// The answers to the last records, for other nodes whose clients wait.
         var recentAnswers = RecentAnswers()
         var tick: Scheduled<Void>?
-        /// Whether due timers have to wait for the next start.
-        var hasEndedTicks = false
-        var lastTick: NIODeadline = .uptimeNanoseconds(0)
         /// Nil where pushes are not traced.
         var traces: PartitionTraces?
         /// When the entry was begun that is applied in part, where that is told.

@@ -51,10 +51,8 @@ package final class Snapshotter: Sendable {
         var counters = Counters()
         /// When room was made last, and how much had been logged then.
         var madeRoom: (at: Instant, writtenBytes: Int)?
-        /// By partition: when the last snapshot was made, or the gateway was started, and where in the log's bytes.
-        var last: [(at: Instant, bytes: Int)]
-        /// By partition: since when it has had entries that no snapshot holds.
-        var unsaved: [Instant?]
+        /// By partition.
+        var timings: [SnapshotTiming]
     }
 
     let owners: [PartitionOwner]
@@ -97,10 +95,10 @@ package final class Snapshotter: Sendable {
         let now = clock.now()
         // Spread over the interval, so that partitions take turns.
         let spread = Int64(max(1, owners.count))
-        let last = owners.indices.map { index in
-            (at: now - .milliseconds(settings.interval.milliseconds * Int64(index) / spread), bytes: 0)
+        let timings = owners.indices.map { index in
+            SnapshotTiming(from: now - .milliseconds(settings.interval.milliseconds * Int64(index) / spread))
         }
-        self.state = Mutex(State(last: last, unsaved: last.map { _ in nil }))
+        self.state = Mutex(State(timings: timings))
         self.thread.start()
     }
 
@@ -111,8 +109,8 @@ package final class Snapshotter: Sendable {
         let limit = self.clock.now() - .milliseconds(self.settings.interval.milliseconds * Self.overdueIntervals)
         return self.state.withLock { state in
             var counters = state.counters
-            for (index, owner) in self.owners.enumerated() {
-                guard let since = state.unsaved[index], since <= limit else { continue }
+            for (timing, owner) in zip(state.timings, self.owners) {
+                guard let since = timing.unsavedSince, since <= limit else { continue }
                 counters.overdue.append(Overdue(partition: owner.partition, since: since))
             }
             counters.overdue.sort { $0.since < $1.since }
@@ -134,34 +132,27 @@ package final class Snapshotter: Sendable {
         for owner in self.owners where !Task.isCancelled {
             let index = Int(owner.partition.rawValue)
             guard let progress = try? await owner.progress(), !progress.hasFailed else {
-                // Another node's, or one that has an alert of its own.
-                self.state.withLock { $0.unsaved[index] = nil }
+                self.state.withLock { $0.timings[index].suspend() }
                 continue
             }
-            let now = self.clock.now()
-            let last = self.state.withLock { $0.last[index] }
-            let age = now - last.at
-            let bytes = progress.appliedBytes - last.bytes
-            self.state.withLock { state in
-                state.unsaved[index] = bytes > 0 ? state.unsaved[index] ?? now : nil
+            let (now, settings) = (self.clock.now(), self.settings)
+            let step = self.state.withLock { state in
+                state.timings[index].step(
+                    applied: progress.appliedBytes,
+                    at: now,
+                    every: settings.interval,
+                    orAfter: settings.logBytesMax,
+                    history: settings.history
+                )
             }
-            if bytes > 0, age >= self.settings.interval || bytes >= self.settings.logBytesMax {
-                await self.makeSnapshot(of: owner)
-            } else if bytes == 0, age >= self.idleInterval {
-                self.stir(owner.partition)
+            switch step {
+            case .wait: break
+            case .write: await self.makeSnapshot(of: owner)
+            case .stir:
+                let tick = Submission(partition: owner.partition, records: PackedRecords(Record.tick.bytes))
+                self.journal.append(tick) { _ in }
             }
         }
-    }
-
-    /// How long a partition may be idle: its last snapshot and output hold the log of all of them.
-    private var idleInterval: Interval {
-        max(self.settings.interval, .milliseconds(self.settings.history.milliseconds / SnapshotRetention.historyParts))
-    }
-
-    /// Logs a tick, which decides nothing, so that there is something to make a snapshot of.
-    private func stir(_ partition: PartitionID) {
-        let records = PackedRecords(Record.tick.bytes)
-        self.journal.append(Submission(partition: partition, records: records)) { _ in }
     }
 
     /// Makes a snapshot of every partition that holds everything committed, for a gateway that ends: a start has nothing to replay then,
@@ -230,8 +221,7 @@ package final class Snapshotter: Sendable {
             }
             let now = self.clock.now()
             self.state.withLock { state in
-                state.last[Int(partition.rawValue)] = (now, bytes)
-                state.unsaved[Int(partition.rawValue)] = nil
+                state.timings[Int(partition.rawValue)].written(applied: bytes, at: now)
                 state.counters.written += 1
                 state.counters.newest.removeAll { $0.partition == partition }
                 state.counters.newest.append(id)
@@ -245,8 +235,7 @@ package final class Snapshotter: Sendable {
             let now = self.clock.now()
             self.state.withLock { state in
                 state.counters.failed += 1
-                // The next attempt comes in its turn; until then the log is kept.
-                state.last[Int(partition.rawValue)].at = now
+                state.timings[Int(partition.rawValue)].failed(at: now)
             }
             self.logger.error(
                 "no snapshot could be made; the log is kept, and a restart replays it",

@@ -7,8 +7,9 @@ import WidgetModel
 
 /// The nodes' work on the partitions that they believe are theirs.
 extension ClusterRun {
-    /// The least milliseconds between two ticks of a partition, and between two attempts of an owner.
+    /// The least milliseconds between two ticks of a partition: a node without brokers would try very many.
     private static let tickSpacing: Int64 = 10_000
+    /// And between two attempts of an owner.
     private static let pause: Int64 = 75
     /// How long one waits for a consumer that lags, and how slow a slow reader is at most, in milliseconds.
     private static let lagPause: Int64 = 1000
@@ -273,11 +274,11 @@ extension ClusterRun {
 
     // MARK: Ticks
 
-    /// Plans the tick that the engine's next timer asks for.
+    /// Plans the next tick.
     private mutating func planTick(_ agent: Agent, _ owner: SimulatedOwner) {
-        guard let due = owner.machine.tickDue else { return }
         let clock = self.clock(of: self.nodes[agent.node])
-        let at = self.now + max((due - clock).milliseconds, Self.tickSpacing)
+        guard let delay = owner.machine.tickDelay(at: clock, uptime: .milliseconds(self.now)) else { return }
+        let at = self.now + max(delay.milliseconds, Self.tickSpacing)
         if let planned = owner.tickAt, planned <= at { return }
         owner.tickAt = at
         self.queue.put(.tick(agent), at: at)
@@ -288,6 +289,9 @@ extension ClusterRun {
             let at = owner.tickAt, at <= self.now
         else { return }
         owner.tickAt = nil
+        guard owner.machine.takeTick(at: self.clock(of: node), uptime: .milliseconds(self.now)) else {
+            return self.planTick(agent, owner)
+        }
         self.append(PackedRecords(Record.tick.bytes), to: partition, request: nil, node)
     }
 }

@@ -5,8 +5,6 @@ import Scenarios
 import WidgetModel
 
 extension FaultRun {
-    /// The least milliseconds between two ticks of a partition, for those that the journal holds back.
-    private static let tickSpacing: Int64 = 250
     /// How often the gateway dies in a run at the most.
     private static let crashesMax = 100
 
@@ -421,10 +419,19 @@ extension FaultRun {
         }
     }
 
-    /// Plans the tick that the engine's next timer asks for.
+    private var uptime: Interval { .milliseconds(self.now) }
+
+    mutating func tick(_ partition: PartitionID) {
+        let owner = self.owners[Int(partition.rawValue)]
+        owner.tickAt = nil
+        guard owner.machine.takeTick(at: self.clock.now, uptime: self.uptime) else { return }
+        self.append(.tick, to: [partition], request: nil)
+    }
+
+    /// Plans the next tick.
     private mutating func planTick(_ number: Int) {
-        guard let due = self.owners[number].machine.tickDue else { return }
-        let at = self.now + max((due - self.clock.now).milliseconds, Self.tickSpacing)
+        guard let delay = self.owners[number].machine.tickDelay(at: self.clock.now, uptime: self.uptime) else { return }
+        let at = self.now + delay.milliseconds
         if let planned = self.owners[number].tickAt, planned <= at { return }
         self.owners[number].tickAt = at
         self.queue.put(.tick(self.owners[number].partition, start: self.start), at: at)

@@ -179,9 +179,7 @@ package struct FaultRun {
         case .connect(let host): self.connect(host)
         case .act: self.act()
         case .tick(let partition, let start):
-            guard start == self.start else { return }
-            self.owners[Int(partition.rawValue)].tickAt = nil
-            self.append(.tick, to: [partition], request: nil)
+            if start == self.start { self.tick(partition) }
         case .commitAgain(let partition, let start): self.owner(partition, start: start)?.machine.retryCommit()
         case .snapshot(let partition, let checkpoint): self.makeSnapshot(partition, checkpoint)
         case .release: self.release()
