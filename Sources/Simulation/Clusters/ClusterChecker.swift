@@ -52,7 +52,7 @@ struct ClusterChecker {
         }
         self.fans = Array(repeating: 0, count: FaultWorld.partitions)
         self.outputs = Array(repeating: nil, count: FaultWorld.partitions)
-        self.checker = FaultChecker(partitions: FaultWorld.partitions, policy: FaultWorld.policy)
+        self.checker = FaultChecker(partitions: FaultWorld.partitions)
     }
 
     mutating func fault(_ sentence: String) { self.checker.fault(sentence) }

@@ -113,7 +113,7 @@ package struct ClusterRun {
 
     /// The first entry of every log.
     private mutating func configure() {
-        let records = PackedRecords(Record.settings(FaultWorld.settings(FaultWorld.policy)).bytes)
+        let records = PackedRecords(Record.settings(FaultWorld.settings(FaultWorld.policies[0])).bytes)
         for partition in Self.partitions {
             let stream = self.log.names.input(partition)
             let id = MessageID(writer: self.writerIDs.next(), number: 1)

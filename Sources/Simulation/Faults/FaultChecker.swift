@@ -59,14 +59,12 @@ struct FaultChecker: Sendable {
     /// By reload and token.
     private var deliveryIDs: [String: PushID] = [:]
     private var goneTokens: Set<DeviceToken> = []
-    private let policy: BudgetPolicy
     private static let violationsMax = 20
 
-    init(partitions: Int, policy: BudgetPolicy) {
+    init(partitions: Int) {
         self.partitions = partitions
         self.outputsRead = Array(repeating: .first, count: partitions)
         self.obligations = Array(repeating: FaultObligations(), count: partitions)
-        self.policy = policy
     }
 
     mutating func fault(_ sentence: String) {
@@ -137,7 +135,7 @@ struct FaultChecker: Sendable {
 
     /// The binding records of an entry, without those that only report events.
     private static func bindingRecords(of entry: LogEntry) -> [Record] {
-        let binding: [Record.Tag] = [.push, .register, .unregister, .order]
+        let binding: [Record.Tag] = [.push, .register, .unregister, .order, .settings, .appReload]
         return entry.records.compactMap { range in
             guard binding.contains(where: { $0.rawValue == entry.bytes[range.lowerBound] }) else { return nil }
             var reader = ByteReader(entry.bytes, in: range)
@@ -193,7 +191,8 @@ struct FaultChecker: Sendable {
                 self.fault("\(id) has a wrong charge in the push of \(push.id)")
             }
             guard member.reload.isCharged, let budget = self.issued[id]?.budget else { continue }
-            if budget.lastReload != push.issuedAt || budget.nextHigh < push.issuedAt + self.policy.minimumInterval {
+            let distance = self.minimumInterval(at: id.position, in: owner.partition)
+            if budget.lastReload != push.issuedAt || budget.nextHigh < push.issuedAt + distance {
                 self.fault("\(id) has not counted: the next one may come at \(budget.nextHigh)")
             }
         }
@@ -330,13 +329,23 @@ struct FaultChecker: Sendable {
     mutating func checkBudgets() {
         for address in self.charges.keys.sorted() {
             guard let charges = self.charges[address] else { continue }
+            let partition = PartitionID(of: address.host, among: self.partitions)
             for (early, late) in zip(charges, charges.dropFirst())
-            where late.at - early.at < self.policy.minimumInterval {
+            where late.at - early.at < self.minimumInterval(at: late.id.position, in: partition) {
                 self.fault("\(early.id) and \(late.id) were charged within the minimum interval")
             }
             self.checkSpans(charges)
             self.checkWindows(charges, of: address)
         }
+    }
+
+    private func minimumInterval(at position: LogPosition, in partition: PartitionID) -> Interval {
+        self.obligations[Int(partition.rawValue)].policies(at: position).map(\.minimumInterval).min() ?? .zero
+    }
+
+    /// The longest window's allowance, in a host's first days.
+    private static func allowanceMax(_ policy: BudgetPolicy) -> Int {
+        policy.learning.factor.roundedDown(of: policy.frequent) * 25 / 24 + 1
     }
 
     private mutating func checkSpans(_ charges: [Charge]) {
@@ -351,21 +360,28 @@ struct FaultChecker: Sendable {
     }
 
     private mutating func checkWindows(_ charges: [Charge], of address: InstanceAddress) {
-        let allowanceMax = self.policy.learning.factor.roundedDown(of: self.policy.frequent) * 25 / 24 + 1
         let obligations = self.obligations[Int(PartitionID(of: address.host, among: self.partitions).rawValue)]
-        var windows: [Instant: (count: Int, allowance: ClosedRange<Int>)] = [:]
+        var windows: [Instant: (count: Int, allowance: ClosedRange<Int>, last: LogPosition)] = [:]
         for charge in charges {
-            // A window's allowance is fixed when it opens: its limit is that and the grants since.
-            let granted = obligations.granted(address, in: charge.windowStart, at: charge.id.position)
+            let position = charge.id.position
+            // A window's allowance is fixed when it opens, and a change of policy makes it no larger: its limit is that and the grants since.
+            let granted = obligations.granted(address, in: charge.windowStart, at: position)
             let allowance = charge.limit - granted.upperBound...charge.limit - granted.lowerBound
-            let before = windows[charge.windowStart] ?? (0, allowance)
+            var before = windows[charge.windowStart] ?? (0, allowance, position)
+            if obligations.hasChangedPolicy(in: before.last...position),
+                allowance.lowerBound <= before.allowance.upperBound
+            {
+                self.note(.changedWindow)
+                before.allowance = allowance
+            }
             if !before.allowance.overlaps(allowance) {
                 self.fault("\(charge.id): a limit of \(charge.limit), \(before.allowance) and \(granted) granted")
             }
             let count = before.count + (self.refused.contains(charge.id) ? 0 : 1)
-            windows[charge.windowStart] = (count, before.allowance.clamped(to: allowance))
+            windows[charge.windowStart] = (count, before.allowance.clamped(to: allowance), position)
             if count > before.allowance.upperBound { self.note(.granted) }
             if count > charge.limit { self.fault("\(charge.id): \(count) charged of \(charge.limit) in a window") }
+            let allowanceMax = obligations.policies(at: position).map(Self.allowanceMax).max() ?? 0
             if allowance.lowerBound > allowanceMax { self.fault("\(address): an allowance of \(allowance)") }
         }
     }

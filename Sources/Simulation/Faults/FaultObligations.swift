@@ -2,7 +2,7 @@ import Engine
 import Timelines
 import WidgetModel
 
-/// The obligations of one partition's engine by its log: orders of operators, leases, and pushes' own conditions.
+/// The obligations of one partition's engine by its log: policies, orders of operators, leases, and pushes' own conditions.
 ///
 /// Read from the log, entry by entry, and never from the engine's own books.
 struct FaultObligations: Sendable {
@@ -15,6 +15,8 @@ struct FaultObligations: Sendable {
         let isSure: Bool
     }
 
+    /// The policies, with the entries that brought them.
+    private var policies: [(policy: BudgetPolicy, at: LogPosition)] = []
     /// Until when nothing of it reloads.
     private var pauses: [OrderScope: Instant] = [:]
     private var leases: [HostKey: Instant] = [:]
@@ -61,6 +63,7 @@ struct FaultObligations: Sendable {
             case .unregister(let removal):
                 if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
             case .push(let push): self.take(push, owner)
+            case .settings(let settings): self.take(settings, at: owner.applied)
             default: break
             }
         }
@@ -102,6 +105,27 @@ struct FaultObligations: Sendable {
 
     private static func registers(_ record: Record, _ host: HostKey) -> Bool {
         if case .register(let registration) = record { registration.host == host } else { false }
+    }
+
+    // MARK: Policies
+
+    private mutating func take(_ settings: EngineSettings, at position: LogPosition) {
+        let name = settings.apps.first?.kinds.first?.budget.name
+        // By its name: the log's numbers may be wrong ones.
+        guard let policy = FaultWorld.policies.first(where: { $0.name == name }) else { return }
+        if let last = self.policies.last, last.policy != policy { self.note(.policyChange) }
+        self.policies.append((policy, position))
+    }
+
+    /// The policies that may decide about the reloads of an entry: the one before it, and those that it brings.
+    func policies(at position: LogPosition) -> [BudgetPolicy] {
+        let before = self.policies.last { $0.at < position }
+        return (([before].compactMap(\.self)) + self.policies.filter { $0.at == position }).map(\.policy)
+    }
+
+    /// Whether an entry of these brought a policy.
+    func hasChangedPolicy(in positions: ClosedRange<LogPosition>) -> Bool {
+        self.policies.contains { positions.contains($0.at) }
     }
 
     // MARK: Leases

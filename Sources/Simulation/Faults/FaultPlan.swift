@@ -29,6 +29,8 @@ package struct FaultPlan: Hashable, Sendable {
     package var leases = 0.0
     /// How likely it is, at each action, that an operator gives an order.
     package var orders = 0.0
+    /// How likely it is then that an operator changes the policy.
+    package var policyChanges = 0.0
     /// How likely it is then that snapshots are made, and that one of them is damaged once it is there.
     package var snapshots = 0.0
     package var damagedSnapshots = 0.0
@@ -60,6 +62,7 @@ package struct FaultPlan: Hashable, Sendable {
         self.controls = some(1, &dice)
         self.leases = some(1, &dice)
         self.orders = some(0.3, &dice)
+        self.policyChanges = some(0.2, &dice)
         self.snapshots = some(0.3, &dice)
         self.damagedSnapshots = some(0.5, &dice)
         self.takeovers = some(0.1, &dice)
@@ -94,6 +97,8 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case ignoresOrders
     case ignoresLeases
     case ignoresDates
+    /// Owners go on by the policy that was there at the start.
+    case ignoresPolicies
     /// An output in chunks says that one effect more is written.
     case miscountsChunks
     /// An output of which it is not known whether it was written is written again.
@@ -145,6 +150,9 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     case cancelled
     /// A reload was charged that only a grant allowed.
     case granted
+    /// The policy changed, and a widget was charged before and after that in one window.
+    case policyChange
+    case changedWindow
     /// A push reloaded at its `not-before` or later.
     case scheduled
     /// A push was not accepted, since it matched too many.

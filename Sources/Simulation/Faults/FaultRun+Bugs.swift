@@ -8,12 +8,15 @@ import WidgetModel
 extension FaultRun {
     /// An entry as an engine with a bug reads it: every owner, and the witness.
     func mutated(_ entry: LogEntry) -> LogEntry {
-        guard [.ignoresOrders, .ignoresLeases, .ignoresDates].contains(self.mutation) else { return entry }
+        let bugs: [Mutation] = [.ignoresOrders, .ignoresLeases, .ignoresDates, .ignoresPolicies]
+        guard let mutation = self.mutation, bugs.contains(mutation) else { return entry }
         var packed = PackedRecords()
         for range in entry.records {
             var reader = ByteReader(entry.bytes, in: range)
-            switch (try? Record(from: &reader), self.mutation) {
+            switch (try? Record(from: &reader), mutation) {
             case (.order, .ignoresOrders): packed.append(Record.tick.bytes)
+            case (.settings, .ignoresPolicies) where entry.position > LogPosition.start.next:
+                packed.append(Record.tick.bytes)
             case (.register(var registration), .ignoresLeases):
                 registration.lease = nil
                 packed.append(Record.register(registration).bytes)

@@ -96,7 +96,7 @@ package struct FaultRun {
         self.clock = clock
         self.now = FaultWorld.start.milliseconds
         self.journal = MemoryJournal(partitions: FaultWorld.partitions) { clock.now }
-        self.checker = FaultChecker(partitions: FaultWorld.partitions, policy: FaultWorld.policy)
+        self.checker = FaultChecker(partitions: FaultWorld.partitions)
         self.witnesses = (0..<FaultWorld.partitions).map {
             LogWitness(partition: PartitionID(UInt16($0)), partitions: FaultWorld.partitions, seed: ~seed)
         }
@@ -130,13 +130,17 @@ package struct FaultRun {
 
     /// The first entry of every log.
     private mutating func configure() {
-        var budget = FaultWorld.policy
-        if self.mutation == .mintsBudget {
-            (budget.rare, budget.typical, budget.frequent) = (80, 80, 120)
-            budget.minimumInterval = .zero
-        }
-        let records = PackedRecords(Record.settings(FaultWorld.settings(budget)).bytes)
+        let records = PackedRecords(self.settings(FaultWorld.policies[0]).bytes)
         self.journal.appendToAll(SubmissionToAll(records), whenDurable: { _ in }, whenPlaced: { _ in })
+    }
+
+    private func settings(_ policy: BudgetPolicy) -> Record {
+        var policy = policy
+        if self.mutation == .mintsBudget {
+            (policy.rare, policy.typical, policy.frequent) = (80, 80, 120)
+            policy.minimumInterval = .zero
+        }
+        return .settings(FaultWorld.settings(policy))
     }
 
     // MARK: Events
@@ -226,6 +230,9 @@ package struct FaultRun {
         let now = Instant(milliseconds: self.now)
         if self.dice.chance(self.plan.orders) {
             return self.ask(.operators, FaultWorld.order(latest: self.pushes, at: now, &self.dice))
+        }
+        if self.dice.chance(self.plan.policyChanges) {
+            self.ask(.operators, self.settings(self.dice.pick(FaultWorld.policies)))
         }
         if self.dice.chance(self.plan.snapshots) { self.askForSnapshots() }
         if self.dice.chance(self.plan.takeovers) { self.takeOver() }

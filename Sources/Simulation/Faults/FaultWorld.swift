@@ -19,12 +19,19 @@ enum FaultWorld {
     /// 2026-11-03T02:00:00Z: hours before the windows of some hosts end, so that their first ones are short.
     static let start = Instant(seconds: 1_793_671_200)
 
-    /// The policy that the checks hold the engines to.
-    static let policy: BudgetPolicy = {
+    /// The policies between which operators change, and to which the checks hold the engines. The first is there from the start.
+    static let policies = [
+        Self.policy("usual", (6, 8, 12), minutes: 5), Self.policy("strict", (4, 5, 6), minutes: 15),
+        Self.policy("generous", (9, 12, 20), minutes: 2),
+    ]
+
+    private static func policy(_ name: String, _ allowance: (Int, Int, Int), minutes: Int64) -> BudgetPolicy {
         var policy = BudgetPolicy.widgetkit
-        (policy.rare, policy.typical, policy.frequent) = (6, 8, 12)
+        policy.name = name
+        (policy.rare, policy.typical, policy.frequent) = allowance
+        policy.minimumInterval = .minutes(minutes)
         return policy
-    }()
+    }
 
     /// - Parameter budget: The policy that the engines get.
     static func settings(_ budget: BudgetPolicy) -> EngineSettings {
