@@ -15,8 +15,12 @@ package enum ChannelValidation {
         hasCertificate: Bool = false
     ) throws(Rejection) -> ChannelRoute {
         guard !head.isRepeating, !own.isRepeating else { throw .duplicateHeaders }
-        guard let path = head.path, let route = ChannelRoute(path: path, in: bytes) else { throw .badPath }
-        guard let method = head.method, route.methods.contains(method) else { throw .methodNotAllowed }
+        guard let path = head.path, case .channels(let route?) = PushRoute(path: path, in: bytes) else {
+            throw .badPath
+        }
+        guard let method = head.method, PushPath.find(path, in: bytes)?.takes(method) ?? false else {
+            throw .methodNotAllowed
+        }
         guard hasCertificate || head.authorization.map({ !$0.isEmpty }) ?? false else { throw .missingProviderToken }
         return route
     }
@@ -74,7 +78,7 @@ package enum ChannelValidation {
     ) throws(Rejection) -> ChannelRequest {
         let operation: ChannelRequest.Operation
         var isAlias = false
-        switch route {
+        switch route.kind {
         case .broadcast:
             let channel = try Self.channel(own.channelID, bytes)
             try Self.checkPushType(head, bytes)
@@ -84,8 +88,8 @@ package enum ChannelValidation {
             )
             try Self.checkBody(bodyBytes)
             operation = .broadcast(channel, message)
-        case .channel(_, let id):
-            let channel = try Self.channel(id, bytes)
+        case .channel:
+            let channel = try Self.channel(route.id, bytes)
             isAlias = true
             operation = head.method == .delete ? .delete(channel) : .read(channel)
         case .allChannels: operation = .list
@@ -95,7 +99,7 @@ package enum ChannelValidation {
         case .channels where head.method == .get && own.channelID == nil:
             isAlias = true
             operation = .list
-        case .channels:
+        default:
             let channel = try Self.channel(own.channelID, bytes)
             operation = head.method == .delete ? .delete(channel) : .read(channel)
         }

@@ -1,19 +1,19 @@
 package import WidgetModel
 
-/// The route of a `:path` on the push listener.
+/// Where a `:path` of the push listener leads.
 package enum PushRoute: Hashable, Sendable {
-    /// `/3/device/<token>`: one host, APNs' own route. The token's form is checked later.
+    /// One host, APNs' own route. The token's form is checked later.
     case device(token: ByteRange)
     /// `/3/device` or `/3/device/`.
     case missingDeviceToken
-    /// `/v1/apps/<bundle-id>/pushes`: every instance of an app that matches. The bundle id is still percent-encoded.
+    /// Every instance of an app that matches. The bundle id is still percent-encoded.
     case targeted(bundle: ByteRange, isDryRun: Bool)
-    /// `/v1/apps/<bundle-id>/pushes/bulk`: targeted pushes, one a line.
+    /// Targeted pushes, one a line.
     ///
     /// - Parameter path: Where each of them goes.
     case bulk(path: ByteRange)
-    /// Below `/4/broadcasts/apps/` or `/1/apps/`: a push on a channel, or one about channels; see ``ChannelRoute``.
-    case channels
+    /// A push on a channel, or a request about channels; nil where there is no such path.
+    case channels(ChannelRoute?)
     /// Another path below `/v1/`: not a push; another handler answers it.
     case other
     /// No route: 404 `BadPath`.
@@ -22,20 +22,28 @@ package enum PushRoute: Hashable, Sendable {
     /// The longest bundle id, decoded.
     package static let bundleBytesMax = 255
 
-    /// Classifies a path. O(length).
+    /// Looks a path up in ``PushPath/all``. O(length).
     package init(path: ByteRange, in bytes: Span<UInt8>) {
         let text = bytes.extracting(path.bounds)
+        // Most are of the first line.
         if text.holds("/3/device", at: 0) {
             self = Self.deviceRoute(path, text)
-        } else if text.holds("/v1/apps/", at: 0) {
-            self = Self.appRoute(path, text)
-        } else if text.holds("/v1/", at: 0) {
-            self = .other
-        } else if text.holds("/4/broadcasts/apps/", at: 0) || text.holds("/1/apps/", at: 0) {
-            self = .channels
-        } else {
-            self = .unknown
+            return
         }
+        for index in PushPath.all.indices {
+            guard let (parameter, rest) = PushPath.all[index].places(in: text) else { continue }
+            let bundle = path.dropping(first: parameter.lowerBound).keeping(first: parameter.count)
+            switch PushPath.all[index].kind {
+            case .device: self = .device(token: bundle)
+            case .targeted: self = Self.targeted(bundle, query: text.extracting(rest))
+            case .bulk: self = .bulk(path: path.keeping(first: text.count - "/bulk".utf8.count))
+            case let kind:
+                let id = path.dropping(first: rest.lowerBound)
+                self = .channels(ChannelRoute(kind: kind, bundle: bundle, id: id))
+            }
+            return
+        }
+        self = PushPath.isBelowChannels(text) ? .channels(nil) : text.holds("/v1/", at: 0) ? .other : .unknown
     }
 
     /// Whether a path is of APNs' device route, even a malformed one: decided by its first bytes alone.
@@ -52,18 +60,13 @@ package enum PushRoute: Hashable, Sendable {
         return .device(token: path.dropping(first: 10))
     }
 
-    private static func appRoute(_ path: ByteRange, _ text: Span<UInt8>) -> PushRoute {
-        guard let slash = text.firstIndex(of: UInt8(ascii: "/"), from: 9), slash > 9 else { return .other }
-        guard text.holds("/pushes", at: slash) else { return .other }
-        let bundle = path.dropping(first: 9).keeping(first: slash - 9)
-        let end = slash + 7
-        if end == text.count { return .targeted(bundle: bundle, isDryRun: false) }
-        if text.extracting(end..<text.count).spells("/bulk") { return .bulk(path: path.keeping(first: end)) }
-        guard text[end] == UInt8(ascii: "?") else { return .other }
-        let query = text.extracting((end + 1)..<text.count)
-        if query.isEmpty || query.spells("dry-run=false") { return .targeted(bundle: bundle, isDryRun: false) }
+    /// - Parameter query: With its question mark, or empty.
+    private static func targeted(_ bundle: ByteRange, query: Span<UInt8>) -> PushRoute {
+        if query.isEmpty || query.spells("?") || query.spells("?dry-run=false") {
+            return .targeted(bundle: bundle, isDryRun: false)
+        }
         // A query that is not understood is refused: to push for real where a dry run was meant would be worse.
-        return query.spells("dry-run=true") ? .targeted(bundle: bundle, isDryRun: true) : .unknown
+        return query.spells("?dry-run=true") ? .targeted(bundle: bundle, isDryRun: true) : .unknown
     }
 
     /// The bundle id that a percent-encoded path segment spells, or nil if it is none.
@@ -89,4 +92,14 @@ package enum PushRoute: Hashable, Sendable {
         }
         return decoded.isEmpty ? nil : BundleID(String(decoding: decoded, as: UTF8.self))
     }
+}
+
+/// The route of a request of APNs' broadcast and channel-management services.
+///
+/// Source: Apple, "Sending broadcast push notification requests to APNs" and "Sending channel management requests to APNs".
+package struct ChannelRoute: Hashable, Sendable {
+    package let kind: PushPath.Kind
+    package let bundle: ByteRange
+    /// The channel's id in the path; empty where the header `apns-channel-id` has it. One in standard base64 has slashes.
+    package let id: ByteRange
 }

@@ -2,7 +2,7 @@ import Engine
 package import Serving
 
 extension HostRoutes {
-    /// Every route of the host listener but for pushes, which ``PushHandler`` takes before. The push listener has them, too.
+    /// Every route of the host listener but for those of senders in `PushPath.all`. The push listener has them, too.
     ///
     /// A new one stands here, in docs/openapi.yaml and in docs/wire.md; tests say where they differ.
     static let table = RouteTable<HostEndpoint> {

@@ -61,7 +61,10 @@ import WidgetModel
             ("/v1/apps/", .other), ("/v1/apps/x", .other), ("/v1/apps/x/reload", .other),
             ("/v1/apps/x/pushesx", .other), ("/3/device", .missingDeviceToken), ("/3/device/", .missingDeviceToken),
             ("/3/devicex", .unknown), ("/4/broadcasts/apps", .unknown), ("/1/apps", .unknown),
-            ("/4/broadcasts/apps/a", .channels), ("/1/apps/a/channels", .channels), ("/1/apps/", .channels),
+            ("/1/apps/", .channels(nil)),
+            ("/v1/apps/x/pushes?", .targeted(bundle: ByteRange(9..<10), isDryRun: false)),
+            ("/v1/apps/x/pushes?dry-run=1", .unknown), ("/v1/apps/x/pushes/bulk?", .other),
+            ("/v1/apps/x/pushes/bulk", .bulk(path: ByteRange(0..<17))),
             ("/3/device/zz", .device(token: ByteRange(10..<12))),
             ("/v1/apps/x/pushes?dry-run=true", .targeted(bundle: ByteRange(9..<10), isDryRun: true)),
         ]
@@ -69,6 +72,18 @@ import WidgetModel
     func `a path is classified`(path: String, route: PushRoute) {
         let bytes = Array(path.utf8)
         #expect(PushRoute(path: ByteRange(0..<bytes.count), in: bytes.span) == route)
+    }
+
+    @Test(arguments: PushPath.all)
+    func `each path of the list is found by its own kind`(path: PushPath) {
+        let bytes = Array(path.description.replacing("{", with: "").replacing("}", with: "").utf8)
+        let range = ByteRange(0..<bytes.count)
+        #expect(PushPath.find(range, in: bytes.span)?.kind == path.kind)
+        // The device's is looked up by itself.
+        let isDevice = if case .device = PushRoute(path: range, in: bytes.span) { true } else { false }
+        #expect(isDevice == (path.kind == .device))
+        // `PushValidation` takes no other method of a push.
+        if [.device, .targeted, .bulk].contains(path.kind) { #expect(path.methods == ["POST"]) }
     }
 
     @Test(

@@ -666,7 +666,7 @@ import Testing
         for path in [other, "dashboard/0000000000000000/main.js", "dashboard/main.js", "dashboard"] {
             #expect(try await gateway.curl("GET", "\(gateway.opsURL)/\(path)").status == 404, "\(path)")
         }
-        #expect(try await gateway.curl("POST", "\(gateway.opsURL)/").status == 404)
+        #expect(try await gateway.curl("POST", "\(gateway.opsURL)/").status == 405)
         await gateway.stop()
         let off = try await TestGateway.start(environment: ["FRESHET_OPS_DASHBOARD_ENABLED": "false"])
         #expect(try await off.curl("GET", "\(off.opsURL)/").status == 404)

@@ -110,10 +110,9 @@ extension PushHandler {
     /// Answers a request that did not come whole: 431 if its header list is too large, else 408. APNs documents no reason
     /// for either; the request's id comes back if it was read.
     func refuseUnread(_ push: borrowing PushContext) {
-        let isAboutChannels = push.head.path.map { PushRoute(path: $0, in: push.bytes) } == .channels
         let status = push.request.flags.contains(.headersTooLarge) ? 431 : 408
         self.fields.removeAll()
-        if isAboutChannels {
+        if case .channels = PushRoute(path: push.head.path ?? .empty, in: push.bytes) {
             let id = self.channelRequestID(push).text
             self.fields.append(name: "apns-request-id", value: id.span, indexed: false)
         } else {

@@ -12,13 +12,12 @@ extension PushHandler {
     /// The place of an answer.
     private struct ChannelCaller {
         let pending: PendingAnswer
-        /// The methods that the path takes.
-        let methods: [PushRequestHead.Method]
+        /// The methods that the path takes, for `allow`.
+        let allowed: String
 
         init(_ push: borrowing PushContext, id: [UInt8]) {
             self.pending = PendingAnswer(push, id: id)
-            let bytes = push.bytes
-            self.methods = push.head.path.flatMap { ChannelRoute(path: $0, in: bytes)?.methods } ?? []
+            self.allowed = PushPath.find(push.head.path ?? .empty, in: push.bytes).map { "\($0.allowed)" } ?? ""
         }
     }
 
@@ -159,10 +158,7 @@ extension PushHandler {
             self.fields.append(name: "content-type", value: "application/json")
             if let seconds = answer.retryAfter { self.fields.append(name: "retry-after", value: String(seconds)) }
             // RFC 9110, 15.5.6: a 405 names the allowed methods.
-            if answer.rejection == .methodNotAllowed {
-                let allowed = caller.methods.map { "\($0)".uppercased() }.joined(separator: ", ")
-                self.fields.append(name: "allow", value: allowed)
-            }
+            if answer.rejection == .methodNotAllowed { self.fields.append(name: "allow", value: caller.allowed) }
             self.send(answer.status, answer.body, caller.pending)
         }
     }

@@ -2,10 +2,24 @@ import APNSWire
 package import HTTP2
 package import HTTPTransport
 import Partitions
+package import Serving
 import WidgetModel
 
 /// The kinds of requests of the push listener, and the requests whose bodies have not come.
 extension PushHandler {
+    /// The list of its routes, for those who compare it with the documents.
+    package static let routes = PushPath.all.flatMap { path in
+        path.methods.map { method in
+            RouteSummary(
+                method: method,
+                path: path.description,
+                query: path.query.map { ["\($0)"] } ?? [],
+                right: "sender",
+                readsBody: method == "POST"
+            )
+        }
+    }
+
     /// The purpose of a listener.
     package enum Role: Hashable, Sendable {
         /// Pushes and channels, and hosts' requests beside them.

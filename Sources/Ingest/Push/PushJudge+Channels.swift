@@ -74,7 +74,7 @@ extension PushJudge {
                 in: push.bytes,
                 hasCertificate: hasCertificate
             )
-            if !takesBroadcasts, case .broadcast = route { throw .badPath }
+            if !takesBroadcasts, route.kind == .broadcast { throw .badPath }
             return route
         } catch {
             throw ProviderTokenFault(error, "")

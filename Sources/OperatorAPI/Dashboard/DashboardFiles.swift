@@ -1,5 +1,5 @@
 import DashboardPage
-package import HTTPTransport
+import HTTPTransport
 import TLS
 import WidgetModel
 
@@ -16,7 +16,8 @@ package struct DashboardFiles: Sendable {
         "trusted-types 'none'",
     ].joined(separator: "; ")
 
-    private let page: HTTPResponse
+    /// The page itself.
+    let page: HTTPResponse
     private let version: String
     private let files: [String: HTTPResponse]
 
@@ -48,23 +49,10 @@ package struct DashboardFiles: Sendable {
         self.files = answers
     }
 
-    /// The answer to a request for the page or one of its files; nil if it is for something else.
-    package func respond(to request: HTTPRequest) -> HTTPResponse? {
-        guard request.method == "GET" || request.method == "HEAD" else { return nil }
-        let path = request.path
-        if path.isEmpty { return Self.answer(self.page, request) }
-        guard path[0] == "dashboard", path.count == 3, path[1] == self.version, let file = self.files[path[2]] else {
-            return nil
-        }
-        return Self.answer(file, request)
-    }
-
-    private static func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
-        guard let tag = response.headers["etag"], let known = request.headers["if-none-match"],
-            EntityTag(tag).isKnown(known)
-        else { return response }
-        return HTTPResponse(status: 304, headers: response.headers)
-    }
+    /// One of the files that it loads; nil if there is none.
+    ///
+    /// - Parameter path: `["dashboard", version, name]`.
+    func file(at path: [String]) -> HTTPResponse? { path[1] == self.version ? self.files[path[2]] : nil }
 
     private static func headers(_ contentType: String, caching: String, tag: EntityTag) -> HTTPFields {
         [

@@ -18,7 +18,11 @@ struct OperatorEndpoint: Sendable {
     typealias Question = @Sendable (OperatorRoutes) -> (OperatorCall) async throws(Problem) -> HTTPResponse
     typealias Preparation = @Sendable (OperatorRoutes) -> (OperatorCall) throws(Problem) -> OperatorRoutes.Change
 
+    typealias Page = @Sendable (DashboardFiles, HTTPRequest) -> HTTPResponse?
+
     enum Handler: Sendable {
+        /// A part of the dashboard, which tells nothing by itself: for every caller.
+        case page(Page)
         /// Nothing is changed.
         case question(Question)
         /// A change is understood first, and carried out once the log has the operator who asked for it.
@@ -42,7 +46,13 @@ struct OperatorEndpoint: Sendable {
 
     /// The scope in a word, and whether teams are let in.
     var right: String {
-        if case .none = self.teams { self.scope.rawValue } else { "\(self.scope.rawValue) or a team's key" }
+        if case .page = self.handler { return "every caller" }
+        if case .none = self.teams { return self.scope.rawValue }
+        return "\(self.scope.rawValue) or a team's key"
+    }
+
+    static func shows(_ page: @escaping Page) -> OperatorEndpoint {
+        OperatorEndpoint(scope: .read, teams: .none, handler: .page(page))
     }
 
     static func asks(

@@ -1,12 +1,15 @@
+import HTTPTransport
 package import Serving
 import Settings
 
 extension OperatorRoutes {
-    /// Every route of the ops listener, behind the probes and the dashboard's files.
+    /// Every route of the ops listener, behind the probes.
     ///
     /// A new one stands here, in docs/openapi.yaml and in docs/operators.md; tests say where they differ. It is closed to teams' keys until
     /// it names their access.
     static let table = RouteTable<OperatorEndpoint> {
+        Route(.get, "/", .shows { files, _ in files.page })
+        Route(.get, "/dashboard/{version}/{file}", .shows { $0.file(at: $1.path) })
         Route(.get, "/metrics", .asks(.read, Self.metrics))
         Route(.get, "/v1/openapi.yaml", .asks(.read, teams: .whole, Self.document))
         Route(.get, "/v1/session", .asks(.read, teams: .whole, Self.session))

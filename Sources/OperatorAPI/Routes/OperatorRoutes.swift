@@ -67,9 +67,10 @@ package struct OperatorRoutes: Sendable {
         var visit = Visit(request)
         let response = await Manners.answer(request, counting: self.ownProblems) { () async throws(Problem) in
             try self.doors.gate.check(request)
-            if let file = self.doors.dashboard?.respond(to: request) { return file }
+            if let page = self.page(request) { return page }
             let (route, call) = try self.admit(request, &visit)
             switch route.endpoint.handler {
+            case .page: throw Problem.noRoute
             case .question(let answer):
                 let routes = self.asking(within: call.asker.reach)
                 try await routes.checkNames(call)
@@ -87,6 +88,14 @@ package struct OperatorRoutes: Sendable {
         guard var response = HealthRoutes.respond(to: request, self.readiness) else { return nil }
         response.headers.append("x-request-id", OperatorRequestID(request).text)
         return response
+    }
+
+    /// The answer to a request for a part of the dashboard; nil for any other, and where there is no such part.
+    private func page(_ request: HTTPRequest) -> HTTPResponse? {
+        guard let files = self.doors.dashboard,
+            case .page(let page)? = try? Self.table.route(of: request).endpoint.handler
+        else { return nil }
+        return page(files, request)
     }
 
     /// Judges a request by its head: whether its caller may ask, and how long the body may be.

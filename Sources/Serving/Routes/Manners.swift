@@ -18,17 +18,16 @@ package enum Manners {
         let own = response.headers["etag"].map { EntityTag($0) }
         let isCompressible = own == nil && body.count >= Self.compressedBytesMin && Self.isCompressible(response)
         if isCompressible { response.headers.append("vary", "accept-encoding") }
+        let isKept = response.status == 200 && (request.method == "GET" || request.method == "HEAD")
         if response.headers["cache-control"] == nil {
-            let isKept = response.status == 200 && (request.method == "GET" || request.method == "HEAD")
             response.headers.append("cache-control", isKept ? "private, no-cache" : "no-store")
-            if isKept {
-                // A client may show a kept answer again once it has heard that it is still good.
-                let tag = own ?? EntityTag(body, isWeak: true)
-                if own == nil { response.headers.append("etag", tag.description) }
-                if let known = request.headers["if-none-match"], tag.isKnown(known) {
-                    return HTTPResponse(status: 304, headers: response.headers)
-                }
-            }
+            // A client may show a kept answer again once it has heard that it is still good.
+            if isKept, own == nil { response.headers.append("etag", EntityTag(body, isWeak: true).description) }
+        }
+        if isKept, let tag = response.headers["etag"], let known = request.headers["if-none-match"],
+            EntityTag(tag).isKnown(known)
+        {
+            return HTTPResponse(status: 304, headers: response.headers)
         }
         guard isCompressible, let accepted = request.headers["accept-encoding"], Gzip.isAccepted(accepted),
             let compressed = Gzip.compressed(body.span)

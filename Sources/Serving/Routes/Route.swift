@@ -75,7 +75,8 @@ package struct RoutePath: Hashable, Sendable, ExpressibleByStringInterpolation, 
 
     package init(stringLiteral text: String) {
         self.description = text
-        self.segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
+        let segments = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        self.segments = text == "/" ? [] : segments.map { String($0) }
     }
 
     /// The number of its segments.
@@ -109,6 +110,11 @@ package struct RouteSummary: Hashable, Sendable, CustomStringConvertible {
     /// The right that it needs, in a word.
     package let right: String
     package let readsBody: Bool
+
+    package init(method: String, path: String, query: [String], right: String, readsBody: Bool) {
+        (self.method, self.path, self.query, self.right) = (method, path, query, right)
+        self.readsBody = readsBody
+    }
 
     package var description: String { "\(self.method) \(self.path)" }
 }

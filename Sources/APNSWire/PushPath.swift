@@ -1,0 +1,78 @@
+/// A path of pushes or channels, with its methods. ``all`` is the one list of them.
+package struct PushPath: Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        case device, targeted, bulk, broadcast, channels, channel, allChannels
+    }
+
+    package let kind: Kind
+    /// The methods that it takes, as `allow` has them.
+    package let allowed: StaticString
+    /// The query parameter that it knows, nil if it knows none.
+    package let query: StaticString?
+    private let prefix: StaticString
+    /// The name of the path segment behind the prefix.
+    private let parameter: StaticString
+    private let suffix: StaticString
+    /// The name of the rest behind the suffix, which may have slashes; nil if there is no rest.
+    private let rest: StaticString?
+
+    private init(
+        _ kind: Kind,
+        _ allowed: StaticString,
+        _ prefix: StaticString,
+        _ parameter: StaticString,
+        _ suffix: StaticString = "",
+        rest: StaticString? = nil,
+        query: StaticString? = nil
+    ) {
+        (self.kind, self.allowed, self.query) = (kind, allowed, query)
+        (self.prefix, self.parameter, self.suffix, self.rest) = (prefix, parameter, suffix, rest)
+    }
+
+    /// Every one, those of the most requests first.
+    ///
+    /// A new one stands here, in docs/openapi.yaml and in docs/wire.md; tests say where they differ. Channels have the paths of APNs'
+    /// broadcast and channel-management services; the one with a channel's id is APNSwift's own.
+    package static let all = [
+        PushPath(.device, "POST", "/3/device/", "token"),
+        PushPath(.targeted, "POST", "/v1/apps/", "app", "/pushes", query: "dry-run"),
+        PushPath(.bulk, "POST", "/v1/apps/", "app", "/pushes/bulk"),
+        PushPath(.broadcast, "POST", "/4/broadcasts/apps/", "app"),
+        PushPath(.channels, "GET, POST, DELETE", "/1/apps/", "app", "/channels"),
+        PushPath(.channel, "GET, DELETE", "/1/apps/", "app", "/channels/", rest: "channel"),
+        PushPath(.allChannels, "GET", "/1/apps/", "app", "/all-channels"),
+    ]
+
+    /// As docs/openapi.yaml has it: `/3/device/{token}`.
+    package var description: String {
+        "\(self.prefix){\(self.parameter)}\(self.suffix)" + (self.rest.map { "{\($0)}" } ?? "")
+    }
+
+    package var methods: [String] { "\(self.allowed)".split(separator: ", ").map { String($0) } }
+
+    package func takes(_ method: PushRequestHead.Method) -> Bool { self.methods.contains("\(method)".uppercased()) }
+
+    /// The path that a text is, nil if it is none of these. O(length).
+    package static func find(_ path: ByteRange, in bytes: Span<UInt8>) -> PushPath? {
+        let text = bytes.extracting(path.bounds)
+        return Self.all.first { $0.places(in: text) != nil }
+    }
+
+    /// Whether a text is below the paths of channels, even one that is none of them.
+    static func isBelowChannels(_ text: Span<UInt8>) -> Bool {
+        Self.all.contains { ![.device, .targeted, .bulk].contains($0.kind) && text.holds($0.prefix, at: 0) }
+    }
+
+    /// Where the parameter of a text is, and the rest behind the suffix; nil if the text is another path.
+    @inline(__always)
+    func places(in text: Span<UInt8>) -> (parameter: Range<Int>, rest: Range<Int>)? {
+        let start = self.prefix.utf8CodeUnitCount
+        guard text.holds(self.prefix, at: 0) else { return nil }
+        let end = text.firstIndex(of: UInt8(ascii: "/"), from: start) ?? text.count
+        guard end > start, text.holds(self.suffix, at: end) else { return nil }
+        let rest = (end + self.suffix.utf8CodeUnitCount)..<text.count
+        let isWhole = self.rest == nil ? rest.isEmpty : !rest.isEmpty
+        guard isWhole || (self.query != nil && text[rest.lowerBound] == UInt8(ascii: "?")) else { return nil }
+        return (start..<end, rest)
+    }
+}
