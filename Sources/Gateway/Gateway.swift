@@ -311,7 +311,10 @@ package final class Gateway: Service {
         if amended != self.configuration { credentials.reload(amended) }
         let operators = self.operatorRoutes(parts)
         let servers = try await self.listen(health, parts, operators)
-        self.settings.follow({ $0 }) { servers.useBounds(of: $0) }
+        let useBounds = { @Sendable [settings] in servers.useBounds(of: settings.inForce) }
+        self.settings.follow(\.http2) { _ in useBounds() }
+        self.settings.follow(\.limits) { _ in useBounds() }
+        self.settings.follow(\.timeouts) { _ in useBounds() }
         // Last: it tries mended targets again, and by then all other parts know the new settings.
         self.settings.followReadings { credentials.reload($0) }
         let background = self.startBackground(parts, credentials) { () async throws(Problem) in

@@ -5,7 +5,11 @@ import Synchronization
 /// A part follows its own settings from its making on, and is told of each change. ``StartSetting/all`` lists the
 /// settings that are taken once, at the start; all others have a follower.
 package final class LiveSettings: Sendable {
-    private typealias Follower = @Sendable (_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> Void
+    private struct Follower: Sendable {
+        /// Whether its own settings differ; nil if it is told of every reading.
+        let hasChange: (@Sendable (_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> Bool)?
+        let use: @Sendable (GatewayConfiguration) -> Void
+    }
 
     private struct State {
         var inForce: GatewayConfiguration
@@ -31,19 +35,20 @@ package final class LiveSettings: Sendable {
         _ part: @escaping @Sendable (GatewayConfiguration) -> Part,
         _ use: @escaping @Sendable (Part) -> Void
     ) {
-        self.add { old, new in
-            let now = part(new)
-            if part(old) != now { use(now) }
-        }
+        self.add(Follower(hasChange: { part($0) != part($1) }, use: { use(part($0)) }))
     }
 
     /// Tells a part of the configuration each time that it was read, changed or not: it looks at files that stand in it.
     package func followReadings(_ use: @escaping @Sendable (GatewayConfiguration) -> Void) {
-        self.add { _, new in use(new) }
+        self.add(Follower(hasChange: nil, use: use))
     }
 
-    private func add(_ follower: @escaping Follower) {
-        self.state.withLock { $0.followers.append(follower) }
+    private func add(_ follower: Follower) { self.state.withLock { $0.followers.append(follower) } }
+
+    /// Whether a part follows any of the settings in which two configurations differ. Those that look at every reading do not count.
+    package func isFollowed(_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> Bool {
+        let followers = self.state.withLock { $0.followers }
+        return followers.contains { $0.hasChange?(old, new) ?? false }
     }
 
     /// Puts another configuration in force and tells the parts, in the order in which they began to follow.
@@ -54,6 +59,6 @@ package final class LiveSettings: Sendable {
             defer { state.inForce = configuration }
             return (state.inForce, state.followers)
         }
-        for follower in followers { follower(old, configuration) }
+        for follower in followers where follower.hasChange?(old, configuration) ?? true { follower.use(configuration) }
     }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Gateway
+@testable import Gateway
 import HTTPTransport
 import Journaling
 import NIOCore
@@ -15,6 +15,7 @@ final class RunningGateway: Sendable {
     let loops: GatewayLoops
     let ports: Gateway.BoundPorts
     let authority: CertificateAuthority
+    let settings: LiveSettings
     private let task: Task<Void, any Error>
     private let folder: URL
 
@@ -61,6 +62,7 @@ final class RunningGateway: Sendable {
             process: process,
             onReady: { isReady.yield($0) }
         )
+        self.settings = gateway.settings
         self.loops = loops
         self.task = Task {
             defer { isReady.finish() }

@@ -1,10 +1,11 @@
+import Journaling
 import Testing
 import WidgetModel
 @testable import OperatorAPI
 @testable import Settings
 
-/// The table of the settings that need a restart, compared with a reload of the configuration, and with the words at
-/// each key.
+/// The table of the settings that need a restart, compared with the settings that a running gateway follows, and with the words at each
+/// key.
 @Suite struct StartSettingTests {
     /// Texts of which every key takes one at least that is not its default.
     private static let texts = [
@@ -24,29 +25,44 @@ import WidgetModel
             tls: {certificate: a, key: a}
         """
 
-    /// A configuration in which that key has another value; nil where none of the texts fits.
-    private static func changed(_ key: String) throws -> GatewayConfiguration? {
+    /// A configuration, and one in which that key has another value; nil where none of the texts fits.
+    private static func changed(_ key: String) throws -> (old: GatewayConfiguration, new: GatewayConfiguration)? {
         // Brokers are all there or not at all.
         let least = key.hasPrefix("journal.") ? Self.brokers : ""
-        let unchanged = try ConfigurationFile.parse(least).configuration.flatKeys
+        let unchanged = try ConfigurationFile.parse(least).configuration
         for text in Self.texts {
             let parsed = try? ConfigurationFile.parse(least, options: [(path: key, text: text)])
             guard let configuration = parsed?.configuration else { continue }
-            if configuration.flatKeys[key] != unchanged[key] { return configuration }
+            if configuration.flatKeys[key] != unchanged.flatKeys[key] { return (unchanged, configuration) }
         }
         return nil
     }
 
-    @Test func `a key needs a restart if it is in the table, and is in force at once if it is not`() throws {
-        let running = GatewayConfiguration()
+    /// The settings that are taken with every reading: by the logs, and by the tables of apps, keys, certificates and operators, which also
+    /// look at files again.
+    private static let takenWithEach = [
+        "clientCertificates", "dryRun", "freshness", "listeners.host.tls", "listeners.manage.tls", "listeners.ops.tls",
+        "listeners.push.tls", "log.level", "log.levels", "log.maxRepeats", "log.repeatWindow", "ops.open",
+        "ops.tokensFile", "rateLimits", "tls",
+    ]
+    /// Those of a part that a gateway without a data directory does not have.
+    private static let ofTheDisk = ["decisions"]
+
+    @Test func `a running gateway follows what is not in the table, and nothing that is`() async throws {
+        let gateway = try await RunningGateway(snapshots: MemorySnapshots())
         var tried = Set<String>()
         for key in SettingsKeyList.all.settable {
-            guard let fresh = try Self.changed(key) else { continue }
+            guard let (old, fresh) = try Self.changed(key) else { continue }
             tried.insert(key)
-            let merged = fresh.withStartSettings(of: running)
-            let isInForce = merged.flatKeys[key] == fresh.flatKeys[key]
-            #expect(isInForce != StartSetting.all.contains { $0.holds(key) }, "\(key)")
+            let needsRestart = StartSetting.all.contains { $0.holds(key) }
+            let isFollowed = gateway.settings.isFollowed(old, fresh)
+            let isTaken = (Self.takenWithEach + Self.ofTheDisk).contains { key == $0 || key.hasPrefix("\($0).") }
+            #expect([needsRestart, isFollowed, isTaken].count { $0 } == 1, "\(key)")
+            // The table names the same value as its key.
+            let merged = fresh.withStartSettings(of: old)
+            #expect((merged.flatKeys[key] == fresh.flatKeys[key]) != needsRestart, "\(key)")
         }
+        try await gateway.stop()
         // Every setting of the table is one of those that were tried, and so are most others.
         for setting in StartSetting.all { #expect(tried.contains(where: setting.holds), "\(setting.key)") }
         let untried = SettingsKeyList.all.settable.filter { !tried.contains($0) }
