@@ -66,7 +66,7 @@ profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--sec
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
 
-properties: setup ## A hundred thousand random schedules of the engine, with a table of the cases they met, as many seeds of the models, a hundred thousand failing worlds, and ten thousand clusters; SEEDS=10 for fewer
+properties: setup ## A hundred thousand random schedules of the engine, with a table of the cases they met, as many seeds of the models, a hundred thousand failing worlds, and fifty thousand clusters; SEEDS=10 for fewer
 	FRESHET_SEEDS="$(or $(SEEDS),589)" FRESHET_COVERAGE_MIN="$(if $(SEEDS),1,1000)" \
 		swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests|ObligationTests)' --skip 'damaged records'
