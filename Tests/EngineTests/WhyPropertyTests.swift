@@ -59,6 +59,17 @@ import WidgetModel
         #expect(skipped > 500, "seed \(seed)")
     }
 
+    @Test(arguments: Seeds.from(7501, count: 3))
+    func `a question about the whole partition leaves nothing out`(seed: UInt64) throws {
+        let schedule = Self.schedule(seed, limitsMatches: true)
+        let entries = Self.entries(of: schedule)
+        for address in Self.addresses(of: schedule).prefix(3) {
+            let trace = try Self.trace(address, entries, since: Instant(milliseconds: .min), isWhole: true)
+            #expect(trace.work.applied >= trace.work.records, "seed \(seed), \(address)")
+            #expect(trace.last == schedule.scene.engine.instance(address), "seed \(seed), \(address)")
+        }
+    }
+
     @Test(arguments: Seeds.from(7301, count: 6))
     func `from the middle on it tells the same as from the beginning`(seed: UInt64) throws {
         let schedule = Self.schedule(seed)
@@ -133,12 +144,12 @@ import WidgetModel
             .replacing(/earlierDecision: [^,]+,/, with: "")
     }
 
-    private static func schedule(_ seed: UInt64) -> RandomSchedule {
+    /// - Parameter limitsMatches: Whether a push may match too many, which hangs on every host: in most of these tests one alone is replayed.
+    private static func schedule(_ seed: UInt64, limitsMatches: Bool = false) -> RandomSchedule {
         var schedule = RandomSchedule(
             seed: seed,
             deliveries: seed.isMultiple(of: 3) ? [.apns, .apns, .stream] : [.stream],
-            // Whether a push matches too many hangs on every host, and one alone is replayed here.
-            limitsMatches: false
+            limitsMatches: limitsMatches
         )
         schedule.scene.checks = false
         schedule.run(steps: 500)
@@ -171,9 +182,10 @@ import WidgetModel
         _ address: InstanceAddress,
         _ entries: some Sequence<LogEntry>,
         since: Instant,
-        from engine: consuming Engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        from engine: consuming Engine = EmptyStart().engine(of: PartitionID(0), among: 1),
+        isWhole: Bool = false
     ) throws -> InstanceTrace {
-        var replay = InstanceReplay(address, from: engine, since: since)
+        var replay = InstanceReplay(address, from: engine, since: since, isWhole: isWhole)
         for entry in entries { try replay.take(entry) }
         return try replay.finish()
     }
