@@ -55,6 +55,7 @@ swift build --build-tests --scratch-path "$folder" "${options[@]}"
 tests=$folder/debug/freshetPackageTests.xctest
 # Slow tests are ten times as slow here: one seed of each finds the same kinds of fault.
 export FRESHET_SEEDS=${FRESHET_SEEDS:-1} LLVM_PROFILE_FILE=$folder/%p.profraw
+rm -f "$folder"/*.profraw
 status=0
 # The end-to-end tests run the program of .build, which is another one.
 env ${preload:+LD_PRELOAD="$preload"} "$tests" --skip-build --disable-xctest --testing-library swift-testing \
@@ -62,6 +63,8 @@ env ${preload:+LD_PRELOAD="$preload"} "$tests" --skip-build --disable-xctest --t
 
 if [ "$what" = thread ]; then Tests/ThreadSanitiser/serve.sh "$folder/debug/freshet" "$folder" || status=1; fi
 if [ "$what" = coverage ]; then
+    # The compiler's own: those of another LLVM do not read its profiles.
+    PATH=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin:$PATH
     llvm-profdata merge -sparse "$folder"/*.profraw -o "$folder/coverage.profdata"
     llvm-cov export -summary-only "$tests" -instr-profile "$folder/coverage.profdata" | python3 Tests/coverage.py
 elif grep -qE "$found" "$log"; then
