@@ -124,7 +124,7 @@ import WidgetModel
             return ProviderScene.response(202, "")
         }
         await second.providers.refill()
-        try await Self.eventually("it is asked") { second.asked == 1 }
+        try await Self.eventually("it is asked") { question.withLock { $0 } != nil }
         let asked = try #require(question.withLock { $0 })
         let body = try json(NodeProvider.answers(to: asked, from: scene.time.wall, "1", "2"))
         let result = try await first.providers.callBack(body, of: ProviderScene.key)
