@@ -199,7 +199,8 @@ actor PlacedOwners {
         // It has a state by this program's rules.
         let isStandby = (try? await owner.standbyProgress()) != nil
         do {
-            if !isStandby { try await self.prepare(partition) }
+            // For a standby, too: it may have missed that other rules decided for a while, and left their snapshot.
+            try await self.prepare(partition)
             let progress = ReplayProgress(partition, of: self.owners.count, self.readiness, self.logger)
             let replayed = try await owner.start { progress.note($0, through: $1) }
             self.readiness.progress = nil

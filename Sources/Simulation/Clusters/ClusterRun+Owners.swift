@@ -61,7 +61,8 @@ extension ClusterRun {
         }
         do {
             let standby = self.takeStandby(of: partition, node)
-            let known = try standby.map { self.startOutput(of: $0, newest) } ?? self.takeOver(partition, newest, node)
+            let own = try self.takeOver(partition, newest, node)
+            let known = standby.map { self.startOutput(of: $0, newest) } ?? own
             let owner = try standby ?? self.makeOwner(of: partition, newest: newest, by: node.rules)
             self.starts += 1
             owner.start = self.starts
