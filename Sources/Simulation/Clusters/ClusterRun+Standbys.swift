@@ -131,9 +131,10 @@ extension ClusterRun {
         return OutputEntry(position: newest.position, record: record)
     }
 
-    /// A standby that is left alone comes to its owner's committed state.
+    /// A standby that is left alone comes to its owner's committed state, unless the partition has passed a gate meanwhile.
     mutating func checkStandbys(of node: SimulatedNode) {
         for partition in Self.partitions where node.seats[Int(partition.rawValue)].isFollowing {
+            guard node.rules == self.rules(of: partition) else { continue }
             let standby = node.seats[Int(partition.rawValue)].standby
             let committed = self.log.newestOutput(partition)?.record.through ?? .start
             if standby?.applied != committed {
