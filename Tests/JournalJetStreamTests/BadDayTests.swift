@@ -118,6 +118,43 @@ struct BadDayTests {
         #expect(harness.journal.append("a") == .success(receipt(0, UInt64(stored) + 1, 0)))
     }
 
+    /// Appends records of these sizes, each until the partition's stream is full.
+    private static func fill(_ harness: Harness) throws -> UInt64 {
+        var stored: UInt64 = 0
+        for bytes in [100_000, 1_000, 130] {
+            while case let result = harness.journal.append(
+                Submission(partition: Self.partition, records: record(bytes: bytes))
+            ), result.code != .full {
+                try #require(result.code == nil)
+                stored += 1
+            }
+        }
+        return stored
+    }
+
+    @Test func `what is for all reaches others at once and a full partition when it has room, in order`() throws {
+        let harness = try Harness(try Brokers(), partitions: 2, streamBytesMax: 1_000_000)
+        let stored = try Self.fill(harness)
+        let (told, placed) = (Inbox<Result<Void, JournalError>>(), Inbox<AppendReceipt>())
+        // Longer than what was stored last.
+        let texts = ["a", "b", "c"].map { String(repeating: $0, count: 500) }
+        for text in texts {
+            harness.journal.appendToAll(
+                SubmissionToAll(records(text)),
+                whenDurable: { told.add($0) },
+                whenPlaced: { placed.add($0) }
+            )
+        }
+        #expect(told.wait(for: 3).allSatisfy { $0.code == nil })
+        #expect(placed.wait(for: 3).allSatisfy { $0.partition == PartitionID(1) })
+        #expect(harness.journal.commit(output(through: stored), expected: nil).code == nil)
+        #expect(try harness.own.trimAll(through: [LogPosition(stored), .start]) > 0)
+        let later = placed.wait(for: 3).suffix(3)
+        #expect(later.allSatisfy { $0.partition == Self.partition })
+        let read = try harness.journal.history.read(Self.partition, from: LogPosition(stored + 1), entriesMax: 10)
+        #expect(read.flatMap(\.bytes) == records(texts.joined(separator: " ")).bytes)
+    }
+
     @Test func `what is purged under a slow reader is an error, never a gap`() throws {
         let harness = try Harness(try Brokers())
         for number in 0..<300 { #expect(harness.journal.append("n\(number)").code == nil) }
