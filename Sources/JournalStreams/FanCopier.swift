@@ -48,10 +48,16 @@ package struct FanCopier: Sendable {
     /// How long a partition that took no copy is left behind.
     package static let retryAfter = Interval.seconds(1)
 
-    /// By partition; nil where it is to be found out.
-    private var progress: [Progress?]
-    private var leftBehind: Set<PartitionID> = []
-    /// When those that are left behind are tried again.
+    /// What is known of a partition.
+    private enum Place: Sendable {
+        case unknown
+        case known(Progress)
+        case leftBehind
+    }
+
+    /// By partition.
+    private var places: [Place]
+    /// When those that are left behind are tried again; nil if there are none.
     private var retryAt: Instant?
     private var isFollowing = false
     private var mustPause = false
@@ -61,9 +67,9 @@ package struct FanCopier: Sendable {
     private var message: FanMessage?
 
     /// Whether a partition is to be tried again, also if no original comes.
-    package var hasLeftBehind: Bool { !self.leftBehind.isEmpty }
+    package var hasLeftBehind: Bool { self.retryAt != nil }
 
-    package init(partitions: Int) { self.progress = Array(repeating: nil, count: partitions) }
+    package init(partitions: Int) { self.places = Array(repeating: .unknown, count: partitions) }
 
     /// The next step. Precondition: the result of the one before was told.
     package mutating func step(at now: Instant) -> Step {
@@ -73,11 +79,12 @@ package struct FanCopier: Sendable {
             return .pause
         }
         var known: [(partition: PartitionID, progress: Progress)] = []
-        for (index, progress) in self.progress.enumerated() {
-            let partition = PartitionID(UInt16(index))
-            guard !self.leftBehind.contains(partition) else { continue }
-            guard let progress else { return .findProgress(partition) }
-            known.append((partition, progress))
+        for (index, place) in self.places.enumerated() {
+            switch place {
+            case .unknown: return .findProgress(PartitionID(UInt16(index)))
+            case .known(let progress): known.append((PartitionID(UInt16(index)), progress))
+            case .leftBehind: continue
+            }
         }
         guard let least = known.map(\.progress.fan).min() else { return .pause }
         guard self.isFollowing else {
@@ -98,12 +105,12 @@ package struct FanCopier: Sendable {
     }
 
     package mutating func found(_ progress: Progress, of partition: PartitionID) {
-        self.progress[Int(partition.rawValue)] = progress
+        self.places[Int(partition.rawValue)] = .known(progress)
     }
 
     /// A partition could not be asked, or took no copy: the others go on, from where they are.
     package mutating func missed(_ partition: PartitionID, at now: Instant) {
-        self.leftBehind.insert(partition)
+        self.places[Int(partition.rawValue)] = .leftBehind
         self.retryAt = self.retryAt ?? now + Self.retryAfter
         self.stopFollowing()
     }
@@ -130,8 +137,8 @@ package struct FanCopier: Sendable {
         let index = Int(partition.rawValue)
         switch outcome {
         case .stored(let sequence):
-            self.progress[index] = Progress(fan: self.next, expected: .lastOfSubject(sequence))
-        case .otherEnd: self.progress[index] = nil
+            self.places[index] = .known(Progress(fan: self.next, expected: .lastOfSubject(sequence)))
+        case .otherEnd: self.places[index] = .unknown
         // The submission is accepted, and must get there in any case.
         case .refused, .notTaken, .unknown: self.missed(partition, at: now)
         }
@@ -145,13 +152,16 @@ package struct FanCopier: Sendable {
 
     /// Forgets how far all are.
     package mutating func startOver() {
-        self.progress = Array(repeating: nil, count: self.progress.count)
-        self.retryLeftBehind()
+        self.places = Array(repeating: .unknown, count: self.places.count)
+        self.retryAt = nil
+        self.stopFollowing()
     }
 
     private mutating func retryLeftBehind() {
-        for partition in self.leftBehind { self.progress[Int(partition.rawValue)] = nil }
-        (self.leftBehind, self.retryAt) = ([], nil)
+        for (index, place) in self.places.enumerated() {
+            if case .leftBehind = place { self.places[index] = .unknown }
+        }
+        self.retryAt = nil
         self.stopFollowing()
     }
 
