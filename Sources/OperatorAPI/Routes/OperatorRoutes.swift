@@ -67,8 +67,9 @@ package struct OperatorRoutes: Sendable {
         var visit = Visit(request)
         let response = await Manners.answer(request, counting: self.ownProblems) { () async throws(Problem) in
             try self.doors.gate.check(request)
-            if let page = self.page(request) { return page }
-            let (route, call) = try self.admit(request, &visit)
+            let found = Self.find(request)
+            if let page = self.page(found, request) { return page }
+            let (route, call) = try self.admit(request, to: found, &visit)
             switch route.endpoint.handler {
             case .page: throw Problem.noRoute
             case .question(let answer):
@@ -91,11 +92,16 @@ package struct OperatorRoutes: Sendable {
     }
 
     /// The answer to a request for a part of the dashboard; nil for any other, and where there is no such part.
-    private func page(_ request: HTTPRequest) -> HTTPResponse? {
-        guard let files = self.doors.dashboard,
-            case .page(let page)? = try? Self.table.route(of: request).endpoint.handler
+    private func page(_ found: Result<Route<OperatorEndpoint>, Problem>, _ request: HTTPRequest) -> HTTPResponse? {
+        guard let files = self.doors.dashboard, case .success(let route) = found,
+            case .page(let page) = route.endpoint.handler
         else { return nil }
         return page(files, request)
+    }
+
+    /// The route of a request. That there is none is told only to those who may ask.
+    private static func find(_ request: HTTPRequest) -> Result<Route<OperatorEndpoint>, Problem> {
+        Result { () throws(Problem) in try Self.table.route(of: request) }
     }
 
     /// Judges a request by its head: whether its caller may ask, and how long the body may be.
@@ -104,7 +110,7 @@ package struct OperatorRoutes: Sendable {
         var visit = Visit(head)
         do throws(Problem) {
             try self.doors.gate.check(head)
-            return .accepted(bodyBytesMax: try self.admit(head, &visit).call.bodyBytesMax)
+            return .accepted(bodyBytesMax: try self.admit(head, to: Self.find(head), &visit).call.bodyBytesMax)
         } catch {
             self.ownProblems.add(error.code)
             let response = Manners.finished(HTTPResponse(problem: error), head)
@@ -115,11 +121,12 @@ package struct OperatorRoutes: Sendable {
     /// The route of a request, if its caller may use it.
     private func admit(
         _ request: HTTPRequest,
+        to found: Result<Route<OperatorEndpoint>, Problem>,
         _ visit: inout Visit
     ) throws(Problem) -> (route: Route<OperatorEndpoint>, call: OperatorCall) {
         let visitor = try self.doors.access.visitor(of: request)
         let caller = visitor.caller
-        let route = try Self.table.route(of: request)
+        let route = try found.get()
         let source = OperatorSource(caller: caller.name, address: request.remoteAddress, request: visit.id)
         // A team's key changes nothing, and writes nothing into the log.
         if route.endpoint.isTold, visitor.reach.isEverything { visit.source = source }

@@ -128,10 +128,12 @@ package struct StateNotices {
     /// How many instances of each kind have used up the budget of their window.
     package mutating func tell(budgets kinds: [BudgetSurvey.KindRow]) {
         for row in kinds {
-            let metadata: Logger.Metadata = [
-                "app": "\(row.app)", "kind": "\(row.kind)", "exhausted": "\(row.exhausted)",
-                "instances": "\(row.instances)",
-            ]
+            var metadata: Logger.Metadata {
+                [
+                    "app": "\(row.app)", "kind": "\(row.kind)", "exhausted": "\(row.exhausted)",
+                    "instances": "\(row.instances)",
+                ]
+            }
             if Double(row.exhausted) > Double(row.instances) * Self.spentShare {
                 guard self.spent[row.app, default: []].insert(row.kind).inserted else { continue }
                 self.logger.warning(
