@@ -113,11 +113,9 @@ package struct InstanceReplay: ~Copyable {
         self.tokens.insert(Array(bytes[token]))
     }
 
-    private static let tick = PackedRecords(Record.tick.bytes)
-
     /// Lets time pass to an entry, so that timers fire as they did there.
     private mutating func pass(to entry: LogEntry) throws(EngineError) {
-        var run = EntryRun(LogEntry(position: entry.position, logTime: entry.logTime, packed: Self.tick))
+        var run = EntryRun(LogEntry(position: entry.position, logTime: entry.logTime, packed: .tick))
         guard self.isTracing else { return try self.apply(&run) }
         let before = self.engine.instance(self.trace.address)
         let count = self.engine.decisionCount

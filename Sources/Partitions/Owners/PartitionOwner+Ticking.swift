@@ -1,12 +1,9 @@
-import Engine
 import Journaling
 import NIOCore
 import Ownership
 import WidgetModel
 
 extension PartitionOwner {
-    private static let tick = PackedRecords(Record.tick.bytes)
-
     private var uptime: Interval { .milliseconds(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)) }
 
     /// Arms one timer for the next tick.
@@ -30,7 +27,7 @@ extension PartitionOwner {
         guard self.state.value.machine.takeTick(at: self.services.clock.now(), uptime: self.uptime) else {
             return self.armTick()
         }
-        self.journal.append(Submission(partition: self.partition, records: Self.tick)) { result in
+        self.journal.append(Submission(partition: self.partition, records: .tick)) { result in
             // A tick that failed is due again; one that succeeded is announced like any entry.
             guard case .failure = result else { return }
             self.loop.execute { self.armTick() }

@@ -1,7 +1,7 @@
-import Engine
 package import Journaling
 package import Logging
 package import Metrics
+import Ownership
 import Synchronization
 package import WidgetModel
 
@@ -136,13 +136,12 @@ package final class WatchedJournal: Journal {
         }
         for part in due {
             let end: @Sendable () -> Void = { _ = self.state.withLock { $0.probed.remove(part) } }
-            let records = PackedRecords(Record.tick.bytes)
             switch part {
             case .partition(let partition):
-                self.append(Submission(partition: partition, records: records)) { _ in end() }
+                self.append(Submission(partition: partition, records: .tick)) { _ in end() }
             case .all where self.isApart:
-                self.appendToAll(SubmissionToAll(records), whenDurable: { _ in end() }, whenPlaced: { _ in })
-            case .all: self.append(Submission(partition: PartitionID(0), records: records)) { _ in end() }
+                self.appendToAll(SubmissionToAll(.tick), whenDurable: { _ in end() }, whenPlaced: { _ in })
+            case .all: self.append(Submission(partition: PartitionID(0), records: .tick)) { _ in end() }
             }
         }
     }

@@ -94,10 +94,9 @@ extension Snapshotter {
 
     /// Logs a tick for each partition, and waits until its owner has applied it.
     private func tick(_ owners: [PartitionOwner]) async throws {
-        let records = PackedRecords(Record.tick.bytes)
         var receipts: [AppendReceipt] = []
         for owner in owners {
-            let submission = Submission(partition: owner.partition, records: records)
+            let submission = Submission(partition: owner.partition, records: .tick)
             receipts.append(
                 try await withCheckedThrowingContinuation { continuation in
                     self.journal.append(submission) { continuation.resume(with: $0) }

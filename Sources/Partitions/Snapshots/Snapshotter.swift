@@ -149,8 +149,7 @@ package final class Snapshotter: Sendable {
             case .wait: break
             case .write: await self.makeSnapshot(of: owner)
             case .stir:
-                let tick = Submission(partition: owner.partition, records: PackedRecords(Record.tick.bytes))
-                self.journal.append(tick) { _ in }
+                self.journal.append(Submission(partition: owner.partition, records: .tick)) { _ in }
             }
         }
     }

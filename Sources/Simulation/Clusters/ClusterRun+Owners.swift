@@ -293,6 +293,6 @@ extension ClusterRun {
         guard owner.machine.takeTick(at: self.clock(of: node), uptime: .milliseconds(self.now)) else {
             return self.planTick(agent, owner)
         }
-        self.append(PackedRecords(Record.tick.bytes), to: partition, request: nil, node)
+        self.append(.tick, to: partition, request: nil, node)
     }
 }

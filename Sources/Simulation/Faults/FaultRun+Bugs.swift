@@ -35,11 +35,11 @@ extension FaultRun {
         case .readsClock:
             return LogEntry(position: entry.position, logTime: Instant(milliseconds: self.now), packed: entry.packed)
         case .stampsTicksEarly:
-            guard entry.packed == Self.tick else { return entry }
+            guard entry.packed == .tick else { return entry }
             return LogEntry(position: entry.position, logTime: entry.logTime - .hours(1), packed: entry.packed)
         case .skipsEntries:
             guard self.dice.chance(0.05) else { return entry }
-            return LogEntry(position: entry.position, logTime: entry.logTime, packed: Self.tick)
+            return LogEntry(position: entry.position, logTime: entry.logTime, packed: .tick)
         case .endsEntriesEarly:
             var packed = PackedRecords()
             let ranges = Array(entry.records)
@@ -49,8 +49,6 @@ extension FaultRun {
         default: return entry
         }
     }
-
-    private static let tick = PackedRecords(Record.tick.bytes)
 
     /// The newest output as an owner with a bug reads it.
     func mutated(_ newest: OutputEntry?, _ owner: SimulatedOwner) -> OutputEntry? {
