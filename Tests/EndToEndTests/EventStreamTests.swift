@@ -33,8 +33,9 @@ import Testing
         }
     }
 
-    @Test func `a targeted push reloads exactly the instances that match`() async throws {
-        let gateway = try await TestGateway.start(partitions: 4)
+    @Test(arguments: TestLog.present)
+    func `a targeted push reloads exactly the instances that match`(log: TestLog) async throws {
+        let gateway = try await TestGateway.start(on: log, partitions: 4)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks", "rams"], bearer: bearer)
         _ = try await gateway.register(2, teams: ["rams"], bearer: bearer)
@@ -111,8 +112,9 @@ import Testing
         await gateway.stop()
     }
 
-    @Test func `what is not acknowledged is offered again with the same id`() async throws {
-        let gateway = try await TestGateway.start()
+    @Test(arguments: TestLog.present)
+    func `what is not acknowledged is offered again with the same id`(log: TestLog) async throws {
+        let gateway = try await TestGateway.start(on: log, partitions: 4)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: [], bearer: bearer)
         let path = "/v1/hosts/\(TestGateway.token(1))/events"
@@ -161,8 +163,9 @@ import Testing
         await gateway.stop()
     }
 
-    @Test func `a sender follows its push to the end`() async throws {
-        let gateway = try await TestGateway.start(partitions: 2)
+    @Test(arguments: TestLog.present)
+    func `a sender follows its push to the end`(log: TestLog) async throws {
+        let gateway = try await TestGateway.start(on: log, partitions: 2)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         _ = try await gateway.register(2, teams: ["seahawks"], bearer: bearer)
@@ -188,8 +191,9 @@ import Testing
         await gateway.stop()
     }
 
-    @Test func `a foreground app reloads what waited, not charged`() async throws {
-        let gateway = try await TestGateway.start()
+    @Test(arguments: TestLog.present)
+    func `a foreground app reloads what waited, not charged`(log: TestLog) async throws {
+        let gateway = try await TestGateway.start(on: log, partitions: 4)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let first = try await Self.push(gateway, bearer, to: .kind("scores"))

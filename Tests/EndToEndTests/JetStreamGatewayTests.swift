@@ -11,14 +11,16 @@ import Testing
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct JetStreamGatewayTests {
     /// The lines of a configuration.
-    static func journal(_ brokers: Brokers, patience: String = "5m", more: String = "") throws -> String {
+    static func journal(_ brokers: Brokers, replicas: Int = 1, patience: String = "5m", more: String = "") throws
+        -> String
+    {
         let files = try brokers.passwordFiles()
         return """
             journal:
               jetstream:
                 servers: ["\(brokers.servers.joined(separator: #"", ""#))"]
                 cluster: test
-                replicas: 1
+                replicas: \(replicas)
                 maxStreamBytes: 256MiB
                 patience: \(patience)
                 credentials: {user: \(Brokers.user.name), file: \(files.user)}

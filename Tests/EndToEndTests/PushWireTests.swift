@@ -18,8 +18,10 @@ import Testing
         )
     }
 
-    @Test func `answers carry what Apple documents and nothing more`() async throws {
-        let gateway = try await TestGateway.start(appSettings: "    environment: development")
+    @Test(arguments: TestLog.present)
+    func `answers carry what Apple documents and nothing more`(log: TestLog) async throws {
+        let development = "    environment: development"
+        let gateway = try await TestGateway.start(on: log, partitions: 4, appSettings: development)
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
 

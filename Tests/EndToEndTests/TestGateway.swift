@@ -20,17 +20,20 @@ final class TestGateway: Sendable {
     static let kid = "TESTKEY001"
 
     let folder: String
-    let pushPort: Int
     /// nil unless it was asked for.
     let managePort: Int?
-    let hostPort: Int
-    let opsPort: Int
     /// The token that the gateway has made for operators; nil where they have others, or need none.
     let operatorToken: String?
+    private let ownPorts: (push: Int, host: Int, ops: Int)
     private let command: Command
+    /// The gateways that share its log, if there are any: each use of a port or an address is that of the next.
+    private let peers: TestPeers?
 
     var ca: String { "\(self.folder)/certs/ca.pem" }
     var key: String { "\(self.folder)/certs/provider-key.p8" }
+    var pushPort: Int { self.next.ownPorts.push }
+    var hostPort: Int { self.next.ownPorts.host }
+    var opsPort: Int { self.next.ownPorts.ops }
     var pushURL: String { "https://localhost:\(self.pushPort)" }
     var hostURL: String { "https://localhost:\(self.hostPort)" }
     var opsURL: String { "https://localhost:\(self.opsPort)" }
@@ -58,15 +61,31 @@ final class TestGateway: Sendable {
     /// The Python of the clients' environment, which `make setup` makes.
     static var python: String { "\(self.root)/.venv/bin/python" }
 
-    private init(folder: String, command: Command, ports: [String: Int], operatorToken: String?) throws {
+    private init(
+        folder: String,
+        command: Command,
+        ports: [String: Int],
+        operatorToken: String?,
+        peers: TestPeers?
+    ) throws {
         self.operatorToken = operatorToken
         self.folder = folder
         self.command = command
-        self.pushPort = try #require(ports["push"])
         self.managePort = ports["manage"]
+        let push = try #require(ports["push"])
         // Where listeners are merged, the push listener takes what hosts ask.
-        self.hostPort = try #require(ports["host"] ?? ports["push"])
-        self.opsPort = try #require(ports["ops"])
+        self.ownPorts = (push, ports["host"] ?? push, try #require(ports["ops"]))
+        self.peers = peers
+    }
+
+    /// The gateway that is asked next: this one, unless it has peers.
+    private var next: TestGateway { self.peers?.next(after: self) ?? self }
+
+    /// The operators' token for an address of the ops listener; nil for another address.
+    private func operatorToken(for url: String) -> (isForOperators: Bool, token: String?) {
+        let gateways = [self] + (self.peers?.gateways ?? [])
+        let asked = gateways.first { url.hasPrefix("https://localhost:\($0.ownPorts.ops)") }
+        return (asked != nil, asked?.operatorToken)
     }
 
     /// Starts a gateway.
@@ -82,6 +101,7 @@ final class TestGateway: Sendable {
     ///   - providerSettings: Further settings of that provider, as YAML's `key: value, …`.
     ///   - descriptors: How many files and connections it may have open, nil for as many as the tests.
     ///   - disk: A disk of its own for the log, which goes with it.
+    ///   - peers: The gateways that share its log, and are asked in turn with it.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
@@ -93,7 +113,8 @@ final class TestGateway: Sendable {
         timelineProvider: String? = nil,
         providerSettings: String = "",
         descriptors: Int? = nil,
-        disk: SmallDisk? = nil
+        disk: SmallDisk? = nil,
+        peers: TestPeers? = nil
     ) async throws -> TestGateway {
         let folder = try folder ?? disk?.folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
@@ -119,7 +140,13 @@ final class TestGateway: Sendable {
                 token = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
             }
             guard let ports = self.ports(in: line) else { continue }
-            return try TestGateway(folder: folder, command: command, ports: ports, operatorToken: token)
+            return try TestGateway(
+                folder: folder,
+                command: command,
+                ports: ports,
+                operatorToken: token,
+                peers: peers
+            )
         }
         throw Failure("the gateway did not start:\n\(log.joined(separator: "\n"))")
     }
@@ -214,11 +241,12 @@ final class TestGateway: Sendable {
         self.command.killHard()
     }
 
-    /// Ends the gateway as an operator does, waits for it and removes its folder.
+    /// Ends the gateway as an operator does, waits for it and removes its folder; then its peers.
     func stop() async {
         self.command.terminate()
         _ = await self.command.wait()
         try? FileManager.default.removeItem(atPath: self.folder)
+        for peer in self.peers?.gateways ?? [] { await peer.stop() }
     }
 
     /// SIGTERM; the exit status once the process has ended.
@@ -294,8 +322,8 @@ extension TestGateway {
         options: [String] = ["--http2"],
         isOperator: Bool = true
     ) async throws -> Answer {
-        let isForOperators = url.hasPrefix(self.opsURL)
-        let bearer = bearer ?? (isForOperators && isOperator ? self.operatorToken : nil)
+        let (isForOperators, token) = self.operatorToken(for: url)
+        let bearer = bearer ?? (isOperator ? token : nil)
         let isSaid = headers.contains { $0.lowercased().hasPrefix("content-type:") }
         let headers = headers + (isForOperators && body != nil && !isSaid ? ["content-type: application/json"] : [])
         var arguments = ["--silent", "--show-error", "--include", "--max-time", "300", "--cacert", self.ca]

@@ -1,0 +1,109 @@
+import BrokerSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// Where the log of a test's gateway is: what senders, hosts and operators are promised is the same at both.
+enum TestLog: String, CaseIterable, CustomTestStringConvertible {
+    case ownDisk = "a gateway with its own disk"
+    case sharedLog = "any of three gateways with three brokers"
+
+    var testDescription: String { self.rawValue }
+
+    /// Those that this machine can have.
+    static var present: [TestLog] {
+        #if JetStream
+        Brokers.isThere ? Self.allCases : [.ownDisk]
+        #else
+        [.ownDisk]
+        #endif
+    }
+}
+
+/// Two gateways that share the log of a third one, and the brokers that have it.
+final class TestPeers: Sendable {
+    let gateways: [TestGateway]
+    private let brokers: Brokers
+    private let uses = Atomic(0)
+
+    fileprivate init(_ gateways: [TestGateway], _ brokers: Brokers) {
+        self.gateways = gateways
+        self.brokers = brokers
+    }
+
+    /// One after the other: first the one that has these peers, then each of them.
+    func next(after first: TestGateway) -> TestGateway {
+        let number = self.uses.wrappingAdd(1, ordering: .relaxed).oldValue % (self.gateways.count + 1)
+        return number == 0 ? first : self.gateways[number - 1]
+    }
+}
+
+extension TestGateway {
+    #if JetStream
+    /// Starts a gateway; where its log is shared, each request goes to another of three.
+    static func start(
+        on log: TestLog,
+        in folder: String? = nil,
+        partitions: Int,
+        appSettings: String = ""
+    ) async throws -> TestGateway {
+        guard log == .sharedLog else {
+            return try await self.start(in: folder, partitions: partitions, appSettings: appSettings)
+        }
+        let folder = try folder ?? self.makeFolder()
+        if !FileManager.default.fileExists(atPath: "\(folder)/certs") {
+            try await self.makeCertificates(in: folder, ["--topic", self.topic])
+        }
+        let brokers = try Brokers(3)
+        var gateways: [TestGateway] = []
+        for name in ["gateway-a", "gateway-b", "gateway-c"] {
+            let isLast = name == "gateway-c"
+            let own = isLast ? folder : try self.makeFolder()
+            if !isLast { try FileManager.default.copyItem(atPath: "\(folder)/certs", toPath: "\(own)/certs") }
+            let peers = isLast ? TestPeers(gateways, brokers) : nil
+            gateways.append(
+                try await self.start(
+                    in: own,
+                    partitions: partitions,
+                    extra: try self.sharedLog(brokers, node: name),
+                    appSettings: appSettings,
+                    peers: peers
+                )
+            )
+        }
+        let gateway = gateways[2]
+        try await gateway.awaitSharing()
+        return gateway
+    }
+
+    /// The lines of a configuration, so patient that no busy machine uses it up.
+    private static func sharedLog(_ brokers: Brokers, node: String) throws -> String {
+        let node = "node: {name: \(node), address: \"\(node):443\"}\n    questionPatience: 5m"
+        return try JetStreamGatewayTests.journal(brokers, replicas: 3, more: node)
+    }
+
+    /// Waits until each of the three sees all as members, and each partition where it is to stay.
+    private func awaitSharing() async throws {
+        for _ in 0..<3 {
+            _ = try await self.eventually("all share the partitions") { () async throws -> Bool? in
+                let json = try await self.curl("GET", "\(self.opsURL)/v1/cluster").json
+                let nodes = json["nodes"] as? [[String: Any]] ?? []
+                let partitions = json["partitions"] as? [[String: Any]] ?? []
+                let owners = Set(partitions.compactMap { $0["owner"] as? String })
+                let areMembers = nodes.count == 3 && nodes.allSatisfy { $0["state"] as? String == "member" }
+                let areRunning = partitions.allSatisfy { $0["state"] as? String == "running" }
+                return areMembers && areRunning && owners.count > 1 ? true : nil
+            }
+        }
+    }
+    #else
+    static func start(
+        on log: TestLog,
+        in folder: String? = nil,
+        partitions: Int,
+        appSettings: String = ""
+    ) async throws -> TestGateway {
+        try await self.start(in: folder, partitions: partitions, appSettings: appSettings)
+    }
+    #endif
+}
