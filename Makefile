@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz attacks drills package notes site clean
+.PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-patterns attacks drills package notes site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -99,6 +99,9 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says, in its time
 	swift build --build-tests
 	FRESHET_TEST_DRILL_TIMES=1 swift test --skip-build --disable-xctest --filter IncidentTests
+
+fuzz-patterns: setup ## Match patterns under libFuzzer, for SECONDS (default 600)
+	@SECONDS_MAX="$(or $(SECONDS),600)" Tests/Fuzz/run.sh
 
 attacks: setup ## Known attacks one by one, in a table: the cost of each, and its effect on another team
 	swift build -c release --product freshet

@@ -27,7 +27,7 @@ KEPT = ("/copyright",)
 
 
 class Layer:
-    """A tar archive in memory, whatever is added to it in the order of names."""
+    """A tar archive in memory. Its members are sorted by name, in any order of adding."""
 
     def __init__(self) -> None:
         self.members: dict[str, tuple[tarfile.TarInfo, bytes]] = {}
