@@ -8,19 +8,17 @@ package enum ChannelValidation {
     package static let bodyBytesMax = 5120
 
     /// Checks everything up to the presence of credentials.
+    ///
+    /// - Parameter route: Of the request's path; nil where that is none of channels.
     package static func beforeCredentials(
+        _ route: ChannelRoute?,
         _ head: PushRequestHead,
         _ own: ChannelRequestHead,
-        in bytes: Span<UInt8>,
         hasCertificate: Bool = false
     ) throws(Rejection) -> ChannelRoute {
         guard !head.isRepeating, !own.isRepeating else { throw .duplicateHeaders }
-        guard let path = head.path, case .channels(let route?) = PushRoute(path: path, in: bytes) else {
-            throw .badPath
-        }
-        guard let method = head.method, PushPath.find(path, in: bytes)?.takes(method) ?? false else {
-            throw .methodNotAllowed
-        }
+        guard let route else { throw .badPath }
+        guard let method = head.method, route.path.takes(method) else { throw .methodNotAllowed }
         guard hasCertificate || head.authorization.map({ !$0.isEmpty }) ?? false else { throw .missingProviderToken }
         return route
     }
@@ -63,7 +61,7 @@ package enum ChannelValidation {
     /// Checks the rest of the head and the size of the body.
     ///
     /// - Parameters:
-    ///   - route: The result of ``beforeCredentials(_:_:in:hasCertificate:)``.
+    ///   - route: The result of ``beforeCredentials(_:_:_:hasCertificate:)``.
     ///   - app: The result of ``app(_:in:topics:)``.
     ///   - id: The result of ``requestID(_:_:in:)``.
     ///   - bodyBytes: The length of the whole body.
@@ -78,7 +76,7 @@ package enum ChannelValidation {
     ) throws(Rejection) -> ChannelRequest {
         let operation: ChannelRequest.Operation
         var isAlias = false
-        switch route.kind {
+        switch route.path.kind {
         case .broadcast:
             let channel = try Self.channel(own.channelID, bytes)
             try Self.checkPushType(head, bytes)

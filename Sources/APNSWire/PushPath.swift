@@ -1,5 +1,5 @@
 /// A path of pushes or channels, with its methods. ``all`` is the one list of them.
-package struct PushPath: Sendable, CustomStringConvertible {
+package struct PushPath: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case device, targeted, bulk, broadcast, channels, channel, allChannels
     }
@@ -52,11 +52,10 @@ package struct PushPath: Sendable, CustomStringConvertible {
 
     package func takes(_ method: PushRequestHead.Method) -> Bool { self.methods.contains("\(method)".uppercased()) }
 
-    /// The path that a text is, nil if it is none of these. O(length).
-    package static func find(_ path: ByteRange, in bytes: Span<UInt8>) -> PushPath? {
-        let text = bytes.extracting(path.bounds)
-        return Self.all.first { $0.places(in: text) != nil }
-    }
+    /// There is one path of each kind.
+    package static func == (left: PushPath, right: PushPath) -> Bool { left.kind == right.kind }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(self.kind) }
 
     /// Whether a text is below the paths of channels, even one that is none of them.
     static func isBelowChannels(_ text: Span<UInt8>) -> Bool {

@@ -37,9 +37,9 @@ package enum PushRoute: Hashable, Sendable {
             case .device: self = .device(token: bundle)
             case .targeted: self = Self.targeted(bundle, query: text.extracting(rest))
             case .bulk: self = .bulk(path: path.keeping(first: text.count - "/bulk".utf8.count))
-            case let kind:
+            case .broadcast, .channels, .channel, .allChannels:
                 let id = path.dropping(first: rest.lowerBound)
-                self = .channels(ChannelRoute(kind: kind, bundle: bundle, id: id))
+                self = .channels(ChannelRoute(path: PushPath.all[index], bundle: bundle, id: id))
             }
             return
         }
@@ -98,7 +98,7 @@ package enum PushRoute: Hashable, Sendable {
 ///
 /// Source: Apple, "Sending broadcast push notification requests to APNs" and "Sending channel management requests to APNs".
 package struct ChannelRoute: Hashable, Sendable {
-    package let kind: PushPath.Kind
+    package let path: PushPath
     package let bundle: ByteRange
     /// The channel's id in the path; empty where the header `apns-channel-id` has it. One in standard base64 has slashes.
     package let id: ByteRange

@@ -234,7 +234,7 @@ struct Streams {
 
     private func create(now: Instant) throws(JournalError) -> JournalFormat {
         let own = JournalFormat(
-            journalID: Self.randomID(),
+            journalID: JournalFormat.randomID(),
             partitions: self.configuration.partitions,
             createdAt: now
         )
@@ -265,21 +265,6 @@ struct Streams {
         case .notTaken(let text), .unknown(let text):
             throw JournalError(.unavailable, "creation of the log of cluster \(self.names.cluster): \(text)")
         }
-    }
-
-    /// A random UUID.
-    private static func randomID() -> String {
-        var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let hex = bytes.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-        let parts = [(0, 8), (8, 4), (12, 4), (16, 4), (20, 12)].map { start, count in
-            String(hex.dropFirst(start).prefix(count))
-        }
-        return parts.joined(separator: "-")
     }
 }
 #endif

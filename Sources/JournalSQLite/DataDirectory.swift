@@ -80,7 +80,7 @@ final class DataDirectory: Sendable {
             throw JournalError(.corrupt, "\(path) is missing, but there are log files beside it")
         }
         let format = JournalFormat(
-            journalID: FormatFile.randomUUID(),
+            journalID: JournalFormat.randomID(),
             partitions: partitions,
             createdAt: now
         )

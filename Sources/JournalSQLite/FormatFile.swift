@@ -50,11 +50,4 @@ enum FormatFile {
         }
         return format
     }
-
-    /// A random UUID (RFC 9562, version 4).
-    static func randomUUID() -> String {
-        let high = UInt64.random(in: 0 ... .max) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
-        let low = UInt64.random(in: 0 ... .max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        return PushID(high: high, low: low).description
-    }
 }

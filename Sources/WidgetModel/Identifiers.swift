@@ -182,6 +182,14 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
+    /// The UUID of version 4 (RFC 9562) that has these random bits, but for the six that say the version.
+    package init(random high: UInt64, _ low: UInt64) {
+        self.init(
+            high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
+            low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        )
+    }
+
     /// The id that 36 characters 8-4-4-4-12 spell, in either case, or nil.
     package init?(_ text: Span<UInt8>) {
         guard text.count == 36 else { return nil }

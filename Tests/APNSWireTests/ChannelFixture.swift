@@ -51,12 +51,9 @@ struct ChannelFixture {
             head.receive(name: name.span, value: place, in: bytes.span)
             own.receive(name: name.span, value: place)
         }
-        let route = try ChannelValidation.beforeCredentials(
-            head,
-            own,
-            in: bytes.span,
-            hasCertificate: self.hasCertificate
-        )
+        var named: ChannelRoute?
+        if case .channels(let route) = PushRoute(path: head.path ?? .empty, in: bytes.span) { named = route }
+        let route = try ChannelValidation.beforeCredentials(named, head, own, hasCertificate: self.hasCertificate)
         let id = try ChannelValidation.requestID(head, own, in: bytes.span)
         return try ChannelValidation.request(
             head,

@@ -8,7 +8,8 @@ import WidgetModel
     private static let longest = String(repeating: "A", count: 64)
 
     private static func route(_ kind: PushPath.Kind, _ bundle: Range<Int>, _ id: Range<Int>) -> ChannelRoute {
-        ChannelRoute(kind: kind, bundle: ByteRange(bundle), id: ByteRange(id))
+        let path = PushPath.all.first { $0.kind == kind }!
+        return ChannelRoute(path: path, bundle: ByteRange(bundle), id: ByteRange(id))
     }
 
     @Test(

@@ -78,10 +78,15 @@ import WidgetModel
     func `each path of the list is found by its own kind`(path: PushPath) {
         let bytes = Array(path.description.replacing("{", with: "").replacing("}", with: "").utf8)
         let range = ByteRange(0..<bytes.count)
-        #expect(PushPath.find(range, in: bytes.span)?.kind == path.kind)
-        // The device's is looked up by itself.
-        let isDevice = if case .device = PushRoute(path: range, in: bytes.span) { true } else { false }
-        #expect(isDevice == (path.kind == .device))
+        let kind: PushPath.Kind? =
+            switch PushRoute(path: range, in: bytes.span) {
+            case .device: .device
+            case .targeted: .targeted
+            case .bulk: .bulk
+            case .channels(let route): route?.path.kind
+            case .missingDeviceToken, .other, .unknown: nil
+            }
+        #expect(kind == path.kind)
         // `PushValidation` takes no other method of a push.
         if [.device, .targeted, .bulk].contains(path.kind) { #expect(path.methods == ["POST"]) }
     }

@@ -15,17 +15,17 @@ extension PushHandler {
         /// The methods that the path takes, for `allow`.
         let allowed: String
 
-        init(_ push: borrowing PushContext, id: [UInt8]) {
+        init(_ push: borrowing PushContext, _ route: ChannelRoute?, id: [UInt8]) {
             self.pending = PendingAnswer(push, id: id)
-            self.allowed = PushPath.find(push.head.path ?? .empty, in: push.bytes).map { "\($0.allowed)" } ?? ""
+            self.allowed = route.map { "\($0.path.allowed)" } ?? ""
         }
     }
 
-    func receiveChannelRequest(_ push: borrowing PushContext) {
+    func receiveChannelRequest(_ push: borrowing PushContext, _ route: ChannelRoute?) {
         let (own, id, text) = self.channelRequestID(push)
-        let caller = ChannelCaller(push, id: text)
+        let caller = ChannelCaller(push, route, id: text)
         do throws(RejectionAnswer) {
-            let judged = try self.intake.judge.judge(own, push, takesBroadcasts: self.role != .channelManagement)
+            let judged = try self.intake.judge.judge(own, push, route)
             try self.services.senderLimits.admit(
                 judged.sender,
                 judged.app.meter,
@@ -43,13 +43,13 @@ extension PushHandler {
     }
 
     /// Judges a request about channels whose body has not come.
-    func judgeChannelRequest(_ push: borrowing PushContext) {
+    func judgeChannelRequest(_ push: borrowing PushContext, _ route: ChannelRoute?) {
         let (own, _, text) = self.channelRequestID(push)
         do throws(RejectionAnswer) {
-            try self.intake.judge.judgeHead(own, push, takesBroadcasts: self.role != .channelManagement)
+            try self.intake.judge.judgeHead(own, push, route)
             push.connection.limitBody(of: push.request.streamID, to: ChannelValidation.bodyBytesMax)
         } catch {
-            self.answer(.failure(error), ChannelCaller(push, id: text))
+            self.answer(.failure(error), ChannelCaller(push, route, id: text))
         }
     }
 

@@ -39,7 +39,8 @@ extension PushHandler {
         case push
         /// Each of its lines is a push to this path.
         case bulk(path: APNSWire.ByteRange)
-        case channels
+        /// nil where the listener has no such path.
+        case channels(ChannelRoute?)
         /// It did not come whole.
         case unread
         /// No such path.
@@ -55,7 +56,9 @@ extension PushHandler {
         let path = push.request.path.wire
         if self.role != .channelManagement, PushRoute.isBelowDevice(path, in: push.bytes) { return .push }
         switch PushRoute(path: path, in: push.bytes) {
-        case .channels: return .channels
+        case .channels(let route):
+            let isOfPushes = self.role == .channelManagement && route?.path.kind == .broadcast
+            return .channels(isOfPushes ? nil : route)
         case _ where self.role == .channelManagement: return .nowhere
         case .other: return .others
         case .unknown where self.role == .everything && !Self.isOfPushes(push): return .others
@@ -110,7 +113,7 @@ extension PushHandler {
             case .bulk(let path):
                 push.move(to: path)
                 self.judgeBulk(push)
-            case .channels: self.judgeChannelRequest(push)
+            case .channels(let route): self.judgeChannelRequest(push, route)
             case .nowhere: self.reject(RejectionAnswer(.badPath), push)
             case .others: self.passOn(number, of: heads) { self.others.judge($0, from: connection) }
             case .unread: break

@@ -64,7 +64,7 @@ package final class PushHandler: RequestBatchHandler {
             case .bulk(let path):
                 push.move(to: path)
                 self.receiveBulk(push)
-            case .channels: self.receiveChannelRequest(push)
+            case .channels(let route): self.receiveChannelRequest(push, route)
             case .unread: self.refuseUnread(push)
             case .nowhere: self.reject(RejectionAnswer(.badPath), push)
             case .others: self.passOn(number, of: batch) { self.others.receive($0, from: connection) }

@@ -17,11 +17,6 @@ struct PushIDGenerator {
     mutating func next() -> PushID {
         self.first &+= 0x9E37_79B9_7F4A_7C15
         self.second &+= 0xD1B5_4A32_D192_ED03
-        let high = StableHash.mix(self.first)
-        let low = StableHash.mix(self.second)
-        return PushID(
-            high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
-            low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        )
+        return PushID(random: StableHash.mix(self.first), StableHash.mix(self.second))
     }
 }

@@ -9,18 +9,18 @@ extension PushJudge {
     ///
     /// - Parameters:
     ///   - own: The headers that only requests about channels have.
-    ///   - takesBroadcasts: Whether broadcasts are taken, or only requests that manage channels.
+    ///   - route: Of its path; nil where the listener has none for it.
     /// - Throws: The answer for the first check that fails.
     mutating func judge(
         _ own: ChannelRequestHead,
         _ push: borrowing PushContext,
-        takesBroadcasts: Bool
+        _ route: ChannelRoute?
     ) throws(RejectionAnswer) -> JudgedChannelRequest {
         let sender: Sender
         let app: ServedApps.App
         let request: ChannelRequest
         do throws(ProviderTokenFault) {
-            let route = try Self.route(own, push, takesBroadcasts)
+            let route = try Self.check(route, own, push)
             sender = try self.sender(push, route)
             do throws(Rejection) {
                 let id = try ChannelValidation.requestID(push.head, own, in: push.bytes)
@@ -51,31 +51,24 @@ extension PushJudge {
     mutating func judgeHead(
         _ own: ChannelRequestHead,
         _ push: borrowing PushContext,
-        takesBroadcasts: Bool
+        _ route: ChannelRoute?
     ) throws(RejectionAnswer) {
         do throws(ProviderTokenFault) {
-            _ = try Self.route(own, push, takesBroadcasts)
+            _ = try Self.check(route, own, push)
             try self.checkCredentials(push)
         } catch {
             throw RejectionAnswer(error)
         }
     }
 
-    private static func route(
+    private static func check(
+        _ route: ChannelRoute?,
         _ own: ChannelRequestHead,
-        _ push: borrowing PushContext,
-        _ takesBroadcasts: Bool
+        _ push: borrowing PushContext
     ) throws(ProviderTokenFault) -> ChannelRoute {
         do throws(Rejection) {
             let hasCertificate = push.state.certificate != nil
-            let route = try ChannelValidation.beforeCredentials(
-                push.head,
-                own,
-                in: push.bytes,
-                hasCertificate: hasCertificate
-            )
-            if !takesBroadcasts, route.kind == .broadcast { throw .badPath }
-            return route
+            return try ChannelValidation.beforeCredentials(route, push.head, own, hasCertificate: hasCertificate)
         } catch {
             throw ProviderTokenFault(error, "")
         }
