@@ -39,7 +39,7 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let containers: Target.Dependency = .product(name: "BasicContainers", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
-/// Only with the trait: whoever does without needs no libnats.
+/// Only with the trait: a build without it needs no libnats.
 let cNATS: Target.Dependency = .target(name: "CNATS", condition: .when(traits: ["JetStream"]))
 let journalJetStream: Target.Dependency = .target(name: "JournalJetStream", condition: .when(traits: ["JetStream"]))
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")

@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import HTTPTransport
 import Logging
 import NIOCore
 import NIOPosix
@@ -28,7 +29,7 @@ struct SupervisorNotices: Service {
             self.channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(unixDomainSocketPath: path).get()
         } catch {
-            logger.warning("the service manager cannot be notified", metadata: ["error": "\(path): \(error)"])
+            logger.warning("the service manager cannot be notified", metadata: ["error": "\(path): \(ConnectionFailure.sentence(error))"])
             return nil
         }
     }

@@ -98,10 +98,12 @@ extension Gateway {
         store.snapshots = { parts.snapshotter?.counters }
         store.decisions = parts.filer
         store.cluster = self.stores.membership?.cluster
-        store.forgetHistory = {
-            let files = try await parts.snapshotter?.forgetHistory()
-            if files != nil { try await parts.filer?.removeAll() }
-            return files
+        store.forgetHistory = parts.snapshotter.map { snapshotter in
+            {
+                let files = try await snapshotter.forgetHistory()
+                try await parts.filer?.removeAll()
+                return files
+            }
         }
         var traffic = OperatedTraffic(
             streams: self.streams,

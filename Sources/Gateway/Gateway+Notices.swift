@@ -22,7 +22,12 @@ extension Gateway {
             notices.tell(self.counters.badCredentials(at: PushCounters.second))
             if let survey = await surveys.latest { notices.tell(budgets: survey.own.kinds) }
             // A partition that does not answer is told of above.
-            if let board = try? await behind() { notices.tell(board, of: apps.apps.apps.map(\.bundle)) }
+            if let board = try? await behind() {
+                let kinds = apps.apps.apps.flatMap { app in
+                    app.schemas.map { KindKey(app: app.bundle, kind: $0.kind) }
+                }
+                notices.tell(board, of: kinds)
+            }
             do {
                 try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
             } catch {

@@ -173,9 +173,6 @@ import CNghttp2
         }
     }
 
-    /// True if `drain` would give bytes.
-    package var wantsDrain: Bool { unsafe nghttp2_session_want_write(self.session) != 0 }
-
     /// True when both sides are done: after a GOAWAY and the last stream, or after a fault.
     package var isFinished: Bool {
         if unsafe nghttp2_session_want_write(self.session) != 0 { return false }

@@ -80,7 +80,7 @@ final class DataDirectory: Sendable {
             throw JournalError(.corrupt, "\(path) is missing, but there are log files beside it")
         }
         let format = JournalFormat(
-            journalID: JournalFormat.randomID(),
+            journalID: PushID(random: .random(in: 0 ... .max), .random(in: 0 ... .max)).description,
             partitions: partitions,
             createdAt: now
         )

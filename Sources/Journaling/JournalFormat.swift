@@ -25,9 +25,4 @@ package struct JournalFormat: Hashable, Sendable {
         self.partitions = partitions
         self.createdAt = createdAt
     }
-
-    /// A new ``journalID``.
-    package static func randomID() -> String {
-        PushID(random: .random(in: 0 ... .max), .random(in: 0 ... .max)).description
-    }
 }

@@ -134,8 +134,8 @@ import WidgetModel
             #"freshet_widgets_behind{\#(kind),reason="hostAway"} 2"#,
             #"freshet_widgets_behind{\#(kind),reason="budget"} 0"#, "freshet_widgets_late{\(kind)} 2",
             "freshet_freshness_goal_ratio 0.9", "freshet_freshness_goal_seconds 3600",
-            #"freshet_freshness_within_ratio{app="com.example.scores"} 0.8"#,
-            #"freshet_freshness_burn_rate{app="com.example.scores"} 2"#,
+            #"freshet_freshness_within_ratio{\#(kind)} 0.8"#,
+            #"freshet_freshness_burn_rate{\#(kind)} 2"#,
         ] {
             #expect(lines.contains(line), "\(line)")
         }

@@ -164,7 +164,7 @@ import WidgetModel
             ("PUT", "/v1/log-levels", #"{"levels":{"http":"debug"}}"#), ("POST", "/v1/orders", Self.pause),
             ("POST", "/v1/clock", #"{"advance":60}"#), ("POST", "/v1/config/reload", ""),
             ("DELETE", "/v1/hosts/com.example.scores/host-1", ""),
-            ("DELETE", "/v1/apps/com.example.scores/hosts?history=true", ""),
+            ("DELETE", "/v1/apps/com.example.scores/hosts", ""),
         ] {
             scene.scene.journal.failNextAppend(with: JournalError(.full, "no room"))
             #expect(try await scene.send(method, target, body).status == 503, "\(method) \(target)")
@@ -173,6 +173,17 @@ import WidgetModel
         #expect(movable.ahead == .zero)
         #expect(try await scene.scene.digests() == before)
         #expect(try await scene.scene.audit.newest().isEmpty)
+    }
+
+    @Test(arguments: ["/v1/hosts/com.example.scores/host-1", "/v1/apps/com.example.scores/hosts"])
+    func `where no history can go, no host goes either`(path: String) async throws {
+        let scene = try await OperatorScene()
+        try await scene.scene.register("host-1")
+        let before = try await scene.scene.digests()
+        let refused = try await scene.send("DELETE", "\(path)?history=true")
+        #expect(refused.status == 400 && refused.json["code"] == .string("not-supported"))
+        #expect(try await scene.scene.digests() == before)
+        #expect(try await scene.send("DELETE", path).json["removed"] == .int(1))
     }
 
     /// A widget whose timelines ask to be reloaded for ever has a timer at least every quarter of an hour.

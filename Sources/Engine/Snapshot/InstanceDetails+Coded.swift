@@ -87,7 +87,7 @@ extension InstanceDetails.Shown: Coded {
         InstanceDetails.Shown(
             timeline: try coder.value(self.timeline),
             receivedAt: try coder.instant(self.receivedAt),
-            findings: try coder.list(self.findings, .empty),
+            findings: try coder.value(self.findings),
             equalDigests: try coder.number(self.equalDigests)
         )
     }

@@ -136,14 +136,6 @@ extension StateCoder {
         try self.list(rows, blank()) { (coder, row) throws(ByteFault) in try row.coded(by: &coder) }
     }
 
-    /// A list of values that have a binary form of their own.
-    mutating func list<Value: ByteCoded>(
-        _ values: [Value],
-        _ blank: @autoclosure () -> Value
-    ) throws(ByteFault) -> [Value] {
-        try self.list(values, blank()) { (coder, value) throws(ByteFault) in try coder.value(value) }
-    }
-
     /// Counters in a fixed number.
     mutating func counters<let count: Int, Value: FixedWidthInteger>(
         _ values: InlineArray<count, Value>

@@ -83,8 +83,6 @@ struct ConnectionPool {
     var sentCount: Int { self.requests.count - self.queue.count }
     /// Connections, those that are being made or drained included.
     var connectionCount: Int { self.connections.count }
-    /// Connections that take requests.
-    var openCount: Int { self.connections.count { $0.phase == .open } }
     /// True if there is nothing that a new pool would not have: no connection, no request, and no failure lately that the
     /// next attempt has to keep its distance from.
     func isBlank(now: NIODeadline) -> Bool {

@@ -76,25 +76,22 @@ extension OperatorRoutes {
         typealias Row = (labels: [(String, String)], value: Double)
         var (behind, late, oldest, within, burning): ([Row], [Row], [Row], [Row], [Row]) = ([], [], [], [], [])
         for app in self.apps.apps {
-            let labels = [("app", app.bundle.rawValue)]
-            let sum = board[app.bundle]
             for schema in app.schemas {
-                let labels = labels + [("kind", schema.kind.rawValue)]
+                let labels = [("app", app.bundle.rawValue), ("kind", schema.kind.rawValue)]
                 let row = board[KindKey(app: app.bundle, kind: schema.kind)]
-                guard row.instances > 0 else { continue }
+                guard let share = row.share else { continue }
                 behind += BehindCause.allCases.map { (labels + [("reason", $0.rawValue)], Double(row[$0])) }
                 late.append((labels, Double(row.late)))
                 oldest.append((labels, Double(board.oldestAge(of: row)?.milliseconds ?? 0) / 1000))
+                within.append((labels, share))
+                burning.append((labels, board.burnRate(of: row)))
             }
-            guard let share = sum.share else { continue }
-            within.append((labels, share))
-            burning.append((labels, board.burnRate(of: sum)))
         }
         text.add("freshet_widgets_behind", .gauge, "Widgets that do not show the newest data yet, by reason.", behind)
         text.add(
             "freshet_widgets_late",
             .gauge,
-            "Widgets that have been behind for longer than the goal allows, by reason.",
+            "Widgets that have been behind for longer than the goal allows.",
             late
         )
         text.add(
@@ -118,13 +115,13 @@ extension OperatorRoutes {
         text.add(
             "freshet_freshness_within_ratio",
             .gauge,
-            "The share of an app's widgets that meet the goal: not behind, or not for longer than it allows.",
+            "The share of a kind's widgets that meet the goal: not behind, or not for longer than it allows.",
             within
         )
         text.add(
             "freshet_freshness_burn_rate",
             .gauge,
-            "The number of an app's late widgets, divided by the number that the goal allows.",
+            "The number of a kind's late widgets, divided by the number that the goal allows.",
             burning
         )
     }

@@ -30,28 +30,34 @@ extension OperatorRoutes {
         _ remove: @escaping @Sendable (_ takesHistory: Bool) async throws(Problem) -> Int
     ) throws(Problem) -> Change {
         let takesHistory = try call.flag("history") ?? false
+        let forgetHistory = takesHistory ? self.store.forgetHistory : nil
+        if takesHistory, forgetHistory == nil {
+            let reason =
+                "this gateway keeps its log in memory and makes no snapshots, so no history can go; leave out `history`"
+            throw Problem(.notSupported, reason)
+        }
         return Change { () async throws(Problem) in
             let removed = try await remove(takesHistory)
-            guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
-            let files = try await self.eraseHistory()
+            guard let forgetHistory else {
+                return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))]))
+            }
+            let files = try await self.erase(by: forgetHistory)
             return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
         }
     }
 
     /// - Returns: How many files of the log went.
-    private func eraseHistory() async throws(Problem) -> Int {
+    private func erase(by forgetHistory: @Sendable () async throws -> Int) async throws(Problem) -> Int {
         // The audit tells of changes for longer than the log has them.
         await self.doors.audit.reach(self.log)
         do {
-            if let files = try await self.store.forgetHistory() { return files }
+            return try await forgetHistory()
         } catch {
             throw Problem(
                 .unavailable,
                 "the hosts are removed, but their history is not: \(error); send the request again"
             )
         }
-        let reason = "the hosts are removed, but their history is not: this gateway makes no snapshots"
-        throw Problem(.notSupported, reason)
     }
 
     /// - Returns: How many hosts were removed: with the history none need be there any more.

@@ -21,7 +21,7 @@ package struct StateNotices {
     /// How often each team had been refused when it was looked at last, and which were since.
     private var refusals: [TeamID: Int] = [:]
     private var flooding: Set<TeamID> = []
-    private var late: Set<BundleID> = []
+    private var late: Set<KindKey> = []
     private var spent: [BundleID: Set<WidgetKind>] = [:]
     private var areCredentialsBad = false
 
@@ -105,22 +105,24 @@ package struct StateNotices {
         }
     }
 
-    /// How many widgets of each app are late.
-    package mutating func tell(_ board: BehindBoard, of apps: [BundleID]) {
-        for app in apps {
-            let row = board[app]
+    /// How many widgets of each kind are late.
+    package mutating func tell(_ board: BehindBoard, of kinds: [KindKey]) {
+        for key in kinds {
+            let row = board[key]
             if !board.goal.isMet(late: row.late, of: row.instances) {
-                guard self.late.insert(app).inserted else { continue }
+                guard self.late.insert(key).inserted else { continue }
                 let reasons = BehindCause.allCases.filter { row[$0] > 0 }.map { "\($0.rawValue): \(row[$0])" }
                 self.logger.warning(
                     "more widgets are late than the goal allows",
                     metadata: [
-                        "app": "\(app)", "late": "\(row.late)", "instances": "\(row.instances)",
-                        "goal": "\(board.goal.text)", "reasons": "\(reasons.joined(separator: ", "))",
+                        "app": "\(key.app)", "kind": "\(key.kind)", "late": "\(row.late)",
+                        "instances": "\(row.instances)", "goal": "\(board.goal.text)",
+                        "reasons": "\(reasons.joined(separator: ", "))",
                     ]
                 )
-            } else if self.late.remove(app) != nil {
-                self.logger.notice("the freshness goal is met again", metadata: ["app": "\(app)"])
+            } else if self.late.remove(key) != nil {
+                let metadata: Logger.Metadata = ["app": "\(key.app)", "kind": "\(key.kind)"]
+                self.logger.notice("the freshness goal is met again", metadata: metadata)
             }
         }
     }

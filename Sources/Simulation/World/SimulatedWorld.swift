@@ -43,9 +43,6 @@ package struct SimulatedWorld: Sendable {
         return pattern
     }
 
-    /// How many pushes the senders send; one to tokens is one for each host that shows the data.
-    package var eventCount: Int { self.schedule.events.count }
-
     /// The settings that the engines run under.
     var settings: EngineSettings {
         let kinds = self.scenario.kinds.map { kind in
