@@ -190,8 +190,9 @@ def faults_of_reloads(good: Evidence) -> Iterator[tuple[str, set[str], Evidence]
     def more(*outputs: dict) -> Evidence:
         return dataclasses.replace(good, outputs=[*good.outputs, *outputs])
 
-    # Of hosts that no reader follows, so that a reload more is one of its kind alone.
+    # Of hosts that no reader follows and no delivery reaches, so that a reload more is one of its kind alone.
     followed = {host for line in good.streams if line["what"] == "follows" for host in line["hosts"]}
+    followed |= {entry["host"] for entry in good.entries if entry["record"] == "register" and entry.get("delivery") in ("webhook", "apns")}
     own = [one for one in good.outputs if one["effect"] == "reload" and one["host"] not in followed]
     charged = next((one for one in own if one["charged"] and one.get("push")), None)
     if charged:
