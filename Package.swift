@@ -102,7 +102,6 @@ let package = Package(
         product("IntentMatching", ["Storage", "WidgetModel", containers], settings: lending),
         product("Timelines", ["Storage", "WidgetModel"], settings: pure),
         product("Engine", ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers], settings: pure),
-        product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap], settings: pure),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"], settings: pure),
         product("Journaling", ["CKernels", "WidgetModel"], settings: pure),
         product("JournalStreams", ["Journaling", "WidgetModel"], settings: pure),
@@ -111,6 +110,7 @@ let package = Package(
             ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel", heap],
             settings: pure
         ),
+        product("TimelineProviding", ["Engine", "Ownership", "Timelines", "WidgetModel", heap], settings: pure),
         product(
             "History",
             ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
@@ -150,7 +150,7 @@ let package = Package(
             "Simulation",
             [
                 "APNSWire", "Engine", "History", "IntentMatching", "JournalStreams", "Journaling", "Ownership",
-                "ReportPages", "Scenarios", "Timelines", "WidgetModel", heap,
+                "ReportPages", "Scenarios", "TimelineProviding", "Timelines", "WidgetModel", heap,
             ],
             settings: pure
         ),
@@ -291,7 +291,7 @@ let package = Package(
         ),
         suite(
             "TimelineProvidingTests",
-            ["TimelineProviding", "Engine", "IntentMatching", "Timelines", "WidgetModel", "TestSupport"]
+            ["TimelineProviding", "Engine", "IntentMatching", "Ownership", "Timelines", "WidgetModel", "TestSupport"]
         ),
         suite("APNSWireTests", ["APNSWire", "WidgetModel", "TestSupport"]),
         suite("TLSTests", ["TLS", "TestSupport"]),

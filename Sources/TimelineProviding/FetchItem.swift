@@ -1,4 +1,5 @@
 package import Engine
+import Timelines
 package import WidgetModel
 
 /// A reload whose timeline is to be fetched, with the fields that decide when its turn comes.
@@ -46,4 +47,48 @@ package struct FetchItem: Hashable, Sendable {
 
     /// A stable hash of the instance, for jitter.
     var hash: UInt64 { StableHash.of(self.address.description) }
+}
+
+extension FetchItem {
+    /// How long the content of an accepted timeline is asked for at least, also if its last entry is shown already.
+    private static let contentPatience = Interval.hours(1)
+
+    init(_ subject: FetchSubject) {
+        self.init(
+            reload: subject.reload,
+            address: subject.address,
+            isVisible: subject.isVisible,
+            expiresAt: subject.expiresAt,
+            priority: subject.priority,
+            issuedAt: subject.issuedAt
+        )
+    }
+
+    init(contentOf shown: ShownTimeline, now: Instant) {
+        self.init(
+            reload: shown.subject.reload,
+            address: shown.subject.address,
+            isVisible: shown.subject.isVisible,
+            expiresAt: max(shown.timeline.end ?? now, now + Self.contentPatience),
+            priority: shown.subject.priority,
+            issuedAt: now,
+            isForContent: true
+        )
+    }
+}
+
+extension FetchSubject {
+    /// The context for a provider that is asked for a placeholder. Without the time zone: a placeholder has no dates,
+    /// and the hosts of all time zones share one.
+    package var placeholderContext: TimelineProviderContext {
+        var host = self.context
+        host.timeZone = nil
+        return TimelineProviderContext(family: self.family, host: host)
+    }
+
+    /// Whether it shows a placeholder until its timeline is there.
+    package var isNew: Bool {
+        self.digest == nil
+            && ProviderRequest.order(for: self.causes, in: self.placeholderContext).contains(.placeholder)
+    }
 }

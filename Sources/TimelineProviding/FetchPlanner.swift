@@ -75,8 +75,6 @@ package struct FetchPlanner: Sendable {
     /// When the rate would be even again, in microseconds: the theoretical arrival time of the generic cell rate
     /// algorithm (ITU-T I.371).
     private var arrival = Int64.min
-    /// Whether reloads found no room, so that they have to be looked for.
-    private var hasOverflowed = false
 
     /// - Parameter name: Of app and kind, which gives its breaker times of its own.
     package init(limits: FetchLimits, name: String) {
@@ -103,25 +101,13 @@ package struct FetchPlanner: Sendable {
     }
     package var requestsInFlight: Int { self.inFlight.count }
 
-    /// Takes a reload in, unless it is in already; false if there is no room.
-    @discardableResult
-    package mutating func add(_ item: FetchItem) -> Bool {
-        guard self.known[item.reload] == nil else { return true }
-        guard self.known.count < self.limits.waitingMax else {
-            self.counters.overflowed += 1
-            self.hasOverflowed = true
-            return false
-        }
-        self.enqueue(item, failures: 0)
-        return true
+    /// Takes a reload in, unless it is in already.
+    package mutating func add(_ item: FetchItem) {
+        if self.known[item.reload] == nil { self.enqueue(item, failures: 0) }
     }
 
-    /// Whether reloads that found no room may be looked for now: half of the room is free. Says so once.
-    package mutating func wantsMore() -> Bool {
-        guard self.hasOverflowed, self.known.count <= self.limits.waitingMax / 2 else { return false }
-        self.hasOverflowed = false
-        return true
-    }
+    /// Counts reloads for which there is no room.
+    mutating func noteOverflow(_ count: Int) { self.counters.overflowed += count }
 
     // MARK: Sending
 
@@ -217,10 +203,14 @@ package struct FetchPlanner: Sendable {
     }
 
     /// The request was not sent after all: nothing of it is out any more.
-    package mutating func withdrawn(_ batch: Int) {
+    ///
+    /// - Parameter unknown: Reloads of which that is not known; they are tried again.
+    package mutating func withdrawn(_ batch: Int, unknown: Set<ReloadID> = [], at now: Instant) {
         guard let items = self.inFlight.removeValue(forKey: batch) else { return }
         self.breaker.withdrawn()
-        for item in items { self.known[item.reload] = nil }
+        for item in items where self.known[item.reload] != nil {
+            if unknown.contains(item.reload) { self.retry(item, at: now) } else { self.known[item.reload] = nil }
+        }
     }
 
     /// A timeline has come for a reload by another way than as the answer to a request; false if the planner does not

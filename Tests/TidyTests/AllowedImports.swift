@@ -10,11 +10,11 @@ enum AllowedImports {
         "IntentMatching": ["Storage", "WidgetModel"],
         "Timelines": ["Storage", "WidgetModel"],
         "Engine": ["IntentMatching", "Storage", "Timelines", "WidgetModel"],
-        "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
         "JournalStreams": ["Journaling", "WidgetModel"],
         "Ownership": ["APNSWire", "Engine", "IntentMatching", "Journaling", "WidgetModel"],
+        "TimelineProviding": ["Engine", "Ownership", "Timelines", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Ownership", "Timelines", "WidgetModel"],
         "Clustering": ["WidgetModel"],
         "Telemetry": ["WidgetModel"],
@@ -32,7 +32,7 @@ enum AllowedImports {
         // Composition, and the programs.
         "Simulation": [
             "APNSWire", "Engine", "History", "IntentMatching", "JournalStreams", "Journaling", "Ownership",
-            "ReportPages", "Scenarios", "Timelines", "WidgetModel",
+            "ReportPages", "Scenarios", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "Settings": [
             "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "Ownership",

@@ -9,7 +9,6 @@ import WidgetModel
     private static func planner(
         inFlight: Int = 4,
         batch: Int = 10,
-        waiting: Int = 100,
         rate: Int = 1000,
         burst: Int = 1000,
         failures: Int = 5
@@ -17,7 +16,6 @@ import WidgetModel
         var limits = FetchLimits()
         limits.inFlightMax = inFlight
         limits.batchMax = batch
-        limits.waitingMax = waiting
         limits.rateCount = rate
         limits.rateBurst = burst
         limits.failuresMax = failures
@@ -106,17 +104,14 @@ import WidgetModel
         #expect(planner.count == 1)
     }
 
-    @Test func `as many wait as there is room for, and who found none is looked for once half have gone`() {
-        var planner = Self.planner(batch: 2, waiting: 4)
-        for number in 0..<4 { #expect(planner.add(Fixtures.item(number)) == true) }
-        #expect(planner.add(Fixtures.item(4)) == false)
-        #expect(planner.counters.overflowed == 1)
-        #expect(planner.wantsMore() == false)
+    @Test func `a request that is not sent leaves nothing, except what is not known to be over`() {
+        var planner = Self.planner()
+        for number in 0..<3 { planner.add(Fixtures.item(number)) }
         let batch = planner.next(at: Self.start)
-        planner.succeeded(batch?.number ?? 0, answered: Set(batch?.items.map(\.reload) ?? []), at: Self.start)
-        #expect(planner.wantsMore() == true)
-        #expect(planner.wantsMore() == false)
-        #expect(planner.add(Fixtures.item(4)) == true)
+        planner.withdrawn(batch?.number ?? 0, unknown: [Fixtures.reload(1), Fixtures.reload(9)], at: Self.start)
+        #expect(planner.count == 1 && planner.requestsInFlight == 0)
+        #expect(planner.next(at: Self.start) == nil)
+        #expect(Self.hosts(planner.next(at: Self.start + .seconds(1))) == ["host-1"])
     }
 
     @Test func `requests keep the rate, but for a burst`() {

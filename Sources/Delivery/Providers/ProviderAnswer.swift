@@ -9,25 +9,10 @@ package import WidgetModel
 
 /// A timeline provider's answer, about each instance that it was asked about.
 package struct ProviderAnswer: Sendable {
-    /// Its answer about one instance.
-    package enum Part: Sendable {
-        case timeline(ProvidedTimeline)
-        /// It cannot tell: why.
-        case fault(String)
-        /// It told no timeline, or one that is not taken: why.
-        case refused(String)
-    }
-
     /// By the ids of the request; ids that were not asked for are left out. Looked up only.
-    package private(set) var parts: [ReloadID: Part] = [:]
+    package private(set) var parts: [ReloadID: FetchPart] = [:]
     /// Ids that were not asked for.
     package private(set) var unknown = 0
-    /// Whether there is a timeline among them.
-    package var hasTimeline: Bool {
-        self.parts.values.contains { part in
-            if case .timeline = part { true } else { false }
-        }
-    }
 
     /// Reads the answer to the question `timeline`, or the body of a call back.
     ///
@@ -58,7 +43,7 @@ package struct ProviderAnswer: Sendable {
         }
     }
 
-    private static func part(_ answer: inout RequestObject, _ limits: TimelineLimits) throws(Problem) -> Part {
+    private static func part(_ answer: inout RequestObject, _ limits: TimelineLimits) throws(Problem) -> FetchPart {
         if let fault = try answer.string("error", bytesMax: 1000) { return .fault(fault) }
         guard var timeline = try answer.object("timeline") else {
             throw answer.problem("timeline", "is required unless there is an error: an object")
@@ -69,15 +54,7 @@ package struct ProviderAnswer: Sendable {
     }
 }
 
-/// A timeline as a provider wrote it.
-package struct ProvidedTimeline: Sendable {
-    package let timeline: Timeline
-    /// The content of each entry of ``timeline``, as compact JSON.
-    package let contents: [[UInt8]]
-
-    /// The bytes of all entries' content.
-    package var contentBytes: Int { self.contents.reduce(0) { $0 + $1.count } }
-
+extension ProvidedTimeline {
     init(_ object: inout RequestObject, limits: TimelineLimits) throws(Problem) {
         var entries: [TimelineEntry] = []
         var contents: [[UInt8]] = []
@@ -93,9 +70,9 @@ package struct ProvidedTimeline: Sendable {
         let policy = try TimelineBody.policy(&object)
         let digest = try object.string("digest", bytesMax: .max).map { Array($0.utf8) }
         try object.finish()
-        self.contents = contents
-        self.timeline = Timeline(entries: entries, policy: policy, digest: digest ?? Self.digest(of: contents))
-        try TimelineBody.validate(self.timeline, limits, object)
+        let timeline = Timeline(entries: entries, policy: policy, digest: digest ?? Self.digest(of: contents))
+        try TimelineBody.validate(timeline, limits, object)
+        self.init(timeline: timeline, contents: contents)
     }
 
     /// The state of content whose provider names none: a hash of it. Dates are not in it, so that the same news at another
@@ -108,36 +85,5 @@ package struct ProvidedTimeline: Sendable {
             bytes.append(UInt8(ascii: "\n"))
         }
         return Array("sha256:\(Base16.text(of: Digests.sha256(bytes.span)))".utf8)
-    }
-
-    /// Whether the engine has accepted it already.
-    package func isSame(as accepted: Timeline?) -> Bool {
-        accepted?.entries == self.timeline.entries && accepted?.digest == self.timeline.digest
-    }
-
-    /// As it is logged for an instance.
-    package func report(_ subject: FetchSubject) -> TimelineReport {
-        TimelineReport(
-            host: subject.address.host,
-            instance: subject.address.instance,
-            reload: subject.reload,
-            timeline: self.timeline,
-            contentBytes: self.contentBytes
-        )
-    }
-
-    /// As it is kept for an instance.
-    package func stored(_ subject: FetchSubject) -> StoredTimeline {
-        StoredTimeline(
-            reload: subject.reload,
-            address: subject.address,
-            kind: subject.kind,
-            family: subject.family,
-            digest: self.timeline.digest ?? [],
-            entries: self.timeline.entries.indices.map { index in
-                let entry = self.timeline.entries[index]
-                return .init(date: entry.date, relevance: entry.relevance, content: self.contents[index])
-            }
-        )
     }
 }

@@ -101,7 +101,7 @@ package final class TimelineProviders: TimelineSource, ProviderStatus {
     package func run() async {
         await self.removeGone(self.services.contents.addresses)
         await self.refill()
-        Task { for partition in self.services.log.partitionIDs { await self.restore(partition) } }
+        for partition in self.services.log.partitionIDs { await self.restore(partition) }
         while !Task.isCancelled {
             let now = self.services.clock.now()
             await self.showDue(at: now)

@@ -41,19 +41,3 @@ package struct Placeholder: Hashable, Sendable {
         )
     }
 }
-
-extension FetchSubject {
-    /// The context for a provider that is asked for a placeholder. Without the time zone: a placeholder has no dates,
-    /// and the hosts of all time zones share one.
-    package var placeholderContext: TimelineProviderContext {
-        var host = self.context
-        host.timeZone = nil
-        return TimelineProviderContext(family: self.family, host: host)
-    }
-
-    /// Whether it shows a placeholder until its timeline is there.
-    package var isNew: Bool {
-        self.digest == nil
-            && ProviderRequest.order(for: self.causes, in: self.placeholderContext).contains(.placeholder)
-    }
-}
