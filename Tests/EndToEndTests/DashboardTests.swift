@@ -194,7 +194,7 @@ import Testing
         let end = try #require(quiet.compactMap { $0["outcomesEnd"] as? Double }.first)
         #expect((500...900).contains(end), "\(end)")
         let after = quiet.compactMap { $0["text"] as? String }.joined()
-        #expect(after.contains("All 12 widgets show the newest data.") && after.contains("none behind"))
+        #expect(after.contains("None of the 12 widgets waits for newer data.") && after.contains("none behind"))
         await gateway.stop()
     }
 

@@ -57,11 +57,10 @@ export function freshness(stats) {
     return { level: "", word: "Not known", text: "No widget is registered, so none can be behind.", why: "", link: null };
   }
   const within = duration(row.goalSeconds * 1000);
-  const all = row.instances === 1 ? "The one widget" : `All ${count(row.instances)} widgets`;
   const link = row.behind > 0 ? behindLink(row, row.goalSeconds) : null;
   const why = behindText(row);
   if (row.late === 0) {
-    const text = row.behind === 0 ? `${all} ${row.instances === 1 ? "shows" : "show"} the newest data.`
+    const text = row.behind === 0 ? row.instances === 1 ? "The one widget does not wait for newer data." : `None of the ${count(row.instances)} widgets waits for newer data.`
       : `${row.instances === 1 ? "The one widget" : `${count(row.behind)} of ${count(row.instances)} widgets`} ${row.behind === 1 ? "is" : "are"} behind, none for more than ${within}.`;
     // Within the goal so far, and more than it allows if all of them stay.
     if (row.behind > row.instances * (1 - row.goalShare)) return { level: "", word: "Catching up", text, why, link };
