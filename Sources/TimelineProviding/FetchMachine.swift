@@ -272,9 +272,11 @@ extension FetchMachine {
         switch (exchange, self.exchanges[exchange]?.stage) {
         case (.request(let number), .finding):
             let subjects = wanted.all.map(\.subject)
-            guard case .asking = self.standing, !subjects.isEmpty else {
+            // Another request may have failed meanwhile.
+            guard case .asking = self.standing, !subjects.isEmpty, self.planner.mayGo(number, at: now) else {
+                let left = wanted.unknown.union(subjects.map(\.reload))
                 self.exchanges[exchange] = nil
-                return self.planner.withdrawn(number, unknown: wanted.unknown, at: now)
+                return self.planner.withdrawn(number, left: left, at: now)
             }
             self.exchanges[exchange]?.stage = .sending
             self.actions.append(.send(number, subjects))

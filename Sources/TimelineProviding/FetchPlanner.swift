@@ -69,6 +69,8 @@ package struct FetchPlanner: Sendable {
     /// Never iterated.
     private var known: [ReloadID: Known] = [:]
     private var inFlight: [Int: [FetchItem]] = [:]
+    /// The request that decides whether the breaker closes.
+    private var trial: Int?
     private var waiting = Heap<Waiting>()
     private var delayed = Heap<Delayed>()
     private var tickets: UInt64 = 0
@@ -135,7 +137,17 @@ package struct FetchPlanner: Sendable {
         self.chargeRate(at: now)
         self.counters.requests += 1
         self.inFlight[self.counters.requests] = items
+        if permission == .trial { self.trial = self.counters.requests }
         return Batch(number: self.counters.requests, items: items)
+    }
+
+    /// Whether a request of ``next(at:)`` may still go: another one may have failed since.
+    package func mayGo(_ batch: Int, at now: Instant) -> Bool {
+        switch self.breaker.permission(at: now) {
+        case .granted: true
+        case .refused(until: nil): batch == self.trial
+        case .trial, .refused: false
+        }
     }
 
     /// When there may be something to send although nothing happens until then; nil if only an event can change that.
@@ -202,14 +214,14 @@ package struct FetchPlanner: Sendable {
         for item in items where self.known[item.reload] != nil { self.retry(item, at: now) }
     }
 
-    /// The request was not sent after all: nothing of it is out any more.
+    /// The request was not sent after all.
     ///
-    /// - Parameter unknown: Reloads of which that is not known; they are tried again.
-    package mutating func withdrawn(_ batch: Int, unknown: Set<ReloadID> = [], at now: Instant) {
+    /// - Parameter left: Reloads that may still be out; they are tried again.
+    package mutating func withdrawn(_ batch: Int, left: Set<ReloadID> = [], at now: Instant) {
         guard let items = self.inFlight.removeValue(forKey: batch) else { return }
-        self.breaker.withdrawn()
+        if batch == self.trial { self.breaker.withdrawn() }
         for item in items where self.known[item.reload] != nil {
-            if unknown.contains(item.reload) { self.retry(item, at: now) } else { self.known[item.reload] = nil }
+            if left.contains(item.reload) { self.retry(item, at: now) } else { self.known[item.reload] = nil }
         }
     }
 

@@ -183,6 +183,32 @@ import WidgetModel
         #expect(desk.machine.health.attempts == 1 && desk.machine.planner.counters.failedRequests == 1)
     }
 
+    @Test func `a request that is not sent yet waits when another one fails`() throws {
+        let desk = try FetchDesk(widgets: 2) {
+            $0.batchMax = 1
+            $0.failuresMax = 1
+        }
+        desk.machine.take(issued: [desk.issued[0]])
+        let first = try #require(desk.run().requests.first)
+        desk.machine.take(issued: [desk.issued[1]])
+        var second: (FetchExchange, [ReloadID])?
+        while second == nil, let action = desk.machine.next(now: desk.now) {
+            if case .findWanted(let exchange, let reloads) = action { second = (exchange, reloads) }
+            if case .findSubjects(let partition, let reloads) = action {
+                desk.machine.takeSubjects(desk.subjects(reloads), of: reloads, in: partition, now: desk.now) { _ in true
+                }
+            }
+        }
+        let failure = TargetHealth.Answer(.failure, status: 503, reason: "status 503", at: desk.now)
+        desk.machine.takeAnswer(.failure(failure, retryAfter: nil), to: first.number, now: desk.now)
+        let (exchange, reloads) = try #require(second)
+        desk.machine.takeWanted(FetchWanted(subjects: desk.subjects(reloads)), of: exchange, now: desk.now)
+        #expect(desk.run().requests.isEmpty)
+        #expect(desk.machine.count == 2 && desk.machine.planner.requestsInFlight == 0)
+        desk.now = desk.now + .seconds(5)
+        #expect(desk.run().requests.count == 1)
+    }
+
     // MARK: Call-backs
 
     @Test func `a call-back is taken once, and only of what is out`() throws {

@@ -108,7 +108,7 @@ import WidgetModel
         var planner = Self.planner()
         for number in 0..<3 { planner.add(Fixtures.item(number)) }
         let batch = planner.next(at: Self.start)
-        planner.withdrawn(batch?.number ?? 0, unknown: [Fixtures.reload(1), Fixtures.reload(9)], at: Self.start)
+        planner.withdrawn(batch?.number ?? 0, left: [Fixtures.reload(1), Fixtures.reload(9)], at: Self.start)
         #expect(planner.count == 1 && planner.requestsInFlight == 0)
         #expect(planner.next(at: Self.start) == nil)
         #expect(Self.hosts(planner.next(at: Self.start + .seconds(1))) == ["host-1"])
@@ -204,6 +204,22 @@ import WidgetModel
         planner.succeeded(trial.number, answered: Set(trial.items.map(\.reload)), at: until)
         #expect(planner.breaker.state == .closed(failures: 0))
         #expect(planner.next(at: until)?.items.count == 2)
+    }
+
+    @Test func `what was permitted before the breaker opened may go no more, and ends no trial`() throws {
+        var planner = Self.planner(inFlight: 4, batch: 1, failures: 1)
+        for number in 0..<4 { planner.add(Fixtures.item(number)) }
+        let (first, second) = (planner.next(at: Self.start), planner.next(at: Self.start))
+        #expect(planner.mayGo(second?.number ?? 0, at: Self.start))
+        planner.failed(first?.number ?? 0, at: Self.start)
+        let later = Self.start + .seconds(5)
+        #expect(!planner.mayGo(second?.number ?? 0, at: Self.start) && !planner.mayGo(second?.number ?? 0, at: later))
+        let trial = planner.next(at: later)
+        #expect(planner.mayGo(trial?.number ?? 0, at: later) && !planner.mayGo(second?.number ?? 0, at: later))
+        planner.withdrawn(second?.number ?? 0, at: later)
+        #expect(planner.next(at: later) == nil)
+        planner.withdrawn(trial?.number ?? 0, at: later)
+        #expect(planner.next(at: later)?.items.count == 1)
     }
 
     @Test func `a provider that says when to come back is believed, for ten minutes at most`() {
