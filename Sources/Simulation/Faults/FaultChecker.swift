@@ -124,7 +124,18 @@ struct FaultChecker: Sendable {
         self.obligations[partition].follow(records, applied, witness)
         self.take(from: partition)
         for push in applied.pushes { self.check(push, records, witness) }
+        for timeline in applied.additional { self.check(timeline, applied.issued) }
         for case .push(let push) in records where records.count == 1 { self.checkGuarded(push.id, witness) }
+    }
+
+    /// A timeline for no reload costs nothing.
+    private mutating func check(_ timeline: LogWitness.Additional, _ issued: [LogWitness.Issued]) {
+        guard let after = timeline.after, after.windowStart == timeline.before.windowStart,
+            !issued.contains(where: { $0.reload.address == timeline.address })
+        else { return }
+        if after.charged != timeline.before.charged || after.lastReload != timeline.before.lastReload {
+            self.fault("\(timeline.address) is charged for a timeline that no reload brought")
+        }
     }
 
     private mutating func take(from partition: Int) {

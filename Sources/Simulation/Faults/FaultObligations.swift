@@ -233,13 +233,12 @@ struct FaultObligations: Sendable {
     ) -> [(InstanceAddress, BudgetView)] {
         var found: [(InstanceAddress, BudgetView)] = []
         for host in 0..<FaultWorld.hosts {
-            for id in FaultWorld.widgets + [FaultWorld.control] {
+            for (id, ofKind) in FaultWorld.instances {
                 let address = InstanceAddress(host: FaultWorld.host(host), instance: id)
                 let isMeant =
                     switch scope {
                     case .app: true
-                    case .kind(_, let kind):
-                        kind == (id == FaultWorld.control ? FaultWorld.controlKind : FaultWorld.kind)
+                    case .kind(_, let kind): kind == ofKind
                     case .host(let host): host == address.host
                     case .instance(let other): other == address
                     case .sender, .push: false

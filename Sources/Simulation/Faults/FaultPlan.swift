@@ -39,6 +39,15 @@ package struct FaultPlan: Hashable, Sendable {
     package var takeovers = 0.0
     package var fullDisks = 0.0
     package var clockSteps = 0.0
+    /// How likely a host shows a widget whose timelines a provider makes; how likely the provider is in trouble, leaves an instance
+    /// out, and promises to call back about those.
+    package var boards = 0.0
+    package var providerTroubles = 0.0
+    package var omissions = 0.0
+    package var promises = 0.0
+    /// How likely a partition does not answer the fetcher, and how likely a start finds an instance's content lost.
+    package var silentPartitions = 0.0
+    package var lostContents = 0.0
 
     /// Nothing goes wrong.
     package static let quiet = FaultPlan()
@@ -68,6 +77,16 @@ package struct FaultPlan: Hashable, Sendable {
         self.takeovers = some(0.1, &dice)
         self.fullDisks = some(0.1, &dice)
         self.clockSteps = some(0.2, &dice)
+    }
+
+    /// Draws the faults of a timeline provider, and of its surroundings.
+    mutating func drawProvider(_ dice: inout Dice) {
+        self.boards = dice.pick([0, 0.5, 1])
+        self.providerTroubles = dice.pick([0, 0.1, 0.3])
+        self.omissions = dice.pick([0, 0.3, 0.6])
+        self.promises = dice.pick([0, 0.5, 1])
+        self.silentPartitions = dice.pick([0, 0.05, 0.3])
+        self.lostContents = dice.pick([0, 0.2, 1])
     }
 }
 
@@ -120,6 +139,18 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case renamesRetries
     /// A start does not take up the retries that an earlier one held back.
     case forgetsHeld
+    /// A start does not look for the reloads whose timelines are to be fetched.
+    case forgetsFetches
+    /// A fetcher takes a partition that does not answer for one that wants nothing.
+    case mistakesSilence
+    /// A fetcher does not believe a provider that says when to come back.
+    case ignoresRetryAfter
+    /// A fetcher stores an answer without asking what of it is still wanted.
+    case storesUnchecked
+    /// A fetcher logs a timeline once more whose content it has fetched again.
+    case logsContent
+    /// A fetcher does not hear now and then that its timelines are stored.
+    case losesStored
 }
 
 /// Something that has to happen in some runs, since a check of something that never happens shows nothing.
@@ -168,4 +199,12 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     case takeover
     case fenced
     case fullDisk
+    /// A provider's timeline was taken, from an answer and from a call-back; the content of an accepted one was fetched again.
+    case fetched
+    case calledBack
+    case restoredContent
+    /// A provider was in trouble for long; a fetcher had no room for reloads, or a partition did not answer it.
+    case providerTrouble
+    case fetchOverflow
+    case silentPartition
 }

@@ -2,6 +2,7 @@ import Engine
 import Journaling
 import Ownership
 import Scenarios
+import TimelineProviding
 import WidgetModel
 
 extension FaultRun {
@@ -30,6 +31,7 @@ extension FaultRun {
         self.isHeld = false
         self.rivals = []
         self.deliverers = []
+        self.fetchers = []
         _ = self.inbox.take()
         self.disconnectHosts()
     }
@@ -57,6 +59,7 @@ extension FaultRun {
         self.owners = []
         self.directory = [:]
         self.deliverers.append(SimulatedDeliverer(start: self.start, &self.dice))
+        self.makeFetcher()
         // Outputs that were committed just before the end count, although no owner was called back any more.
         self.readLog()
         self.checker.readOutputs(self.journal, self.witnesses)
@@ -65,6 +68,7 @@ extension FaultRun {
         (self.isStarted, self.deathsAtStart) = (true, 0)
         for owner in self.owners { self.expectOutstanding(of: owner) }
         self.deliverer(self.start)?.machine.catchUp()
+        self.beginFetching()
         self.checker.checkBooks(self.owners, self.witnesses)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
     }
@@ -228,6 +232,9 @@ extension FaultRun {
                 if self.isDown { break }
             }
             self.readLog()
+            for fetcher in self.fetchers where !self.isDown {
+                if self.follow(fetcher) { isBusy = true }
+            }
             for owner in self.owners + self.rivals where !self.isDown {
                 if self.follow(owner) { isBusy = true }
             }
@@ -254,6 +261,8 @@ extension FaultRun {
             self.owner(partition, start: start)?.machine.announce(position)
         case .reported(let start, let number, let partition, let result):
             self.takeReported(number, partition, result, start: start)
+        case .fetched(let start, let exchange, let partition, let result):
+            self.takeFetched(exchange, partition, result, start: start)
         case .committed(let start, let partition, let result):
             guard let owner = self.owner(partition, start: start) else { return }
             do {
@@ -332,6 +341,7 @@ extension FaultRun {
         }
         if owner.start == self.start { self.learnTokens(run.output.directory) }
         self.tellApplied(by: owner)
+        self.noteApplied(run, by: owner)
         guard !owner.machine.isReplaying else { return }
         if self.mutation == .snapshotsAhead, self.dice.chance(0.1) {
             let ahead = OwnerCheckpoint(through: owner.applied, runningHash: owner.engine.runningHash)
@@ -372,6 +382,7 @@ extension FaultRun {
             self.rivals.removeAll { $0 === owner }
             if !self.rivals.contains(where: { $0.start == owner.start }) {
                 self.deliverers.removeAll { $0.start == owner.start }
+                self.fetchers.removeAll { $0.start == owner.start }
             }
             return
         }
@@ -384,6 +395,8 @@ extension FaultRun {
         let due = self.now + Int64(self.plan.delayMax) + 1000
         for effect in owed {
             switch effect {
+            case .reload(let reload) where FaultWorld.isFetched(reload):
+                self.expectFetches(of: [reload], start: owner.start)
             case .reload(let reload):
                 guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }),
                     let session = self.hosts[host].session
@@ -394,8 +407,11 @@ extension FaultRun {
             }
         }
         self.deliverer(owner.start)?.machine.takeReloads(DeliveryMachine.reloads(in: effects), now: self.clock.now)
+        let fetched = effects.flatMap { $0.reloads.map(\.reload) }.filter(FaultWorld.isFetched)
+        self.fetcher(owner.start)?.machine.take(issued: fetched.map(\.id))
         for effect in effects {
             switch effect {
+            case .reload(let reload) where FaultWorld.isFetched(reload): continue
             case .reload(let reload):
                 guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }) else { continue }
                 self.deliver(reload, to: host)

@@ -2,6 +2,7 @@ import Engine
 import Journaling
 import Ownership
 import Scenarios
+import TimelineProviding
 import Timelines
 import WidgetModel
 
@@ -28,6 +29,7 @@ package struct FaultRun {
         case findPushes(DeliveryNumber, HostKey, [ReloadID], start: Int)
         case logAgain(DeliveryNumber, start: Int)
         case wakeDeliverer(start: Int)
+        case fetch(FetchStep, start: Int)
         case connect(Int)
         /// A host, sender or operator does something new.
         case act
@@ -53,6 +55,12 @@ package struct FaultRun {
     var rivals: [SimulatedOwner] = []
     /// Of this gateway, and of those that do not know yet that there is another one.
     var deliverers: [SimulatedDeliverer] = []
+    /// Those beside them.
+    var fetchers: [SimulatedFetcher] = []
+    /// The content of timelines on the gateway's disk, by instance the last that was written.
+    var disk: [InstanceAddress: StoredTimeline] = [:]
+    /// The timeline provider answers 503 until then; in milliseconds.
+    var providerIsDownUntil: Int64 = 0
     /// The state of APNs.
     var upstream = SimulatedUpstream()
     var wasTakenOver: Bool { self.checker.occurrences[.takeover, default: 0] > 0 }
@@ -91,7 +99,9 @@ package struct FaultRun {
         let clock = VirtualClock(FaultWorld.start)
         self.seed = seed
         self.mutation = mutation
-        self.plan = FaultPlan(&dice)
+        var plan = FaultPlan(&dice)
+        plan.drawProvider(&dice)
+        self.plan = plan
         self.dice = dice
         self.clock = clock
         self.now = FaultWorld.start.milliseconds
@@ -122,8 +132,10 @@ package struct FaultRun {
         (self.isFullUntil, self.clockError) = (0, 0)
         if self.isHeld { self.release() }
         for host in self.hosts.indices { self.queue.put(.connect(host), at: self.now + 1) }
+        self.work(until: self.now + 2 * 3_600_000)
+        self.checkFetches()
         // Nothing waits for longer than its expiration, a not-before, and the time to acknowledge.
-        self.work(until: self.now + 30 * 3_600_000)
+        self.work(until: self.now + 28 * 3_600_000)
         self.judge()
         return self.checker.violations.map { "seed \(self.seed): \($0)" }
     }
@@ -180,6 +192,7 @@ package struct FaultRun {
             self.deliverer(start)?.machine.takePushes(pushes, for: number, now: self.clock.now)
         case .logAgain(let number, let start): self.deliverer(start)?.machine.retryLog(number)
         case .wakeDeliverer(let start): self.deliverer(start)?.wakesAt = nil
+        case .fetch(let step, let start): self.take(step, start: start)
         case .connect(let host): self.connect(host)
         case .act: self.act()
         case .tick(let partition, let start):
@@ -284,7 +297,8 @@ package struct FaultRun {
         let id = self.hosts[host].id
         let owner = self.owners[Int(PartitionID(of: id, among: FaultWorld.partitions).rawValue)]
         // A reload that is not committed yet follows when it is.
-        for reload in owner.engine.outstandingReloads(host: id) where !owner.unpublished.contains(reload.id) {
+        for reload in owner.engine.outstandingReloads(host: id)
+        where !owner.unpublished.contains(reload.id) && !FaultWorld.isFetched(reload) {
             self.deliver(reload, to: host)
         }
     }
@@ -320,6 +334,8 @@ package struct FaultRun {
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
         self.checker.checkTurnedAway(self.owners, team: FaultWorld.team)
         self.checkDebts()
+        self.checkFetches()
+        self.checkContents()
         self.checker.checkBudgets()
         for request in self.requests.indices where !self.requests[request].isAnswered {
             self.checker.fault("request \(request) was never answered")
@@ -352,6 +368,7 @@ package struct FaultRun {
         self.checker.checkDebts(at: self.now, debtors: Set(sessions + [.start(self.start)])) { reload in
             let owner = owners.first { $0.partition == reload.partition }
             return owner?.engine.outgoingPush(for: reload) != nil
+                || owner?.engine.outstandingReload(reload).map(FaultWorld.isFetched) ?? false
         }
     }
 

@@ -8,11 +8,16 @@ import WidgetModel
 enum FaultWorld {
     static let app = BundleID("faults.example")
     static let team = TeamID("FAULTS0001")
-    /// The kind of the widgets, and the kind of the controls.
+    /// The kind of the widgets, the kind of the controls, and the kind of widgets whose timelines a provider makes.
     static let kind = WidgetKind("scores")
     static let controlKind = WidgetKind("alarms")
+    static let fetchedKind = WidgetKind("boards")
     static let widgets = [InstanceID("w0"), InstanceID("w1")]
     static let control = InstanceID("c0")
+    static let boards = [InstanceID("b0"), InstanceID("b1")]
+    static let instances =
+        Self.widgets.map { ($0, Self.kind) } + [(Self.control, Self.controlKind)]
+        + Self.boards.map { ($0, Self.fetchedKind) }
     static let values = ["a", "b", "c"]
     static let partitions = 2
     static let hosts = 4
@@ -35,7 +40,7 @@ enum FaultWorld {
 
     /// - Parameter budget: The policy that the engines get.
     static func settings(_ budget: BudgetPolicy) -> EngineSettings {
-        let kinds = [Self.kind, Self.controlKind].map { kind in
+        let kinds = [Self.kind, Self.controlKind, Self.fetchedKind].map { kind in
             guard let schema = try? KindSchema(kind: kind, parameters: [ParameterSchema("topic", .string)]) else {
                 preconditionFailure("the schema is a good one")
             }
@@ -48,6 +53,13 @@ enum FaultWorld {
         let json = JSONValue.object([JSONValue.Member(name: "topic", value: .string(value))])
         guard let pattern = try? MatchPattern.parse(json) else { preconditionFailure("the pattern is a good one") }
         return pattern
+    }
+
+    static func partition(of host: HostKey) -> PartitionID { PartitionID(of: host, among: Self.partitions) }
+
+    /// Whether the gateway fetches the timeline that a reload is for: its host is not told of the reload.
+    static func isFetched(_ reload: ReloadEffect) -> Bool {
+        reload.kind == Self.fetchedKind && reload.delivery == .stream
     }
 
     static func host(_ number: Int) -> HostKey { HostKey(app: Self.app, id: HostID("h\(number)")) }
@@ -87,6 +99,9 @@ enum FaultWorld {
             var instance = Self.instance(id, Self.kind, &dice)
             instance.pushEnabled = !dice.chance(0.08)
             instances.append(instance)
+        }
+        for id in Self.boards where dice.chance(plan.boards) {
+            instances.append(Self.instance(id, Self.fetchedKind, &dice))
         }
         if dice.chance(plan.controls) {
             var control = Self.instance(Self.control, Self.controlKind, &dice)

@@ -1,6 +1,7 @@
 import Journaling
 import Ownership
 import Synchronization
+import TimelineProviding
 import WidgetModel
 
 /// The journal's callbacks, until the simulation gets to them.
@@ -10,6 +11,8 @@ final class JournalInbox: Sendable {
         case appended(start: Int, request: Int?, Result<Void, JournalError>)
         /// Records of a deliverer, for the delivery of that number.
         case reported(start: Int, DeliveryNumber, PartitionID, Result<AppendReceipt, JournalError>)
+        /// Timelines of a fetcher, from its exchange.
+        case fetched(start: Int, FetchExchange, PartitionID, Result<AppendReceipt, JournalError>)
         case committed(start: Int, PartitionID, Result<OutputPosition, JournalError>)
         /// There are entries up to a position.
         case announced(start: Int, PartitionID, LogPosition)

@@ -26,6 +26,17 @@ final class LogWitness {
         var issued: [Issued] = []
         /// The pushes to tokens, whose reloads are among ``issued``.
         var pushes: [TokenPush] = []
+        /// The timelines that came for no reload that is out.
+        var additional: [Additional] = []
+    }
+
+    /// A timeline that came for a reload that is over: its budget before it and behind it.
+    struct Additional: Sendable {
+        let report: TimelineReport
+        let before: BudgetView
+        let after: BudgetView?
+
+        var address: InstanceAddress { InstanceAddress(host: self.report.host, instance: self.report.instance) }
     }
 
     /// A reload that came out of a record.
@@ -47,7 +58,14 @@ final class LogWitness {
         var effects: [Effect] = []
         var applied = Applied()
         var run = EntryRun(entry)
-        while let output = try run.applyNext(&self.engine) {
+        while true {
+            let timeline = self.additional(run.next, of: entry)
+            guard let output = try run.applyNext(&self.engine) else { break }
+            if let (report, before) = timeline {
+                let address = InstanceAddress(host: report.host, instance: report.instance)
+                let after = self.engine.instance(address)?.budget
+                applied.additional.append(Additional(report: report, before: before, after: after))
+            }
             effects += output.effects
             for effect in output.effects {
                 if case .push(let push) = effect { applied.pushes.append(push) }
@@ -66,6 +84,17 @@ final class LogWitness {
         self.effects.append(effects)
         self.hashes.append(self.engine.runningHash)
         return applied
+    }
+
+    /// The timeline of a record, if it is for a reload that is over, and the budget of its instance.
+    private func additional(_ range: Range<Int>?, of entry: LogEntry) -> (TimelineReport, BudgetView)? {
+        guard let range, entry.bytes[range.lowerBound] == Record.Tag.timeline.rawValue else { return nil }
+        var reader = ByteReader(entry.bytes, in: range)
+        guard case .timeline(let report)? = try? Record(from: &reader), let reload = report.reload,
+            self.engine.outstandingReload(reload) == nil
+        else { return nil }
+        let address = InstanceAddress(host: report.host, instance: report.instance)
+        return self.engine.instance(address).map { (report, $0.budget) }
     }
 
     /// The engine's hash behind an entry; nil for one that was not read.
