@@ -429,8 +429,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNSWire", "BrokerSupport", "ClientDriver", "Clustering", "Engine", "FreshetCLI", "FreshetClient",
-                "Gateway", "HTTPTransport", "Partitions", "RulesRewriter", "Scoreboard", "ScriptedServer", "Settings",
-                "TLS", "WidgetModel", argumentParser, logging, nioPosix, yams,
+                "Gateway", "HTTPTransport", "Journaling", "Partitions", "RulesRewriter", "Scoreboard", "ScriptedServer",
+                "Settings", "TLS", "WidgetModel", argumentParser, logging, nioPosix, yams,
             ],
             exclude: ["Clients"]
         ),

@@ -103,10 +103,18 @@ package final class Brokers: Sendable {
     }
 
     /// Starts a broker that does not run.
-    package func start(_ number: Int) throws {
+    ///
+    /// - Parameter sync: Its line of `sync_interval` from now on; nil for the one that it has.
+    package func start(_ number: Int, sync: String? = nil) throws {
+        let configuration = self.members.withLock { $0[number].configuration }
+        if let sync {
+            let text = try String(contentsOfFile: configuration, encoding: .utf8)
+            try text.replacing(/sync_interval: \w+/, with: sync)
+                .write(toFile: configuration, atomically: true, encoding: .utf8)
+        }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.executable)
-        process.arguments = ["-c", self.members.withLock { $0[number].configuration }]
+        process.arguments = ["-c", configuration]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

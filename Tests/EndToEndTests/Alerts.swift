@@ -7,11 +7,7 @@ import Testing
 enum Alerts {
     /// How often an alert fires if the gateway says the same for so many minutes.
     static func firing(_ name: String, _ gateway: TestGateway, afterMinutes minutes: Int) async throws -> Int {
-        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics")
-        return try await Self.firing(name, metrics.body, afterMinutes: minutes)
-    }
-
-    static func firing(_ name: String, _ metrics: String, afterMinutes minutes: Int) async throws -> Int {
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let series = metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in

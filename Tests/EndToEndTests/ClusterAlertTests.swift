@@ -1,45 +1,130 @@
 #if JetStream
 import BrokerSupport
 import Foundation
+import Journaling
+import Logging
+import Partitions
+import Settings
 import Testing
+import WidgetModel
 
-/// The alerts about brokers, streams, clocks and standbys.
+@testable import FreshetCLI
+
+/// The alerts about brokers, streams, clocks and standbys, each fired by what it is about.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct ClusterAlertTests {
-    /// The metric's line while all is well, and its value when it is not.
-    private static let alerts = [
-        (name: "FreshetStreamsLeaderless", series: #"freshet_cluster_streams{which="leaderless"}"#, value: "1"),
-        (name: "FreshetStreamsLagging", series: #"freshet_cluster_streams{which="lagging"}"#, value: "1"),
-        (name: "FreshetBrokerUnsafe", series: "freshet_cluster_brokers_unsafe", value: "1"),
-        (
-            name: "FreshetClocksDisagree", series: #"freshet_cluster_clock_disagreements_total{partition="0"}"#,
-            value: "0+1"
-        ),
-    ]
-
-    @Test func `brokers and clocks that are not well fire alerts`() async throws {
-        let brokers = try Brokers()
+    private static func start(_ brokers: Brokers, partitions: Int, replicas: Int) async throws -> TestGateway {
         let own = "node: {name: gateway-a, address: \"gateway-a:443\"}"
-        let gateway = try await TestGateway.start(
-            partitions: 2,
-            extra: try JetStreamGatewayTests.journal(brokers, more: own)
-        )
-        let metrics = try await gateway.eventually("the brokers are looked at") {
-            let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
-            return metrics.contains("freshet_cluster_brokers_unsafe") ? metrics : nil
-        }
-        for (name, series, value) in Self.alerts {
-            // What it takes is hard to come by: the number is as it would be then.
-            #expect(metrics.contains("\(series) 0\n"), "\(series)")
-            let ill = metrics.replacing("\(series) 0\n", with: "\(series) \(value)\n")
-            #expect(try await Alerts.firing(name, metrics, afterMinutes: 15) == 0, "\(name)")
-            #expect(try await Alerts.firing(name, ill, afterMinutes: 15) == 1, "\(name)")
-        }
-        // It is alone, and follows no other one.
-        let behind = metrics + "freshet_partition_standby_lag_entries{partition=\"0\"} "
-        #expect(try await Alerts.firing("FreshetStandbyLags", behind + "100\n", afterMinutes: 10) == 0)
-        #expect(try await Alerts.firing("FreshetStandbyLags", behind + "101\n", afterMinutes: 10) == 1)
+        let journal = try JetStreamGatewayTests.journal(brokers, replicas: replicas, more: own)
+        return try await TestGateway.start(partitions: partitions, extra: journal)
+    }
+
+    private static func brokers(_ gateway: TestGateway) async throws -> [String: Any]? {
+        try await gateway.curl("GET", "\(gateway.opsURL)/v1/cluster").json["brokers"] as? [String: Any]
+    }
+
+    @Test func `a broker that is away, and one that could lose pushes, fire alerts`() async throws {
+        let brokers = try Brokers(3)
+        let gateway = try await Self.start(brokers, partitions: 1, replicas: 3)
+        let alerts = ["FreshetStreamsLagging", "FreshetBrokerUnsafe"]
+        let prometheus = try await Prometheus.start(watching: gateway)
+        _ = try await gateway.eventually("the brokers are looked at") { try await Self.brokers(gateway) }
+        #expect(prometheus.firing.isDisjoint(with: alerts))
+
+        brokers.kill(2)
+        try await prometheus.waitUntilFiring(["FreshetStreamsLagging"])
+        try brokers.start(2, sync: "sync_interval: 2m")
+        try await prometheus.waitUntilFiring(["FreshetBrokerUnsafe"])
+        brokers.kill(2)
+        try brokers.start(2, sync: "sync_interval: always")
+        try await prometheus.wait("the brokers are well") { $0.isDisjoint(with: alerts) }
         await gateway.stop()
+    }
+
+    @Test func `streams whose only broker is away fire an alert`() async throws {
+        let brokers = try Brokers(3)
+        // One copy of each stream, on one of the brokers; the others remain a majority, and tell of it.
+        let gateway = try await Self.start(brokers, partitions: 2, replicas: 1)
+        let prometheus = try await Prometheus.start(watching: gateway)
+        let leader = try await gateway.eventually("the brokers are looked at") {
+            let streams = try await Self.brokers(gateway)?["streams"] as? [[String: Any]]
+            return streams?.first?["leader"] as? String
+        }
+        #expect(!prometheus.firing.contains("FreshetStreamsLeaderless"))
+        let number = try #require(Int(leader.dropFirst()))
+        brokers.kill(number)
+        try await prometheus.waitUntilFiring(["FreshetStreamsLeaderless"])
+        try brokers.start(number)
+        try await prometheus.wait("there is a leader") { !$0.contains("FreshetStreamsLeaderless") }
+        await gateway.stop()
+    }
+
+    @Test func `a gateway whose clock is wrong from its start stops its partition's time, and fires an alert`()
+        async throws
+    {
+        let brokers = try Brokers()
+        let folder = try TestGateway.makeFolder()
+        let clock = try await WrongClock(in: folder)
+        // More than what is allowed, and less than the hour for which a sender's token counts.
+        try clock.setWrong(by: 10 * 60)
+        let gateway = try await TestGateway.start(
+            in: folder,
+            extra: try JetStreamGatewayTests.journal(brokers),
+            environment: clock.environment
+        )
+        let prometheus = try await Prometheus.start(watching: gateway)
+        let bearer = try await gateway.providerToken()
+        try await Drilling.register(gateway, 1, bearer: bearer)
+        try await prometheus.waitUntilFiring(["FreshetClocksDisagree"]) {
+            try await Drilling.push(gateway, to: 1, bearer: bearer)
+        }
+        #expect(gateway.logged.contains { $0.contains("more than 5 minutes apart") })
+        await gateway.stop()
+    }
+
+    @Test func `a standby that comes to another state than the log's outputs ends, and fires an alert`() async throws {
+        let pair = try await ClusterGatewayTests.pair()
+        try await ClusterGatewayTests.awaitStandbys(pair)
+        let prometheus = try await Prometheus.start(watching: pair.second)
+        #expect(!prometheus.firing.contains("FreshetStandbyDisagrees"))
+        let cluster = try await pair.first.curl("GET", "\(pair.first.opsURL)/v1/cluster").json
+        let owned = (cluster["partitions"] as? [[String: Any]] ?? []).filter { $0["owner"] as? String == "gateway-a" }
+        let journal = try Self.openJournal(pair)
+        // No machine of a test decides a log in two ways: so the log gets an output that its owner did not come to.
+        for number in owned.compactMap({ $0["partition"] as? Int }) {
+            let partition = PartitionID(UInt16(number))
+            let newest = try await withCheckedThrowingContinuation { read in
+                journal.readNewestOutput(partition) { read.resume(with: $0) }
+            }
+            guard let newest else { continue }
+            let other = OutputRecord(
+                through: newest.record.through,
+                engineVersion: newest.record.engineVersion,
+                runningHash: ~newest.record.runningHash,
+                effects: []
+            )
+            _ = try await withCheckedThrowingContinuation { committed in
+                journal.commitOutput(partition, expected: newest.position, other) { committed.resume(with: $0) }
+            }
+        }
+        try await prometheus.waitUntilFiring(["FreshetStandbyDisagrees"])
+        #expect(pair.second.logged.contains { $0.contains("gave another state than its output record has") })
+        journal.close()
+        await pair.second.stop()
+        await pair.first.stop()
+    }
+
+    /// The gateways' log, as a third program that writes to it.
+    private static func openJournal(_ pair: ClusterGatewayTests.Pair) throws -> any Journal {
+        let folder = try TestGateway.makeFolder()
+        try FileManager.default.copyItem(atPath: "\(pair.first.folder)/certs", toPath: "\(folder)/certs")
+        let extra = try JetStreamGatewayTests.journal(pair.brokers, more: "node: {name: other, address: \"other:443\"}")
+        let file = "\(folder)/freshet.yaml"
+        try TestGateway.configuration(ClusterGatewayTests.partitions, extra, "")
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        let configuration = try ConfigurationFile.read(path: file, environment: [:], options: []).configuration
+        let logger = Logger(label: "other") { _ in SwiftLogNoOpLogHandler() }
+        return try ChosenJournal(configuration, LogClock(), logger).journal
     }
 }
 #endif

@@ -6,11 +6,11 @@ import Testing
 /// Two gateways that share a log: they share its partitions, and what one has the other takes over.
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct ClusterGatewayTests {
-    private static let partitions = 8
+    static let partitions = 8
     private static let hosts = 1...8
 
     /// Two gateways, each with partitions of its own, and hosts of both.
-    private struct Pair {
+    struct Pair {
         let brokers: Brokers
         let first: TestGateway
         let second: TestGateway
@@ -36,7 +36,7 @@ struct ClusterGatewayTests {
         )
     }
 
-    private static func pair() async throws -> Pair {
+    static func pair() async throws -> Pair {
         let brokers = try Brokers()
         let first = try await Self.start("gateway-a", brokers)
         let bearer = try await first.providerToken()
@@ -66,7 +66,7 @@ struct ClusterGatewayTests {
     }
 
     /// Waits until each partition of both is followed by the other one, which is where its owner is.
-    private static func awaitStandbys(_ pair: Pair) async throws {
+    static func awaitStandbys(_ pair: Pair) async throws {
         _ = try await pair.first.eventually("each follows the other") { () async throws -> Bool? in
             for gateway in pair.gateways {
                 let json = try await gateway.curl("GET", "\(gateway.opsURL)/v1/cluster").json
@@ -319,18 +319,6 @@ struct ClusterGatewayTests {
         #expect(try await Alerts.firing("FreshetNodeMissing", pair.second, afterMinutes: 5) == 1)
         let status = try await pair.second.runVerb(["cluster", "status"])
         #expect(status.status == 1 && status.output.contains("gateway-a was not heard for"), "\(status.output)")
-        // All have an owner by now; if they had none, the same number would say so.
-        let metrics = try await pair.second.curl("GET", "\(pair.second.opsURL)/metrics").body
-        let unowned = #"freshet_cluster_partitions{state="unowned"}"#
-        #expect(metrics.contains("\(unowned) 0\n"))
-        let lost = metrics.replacing("\(unowned) 0\n", with: "\(unowned) 1\n")
-        #expect(try await Alerts.firing("FreshetPartitionUnowned", metrics, afterMinutes: 5) == 0)
-        #expect(try await Alerts.firing("FreshetPartitionUnowned", lost, afterMinutes: 5) == 1)
-        // Two machines that decide one log differently are hard to come by: the number grows as it would then.
-        let disagreed = "freshet_cluster_standbys_disagreed_total"
-        let growing = metrics.replacing("\(disagreed) 0\n", with: "\(disagreed) 0+1\n")
-        #expect(try await Alerts.firing("FreshetStandbyDisagrees", metrics, afterMinutes: 5) == 0)
-        #expect(try await Alerts.firing("FreshetStandbyDisagrees", growing, afterMinutes: 5) == 1)
         try await Self.pushToAll(&pair, at: [pair.second])
         try await Self.checkBooks(pair.second, pair)
         await pair.second.stop()

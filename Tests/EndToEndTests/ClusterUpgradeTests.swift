@@ -176,6 +176,20 @@ struct ClusterUpgradeTests {
         try await Self.end(pair)
     }
 
+    @Test func `partitions whose rules no gateway has are without an owner, and fire an alert`() async throws {
+        let pair = try await Self.pair()
+        let prometheus = try await Prometheus.start(watching: pair.older)
+        let ordered = try await pair.older.runVerb(["cluster", "upgrade-rules", "--yes"])
+        #expect(ordered.status == 0, "\(ordered.errors)")
+        #expect(!prometheus.firing.contains("FreshetPartitionUnowned"))
+        try await pair.newer.drain()
+        try await prometheus.waitUntilFiring(["FreshetPartitionUnowned"])
+        let status = try await pair.older.runVerb(["cluster", "status"])
+        #expect(status.status == 1 && status.output.contains("no node has it"), "\(status.output)")
+        await pair.older.stop()
+        try FileManager.default.removeItem(atPath: pair.newer.folder)
+    }
+
     @Test func `the last node of the version before that gets SIGTERM passes what it has`() async throws {
         let pair = try await Self.pair()
         let ordered = try await pair.older.runVerb(["cluster", "upgrade-rules", "--yes", "--no-wait"])

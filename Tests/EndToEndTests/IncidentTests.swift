@@ -92,6 +92,10 @@ import Testing
         try FileManager.default.removeItem(atPath: gateway.folder)
     }
 
+    /// A standby lags for five minutes where its machine lacks processor time for as long, which a test cannot bring about: one that is
+    /// stopped for a moment is taken for dead, and begins anew from a snapshot. `alerts.test.yml` has the rule's edge.
+    private static let notProvoked = "FreshetStandbyLags"
+
     @Test func `each alert leads to a section of the manual, and is fired by what it is about`() throws {
         let rules = try String(contentsOfFile: "\(TestGateway.root)/deploy/prometheus/alerts.yml", encoding: .utf8)
         let page = try String(contentsOfFile: "\(TestGateway.root)/docs/operating.md", encoding: .utf8)
@@ -122,6 +126,7 @@ import Testing
             for incident in book where incident.alerts.contains(name) {
                 #expect(incident.alertRow.contains(time ?? "`\(name)` at once"), "\(incident.title)")
             }
+            guard name != Self.notProvoked else { continue }
             #expect(drilled.contains(name) || sources.contains("\"\(name)\""), "no test fires \(name)")
         }
     }

@@ -11,9 +11,12 @@ import Testing
 @Suite(.enabled(if: Brokers.isThere, "make setup installs nats-server"), .timeLimit(.minutes(60)))
 struct JetStreamGatewayTests {
     /// The lines of a configuration.
-    static func journal(_ brokers: Brokers, replicas: Int = 1, patience: String = "5m", more: String = "") throws
-        -> String
-    {
+    static func journal(
+        _ brokers: Brokers,
+        replicas: Int = 1,
+        patience: String = "5m",
+        more: String = ""
+    ) throws -> String {
         let files = try brokers.passwordFiles()
         return """
             journal:

@@ -166,26 +166,17 @@ enum MachineDrills {
 
     static func runWithWrongClock() async throws -> [String] {
         let folder = try TestGateway.makeFolder()
-        let (source, library) = ("\(TestGateway.root)/Tests/EndToEndTests/Clients/wrong_clock.c", "\(folder)/clock.so")
-        let made = try await Command.run("clang", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"])
-        try #require(made.status == 0, "\(made.errors)")
-        let seconds = "\(folder)/wrong-by"
-        func setWrong(by seconds: Int64, _ path: String) throws {
-            let file = try FileHandle(forUpdating: URL(filePath: path))
-            try file.write(contentsOf: Data((0..<8).map { UInt8(truncatingIfNeeded: seconds >> ($0 * 8)) }))
-            try file.close()
-        }
-        try Data(count: 8).write(to: URL(filePath: seconds))
+        let clock = try await WrongClock(in: folder)
         let gateway = try await TestGateway.start(
             in: folder,
             extra: Drilling.settings,
-            environment: ["LD_PRELOAD": library, "WRONG_CLOCK": seconds]
+            environment: clock.environment
         )
         let prometheus = try await Prometheus.start(watching: gateway)
         var drill = try await Drill("The clock is wrong", gateway, prometheus)
-        try setWrong(by: 3600, seconds)
+        try clock.setWrong(by: 3600)
         try await drill.isSeen(by: gateway)
-        try setWrong(by: 0, seconds)
+        try clock.setWrong(by: 0)
         try await drill.isOver(gateway)
         await gateway.stop()
         return [drill.incident.title]

@@ -45,8 +45,8 @@ extension OperatorRoutes {
             .gauge,
             "Apps, kinds and senders that operators have paused.",
             by: "scope",
-            // A node that has no partition yet knows of none.
-            Self.paused((try? await self.standingOrders()) ?? []).map { ($0.name, $0.count) }
+            // A scrape waits for no other node: the alert about partitions without an owner needs it most then.
+            Self.paused((try? await self.standingOrders(isPresentOnly: true)) ?? []).map { ($0.name, $0.count) }
         )
         self.addTraffic(&text)
         try await self.addEngine(&text)

@@ -9,9 +9,13 @@ import WidgetModel
 /// The pauses in force, wherever they show.
 extension OperatorRoutes {
     /// The pauses in force now, in the order in which they were given.
-    func standingOrders() async throws(Problem) -> [StandingOrder] {
+    ///
+    /// - Parameter isPresentOnly: Whether only this node's partitions are asked; if it has none, it knows of none.
+    func standingOrders(isPresentOnly: Bool = false) async throws(Problem) -> [StandingOrder] {
         let now = self.clock.now()
-        return try await self.log.askAnyPresent(InForceQuestion()).orders
+        let question = InForceQuestion()
+        let found = isPresentOnly ? try await self.log.askOwn(question) : try await self.log.askAnyPresent(question)
+        return (found?.orders ?? [])
             .filter { $0.holds(at: now) && self.reach.includes($0.scope) }
     }
 

@@ -126,7 +126,14 @@ extension CommandLog {
     /// node's.
     package func askAnyPresent<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer
     {
-        try await self.ask(self.partitionIDs.first(where: self.isPresent) ?? PartitionID(0), question)
+        if let answer = try await self.askOwn(question) { return answer }
+        return try await self.ask(PartitionID(0), question)
+    }
+
+    /// Asks one of this node's partitions, and waits for no other node; nil if it has none.
+    package func askOwn<Question: EngineQuestion>(_ question: Question) async throws(Problem) -> Question.Answer? {
+        guard let partition = self.partitionIDs.first(where: self.isPresent) else { return nil }
+        return try await self.ask(partition, question)
     }
 
     /// Asks the partitions that are this node's, in their order.
