@@ -5,6 +5,15 @@ extension HTTP2Session {
     /// Whether there are requests whose heads the owner has not seen and whose bodies have not come whole.
     package var hasHeads: Bool { unsafe self.state.pointee.pendingHeads > 0 }
 
+    /// A number of the owner's that requests get as they are handed out, whole or their heads alone.
+    package var stamp: UInt64 {
+        get { unsafe self.state.pointee.stamp }
+        set { unsafe self.state.pointee.stamp = newValue }
+    }
+
+    /// The stamp of the request whose answer began last.
+    package var answeredStamp: UInt64 { unsafe self.state.pointee.answeredStamp }
+
     /// Adds the heads of these requests to a batch, their bodies left out, in the order of their streams: each once.
     ///
     /// A request that is answered now is not collected: the rest of its body is thrown away.
@@ -18,6 +27,7 @@ extension HTTP2Session {
         for index in unsafe slots.indices {
             let slot = unsafe slots[index]
             unsafe self.state.pointee.forgetHead(slot)
+            unsafe slot.pointee.stamp = self.state.pointee.stamp
             unsafe batch.append(slot, isHeadAlone: true)
         }
     }
@@ -171,6 +181,7 @@ extension HTTP2Session {
             unsafe slot.pointee.flags.isDisjoint(with: [.hasBegun, .ownerEnded])
         else { return nil }
         if unsafe !slot.pointee.flags.contains(.isDispatched) { unsafe self.state.pointee.dropRest(slot) }
+        unsafe self.state.pointee.answeredStamp = slot.pointee.stamp
         return unsafe slot
     }
 

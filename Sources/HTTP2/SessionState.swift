@@ -16,6 +16,9 @@ import CNghttp2
     var headerSlot: UnsafeMutablePointer<StreamSlot>?
     /// Monotonic seconds, as the last caller gave them.
     var now: UInt32 = 0
+    /// The owner's stamp for requests that are handed out, and that of the one which was answered last.
+    var stamp: UInt64 = 0
+    var answeredStamp: UInt64 = 0
     /// The fault that broke a limit: set by a callback that fails on purpose.
     var fault: HTTP2Error?
     /// The code of the last GOAWAY that was sent.
@@ -258,6 +261,7 @@ import CNghttp2
         unsafe slot.pointee.flags.insert(.isDispatched)
         unsafe self.release(slot, 0)
         if self.isServer {
+            unsafe slot.pointee.stamp = self.stamp
             unsafe self.batch.append(slot)
         } else {
             unsafe self.responses.append(slot)

@@ -58,6 +58,8 @@
     var discardedBytes = 0
     /// Body bytes whose credit goes back to the peer only with the answer.
     var heldCredit: UInt32 = 0
+    /// The owner's stamp of the request as it was handed out.
+    var stamp: UInt64 = 0
     /// When the stream began, in seconds.
     var beganAt: UInt32 = 0
     /// When output last moved, in seconds.

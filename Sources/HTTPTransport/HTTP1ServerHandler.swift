@@ -42,6 +42,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
     private var closesAfterAnswer = false
     private var wantsWritable = false
     private var exchangeBeganAt: UInt32
+    /// When the owner got the request.
+    private var stamp: UInt64 = 0
     private var hadRequest = false
     private var unwritableSince: UInt32?
 
@@ -142,6 +144,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         self.isJudged = true
         self.exchange = .dispatched
         self.isJudging = true
+        self.stamp = self.loop.stamp
         self.loop.batch.append(self.head, body: [], streamID: self.streamID, flags: [])
         self.loop.judge(from: self.connection)
         self.isJudging = false
@@ -167,6 +170,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
 
     private func dispatch() {
         self.exchange = .dispatched
+        self.stamp = self.loop.stamp
         self.loop.hold(-self.body.count)
         self.loop.batch.append(self.head, body: self.body, streamID: self.streamID, flags: self.flags)
         self.loop.dispatch(from: self.connection)
@@ -261,6 +265,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
 
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
         guard self.isUnanswered(streamID) else { return false }
+        self.loop.noteAnswer(status, since: self.stamp)
         if self.isJudging { self.closesAfterAnswer = true }
         var head = self.responseHead(status, fields)
         if !head.headers.contains(name: "content-length"), status >= 200, status != 204, status != 304 {
@@ -278,6 +283,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
 
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
         guard self.isUnanswered(streamID) else { return false }
+        self.loop.noteAnswer(status, since: self.stamp)
         if self.isJudging { self.closesAfterAnswer = true }
         if self.head.version == .http1_0 {
             // No chunks there: the end of the connection is the end of the body.

@@ -56,6 +56,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
             self.probe = nil
             self.activeAt = second
         }
+        self.session.stamp = self.loop.stamp
         try self.session.receive(plaintext, at: second, into: &self.loop.batch)
     }
 
@@ -148,6 +149,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         }
         // A request in work is reason enough to be here.
         self.activeAt = second
+        self.session.stamp = self.loop.stamp
         let expired = self.session.expire(
             at: second,
             requestSeconds: deadlines.request.wholeSeconds,
@@ -196,11 +198,15 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     }
 
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
-        self.session.respond(streamID, status: status, fields: fields, body: body)
+        guard self.session.respond(streamID, status: status, fields: fields, body: body) else { return false }
+        self.loop.noteAnswer(status, since: self.session.answeredStamp)
+        return true
     }
 
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
-        self.session.beginStreaming(streamID, status: status, fields: fields)
+        guard self.session.beginStreaming(streamID, status: status, fields: fields) else { return false }
+        self.loop.noteAnswer(status, since: self.session.answeredStamp)
+        return true
     }
 
     func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite {

@@ -19,6 +19,7 @@ package struct HTTPListenerCounters: Hashable, Sendable {
     /// Refused by the owner after their handshake.
     package var connectionsNotAdmitted = 0
     package var requests = 0
+    package var answers = HTTPAnswers()
     /// Answers to streams that had gone.
     package var answersDropped = 0
     /// Connections ended by a limit of `HTTP2Limits` or a broken protocol.
@@ -45,6 +46,7 @@ package struct HTTPListenerCounters: Hashable, Sendable {
         sum.handshakesFailed += other.handshakesFailed
         sum.connectionsNotAdmitted += other.connectionsNotAdmitted
         sum.requests += other.requests
+        sum.answers += other.answers
         sum.answersDropped += other.answersDropped
         sum.connectionsEndedByFault += other.connectionsEndedByFault
         sum.connectionLimits += other.connectionLimits

@@ -141,6 +141,9 @@ final class ListenerLoop {
         UInt32(truncatingIfNeeded: time.uptimeNanoseconds / 1_000_000_000)
     }
 
+    /// Nanoseconds of that clock, by which requests are timed.
+    var stamp: UInt64 { self.eventLoop.now.uptimeNanoseconds }
+
     /// Starts the clock that deadlines are checked by.
     func start() {
         let loop = NIOLoopBound(self, eventLoop: self.eventLoop)
@@ -269,6 +272,14 @@ final class ListenerLoop {
             batch = RequestBatch()
         }
         swap(&batch, &self.batch)
+    }
+
+    /// Counts an answer that begins.
+    ///
+    /// - Parameter stamp: That of the time at which the owner got the request.
+    func noteAnswer(_ status: Int, since stamp: UInt64) {
+        let now = self.stamp
+        self.counters.answers.add(status: status, nanoseconds: now > stamp ? now - stamp : 0)
     }
 
     /// Forgets the collected requests of a connection that has ended: the next connection's would be handed out with them, as its own.

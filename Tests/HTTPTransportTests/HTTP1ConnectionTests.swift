@@ -67,6 +67,20 @@ private final class EmbeddedHTTP1 {
 }
 
 @Suite struct HTTP1ConnectionTests {
+    @Test func `an answer is timed from the whole request until it begins`() throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.status = nil
+        try connection.send("POST /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\na")
+        connection.eventLoop.advanceTime(by: .seconds(1))
+        try connection.send("b")
+        connection.eventLoop.advanceTime(by: .milliseconds(30))
+        let owner = try #require(connection.handler.connection)
+        #expect(owner.respond(1, status: 503, fields: ResponseFields()))
+        var expected = HTTPAnswers()
+        expected.add(status: 503, nanoseconds: 30_000_000)
+        #expect(connection.loop.currentCounters.answers == expected)
+    }
+
     @Test func `requests of one connection are answered one after the other`() throws {
         let connection = try EmbeddedHTTP1()
         try connection.send(

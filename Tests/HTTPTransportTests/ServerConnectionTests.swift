@@ -56,6 +56,56 @@ import Testing
         #expect(connection.statuses() == [429, 200])
     }
 
+    @Test func `an answer is timed from the whole request until it begins`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/a")
+        connection.request("/b")
+        try connection.run()
+        #expect(connection.loop.currentCounters.answers == HTTPAnswers())
+        let owner = try #require(connection.handler.connection)
+        connection.eventLoop.advanceTime(by: .milliseconds(10))
+        #expect(owner.respond(3, status: 429, fields: ResponseFields()))
+        connection.eventLoop.advanceTime(by: .milliseconds(15))
+        #expect(owner.beginStreaming(1, status: 200, fields: ResponseFields()))
+        // The rest of a stream may take hours.
+        connection.eventLoop.advanceTime(by: .seconds(3))
+        owner.finish(1)
+        // Answered already.
+        #expect(!owner.respond(3, status: 200, fields: ResponseFields()))
+        var expected = HTTPAnswers()
+        expected.add(status: 429, nanoseconds: 10_000_000)
+        expected.add(status: 200, nanoseconds: 25_000_000)
+        #expect(connection.loop.currentCounters.answers == expected)
+    }
+
+    @Test func `a request that is refused by its head is timed from there`() throws {
+        let connection = try EmbeddedConnection()
+        try connection.run()
+        connection.handler.judgement = .refused(403)
+        connection.eventLoop.advanceTime(by: .seconds(5))
+        try connection.requestBeyondWindow("/a")
+        var expected = HTTPAnswers()
+        expected.add(status: 403, nanoseconds: 0)
+        #expect(connection.loop.currentCounters.answers == expected)
+    }
+
+    @Test func `answers are counted by the class of their status and by bounds, each of which includes itself`() {
+        var answers = HTTPAnswers()
+        for (status, nanoseconds) in [(200, 500_000), (204, 500_001), (404, 10_000_000_000), (503, 10_000_000_001)]
+            as [(Int, UInt64)]
+        {
+            answers.add(status: status, nanoseconds: nanoseconds)
+        }
+        var all = HTTPAnswers()
+        all += answers
+        all += answers
+        #expect(all.byStatus.map { "\($0.name) \($0.count)" } == ["2xx 4", "3xx 0", "4xx 2", "5xx 2"])
+        #expect(all.cumulated.map(\.bound) == HTTPAnswers.bounds)
+        #expect(all.cumulated.map(\.count) == [2] + Array(repeating: 4, count: 12) + [6])
+        #expect(all.count == 8 && abs(all.seconds - 40.002) < 0.001)
+    }
+
     @Test func `an answer to a connection that has gone is dropped and counted`() throws {
         let connection = try EmbeddedConnection()
         connection.handler.status = nil

@@ -40,4 +40,40 @@ extension OperatorRoutes {
             ("cutOff", JSONValue.object(of: counters.cutOff.map { ($0.limit, Self.cutOff($0)) })),
         ])
     }
+
+    /// The rate, the errors and the durations of each listener's requests.
+    static func addRequests(
+        _ text: inout PrometheusText,
+        _ listeners: [(name: String, counters: HTTPListenerCounters)]
+    ) {
+        text.add(
+            "freshet_requests_total",
+            .counter,
+            "Requests received.",
+            by: "listener",
+            listeners.map { ($0.name, $0.counters.requests) }
+        )
+        text.add(
+            "freshet_answers_total",
+            .counter,
+            "Answers by the class of their status; a bulk is one.",
+            listeners.flatMap { name, counters in
+                counters.answers.byStatus.map { status, count in
+                    (labels: [("listener", name), ("status", status)], value: Double(count))
+                }
+            }
+        )
+        text.histograms(
+            "freshet_request_seconds",
+            "Time from the whole request until its answer begins.",
+            listeners.map { name, counters in
+                PrometheusText.Histogram(
+                    labels: [("listener", name)],
+                    buckets: counters.answers.cumulated.map { ($0.bound, $0.count) },
+                    count: counters.answers.count,
+                    sum: counters.answers.seconds
+                )
+            }
+        )
+    }
 }

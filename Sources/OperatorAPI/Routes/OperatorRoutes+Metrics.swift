@@ -340,7 +340,7 @@ extension OperatorRoutes {
                 counters.cutOff.map { (labels: [("listener", name), ("limit", $0.limit)], value: Double($0.times)) }
             }
         )
-        text.add("freshet_requests_total", .counter, "Requests received.", by: "listener", rows(\.requests))
+        Self.addRequests(&text, listeners)
         text.add("freshet_event_streams", .gauge, "Event streams open.", self.traffic.streams.count)
         let streams = self.traffic.streams.counters
         text.add(
