@@ -7,22 +7,21 @@ import Settings
 import WidgetModel
 
 extension Gateway {
-    /// Tells the log the changes of the gateway's state, at every heartbeat, until the task is cancelled.
-    func tellStates(
-        _ apps: LiveApps,
-        _ surveys: BudgetSurveys,
-        _ behind: @Sendable () async throws(Problem) -> BehindBoard
-    ) async {
-        var notices = StateNotices(self.logger)
+    /// Tells the log and the charts the changes of the gateway's state, at every heartbeat, until the task is cancelled.
+    func tellStates(_ apps: LiveApps, _ watch: GatewayWatch, _ operators: OperatorRoutes) async {
+        var notices = StateNotices(self.logger) { watch.mark($0, $1, at: $2) }
         while true {
             notices.tell(missing: self.readiness.missing)
             notices.tell(lags: self.readiness.lags)
             notices.tell(self.stores.membership?.cluster.clockTroubles ?? [], at: .now)
             notices.tell(refusals: self.work.allTeams.map { ($0.team, $0.refused) })
             notices.tell(self.counters.badCredentials(at: PushCounters.second))
-            if let survey = await surveys.latest { notices.tell(budgets: survey.own.kinds) }
+            if let survey = await watch.surveys.latest { notices.tell(budgets: survey.own.kinds) }
+            let report = self.reloading.report
+            notices.tell(configurationReadAt: report.at, isRefused: !report.faults.isEmpty)
+            notices.tell(targetsInTrouble: await operators.targetsInTrouble())
             // A partition that does not answer is told of above.
-            if let board = try? await behind() {
+            if let board = try? await operators.behind(isPresentOnly: true) {
                 let kinds = apps.apps.apps.flatMap { app in
                     app.schemas.map { KindKey(app: app.bundle, kind: $0.kind) }
                 }

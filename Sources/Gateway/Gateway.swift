@@ -317,9 +317,7 @@ package final class Gateway: Service {
         self.settings.follow(\.timeouts) { _ in useBounds() }
         // Last: it tries mended targets again, and by then all other parts know the new settings.
         self.settings.followReadings { credentials.reload($0) }
-        let background = self.startBackground(parts, credentials) { () async throws(Problem) in
-            try await operators.behind(isPresentOnly: true)
-        }
+        let background = self.startBackground(parts, credentials, operators)
         self.readiness.set(.listeners, met: true)
         self.onReady(servers.ports)
         if let file = parts.access.tokenFile {
@@ -350,7 +348,7 @@ package final class Gateway: Service {
     private func startBackground(
         _ parts: Parts,
         _ credentials: GatewayReload,
-        _ behind: @escaping @Sendable () async throws(Problem) -> BehindBoard
+        _ operators: OperatorRoutes
     ) -> Background {
         let looking: [Task<Void, Never>] = [
             Task { if let storage = self.storage { await storage.run() } },
@@ -365,7 +363,7 @@ package final class Gateway: Service {
             Task { await self.followLog() },
             Task { await self.beat() },
             Task { for await gone in self.departing { await parts.delivering.outgoing.letGo(gone) } },
-            Task { await self.tellStates(parts.files.apps, parts.watch.surveys, behind) },
+            Task { await self.tellStates(parts.files.apps, parts.watch, operators) },
             Task { await self.watchElsewhere() },
             Task { await self.watchTokensElsewhere() },
             Task { await self.watchUsagesElsewhere() },

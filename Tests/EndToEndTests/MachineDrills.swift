@@ -160,6 +160,10 @@ enum MachineDrills {
         let again = try await TestGateway.start(in: gateway.folder, extra: Self.settings)
         try prometheus.watch(again)
         try await drill.isOver(again, isAnother: true)
+        // The charts of the new process have the marks of the one before.
+        let marks = try await again.curl("GET", "\(again.opsURL)/v1/history/marks").json["marks"] as? [[String: Any]]
+        let texts = try #require(marks).compactMap { $0["text"] as? String }
+        #expect(texts.count { $0 == "The gateway was started" } == 2 && texts.contains("The configuration was refused"))
         await again.stop()
         return drill.incident.title
     }

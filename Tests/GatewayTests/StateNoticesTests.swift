@@ -27,6 +27,34 @@ import WidgetModel
         )
     }
 
+    @Test func `outages and readings of the configuration are marked when they begin`() {
+        var marks: [String] = []
+        var notices = StateNotices(RecordedLog().logger) { kind, text, at in
+            marks.append("\(kind) \(text) \(at.map { "\($0.milliseconds)" } ?? "now")")
+        }
+        // What a gateway that starts or ends lacks is no outage.
+        for missing in [[.replay, .listeners], [], [.clock], [.journal, .clock], [], [.draining]]
+            as [[Readiness.Condition]]
+        {
+            notices.tell(missing: missing)
+        }
+        for (at, isRefused) in [(1, false), (1, false), (2, true), (2, true), (3, false)] as [(Int64, Bool)] {
+            notices.tell(configurationReadAt: Instant(milliseconds: at), isRefused: isRefused)
+        }
+        let upstream = (name: "The upstream of a.b", since: Instant(milliseconds: 5))
+        for targets in [[upstream], [upstream], [], [(upstream.name, Instant(milliseconds: 6))]] {
+            notices.tell(targetsInTrouble: targets)
+        }
+        #expect(
+            marks == [
+                "outage Not ready: the wall clock stepped by more than 5 minutes now",
+                "outage Not ready: the log cannot be written now",
+                "configuration The configuration was refused 2", "configuration The configuration was read again 3",
+                "outage The upstream of a.b began to fail 5", "outage The upstream of a.b began to fail 6",
+            ]
+        )
+    }
+
     @Test func `a partition is behind its log from more than five seconds on, until all is applied`() {
         let log = RecordedLog()
         var notices = StateNotices(log.logger)

@@ -43,9 +43,7 @@ export function flow(context) {
     const from = until - seconds * 1000;
     const shown = samples.filter((sample) => ms(sample.at) > from);
     const points = thin(spread(shown, stepSeconds[step], what.startedAt), Math.ceil(seconds / stepSeconds[step] / pointsMax));
-    // Of the last day minutes tell more exactly than hours when the gateway was away.
-    const fine = step === "hour" ? "minute" : step;
-    const happened = marksOf(what, step === "hour" ? what.minutes : samples, stepSeconds[fine]).filter((mark) => ms(mark.at) > from);
+    const happened = marksOf(what).filter((mark) => ms(mark.at) > from);
     const first = shown[0] ? beginning(shown[0], step, what.minutes) : until;
     since.textContent = shown[0] && first - from > 3000 * stepSeconds[step] ? `There is data since ${moment(first)}.` : "";
     const dots = points.length < 30 ? 2 : 0;
@@ -86,14 +84,14 @@ export function flow(context) {
     async ask(signal) {
       const session = await context.session();
       const step = chosen()[2];
-      const [seconds, minutes, hours, audited, config] = await Promise.all([history("second", live.isOn, signal), history("minute", live.isOn, signal),
-        step === "hour" ? history("hour", live.isOn, signal) : [],
+      const [seconds, minutes, hours, kept, audited, config] = await Promise.all([history("second", live.isOn, signal), history("minute", live.isOn, signal),
+        step === "hour" ? history("hour", live.isOn, signal) : [], context.sometimes("/v1/history/marks", signal, 9),
         session.scopes.includes("admin") ? context.sometimes("/v1/audit", signal) : null, context.sometimes("/v1/config", signal, 60)]);
-      return { seconds, minutes, hours, audited, config };
+      return { seconds, minutes, hours, marks: kept?.marks, audited, config };
     },
-    show({ seconds: newest, minutes, hours, audited, config }, stats, targets) {
+    show({ seconds: newest, minutes, hours, marks: kept, audited }, stats) {
       samples = { second: newest, minute: minutes, hour: hours }[chosen()[2]];
-      what = { startedAt: stats.startedAt, asOf: stats.asOf, minutes, audited, config, targets };
+      what = { startedAt: stats.startedAt, asOf: stats.asOf, minutes, marks: kept, audited };
       draw();
       drawAge(minutes);
     },
@@ -158,35 +156,18 @@ function worst(samples) {
 }
 
 /// The events that are not in the numbers, the oldest first: `{ at, kind, text }`.
-export function marksOf({ startedAt, audited, config, targets = [] }, samples, step) {
+export function marksOf({ marks: kept = [], audited }) {
   const marks = [];
-  const add = (at, kind, text) => marks.push({ at, kind, text });
-  if (startedAt) add(startedAt, "start", "The gateway was started.");
-  for (const [index, sample] of samples.entries()) {
-    const before = samples[index - 1];
-    if (!before) continue;
-    const isNewRun = ms(sample.at) - ms(before.at) > 2500 * step;
-    if (isNewRun && Math.abs(ms(sample.at) - ms(startedAt)) > 3000 * step) {
-      add(new Date(ms(sample.at) - 1000 * step).toISOString(), "start", `The gateway was started; it was away since ${moment(before.at)}.`);
-    }
-    if (sample.unavailable > 0 && before.unavailable === 0) add(sample.at, "outage", `${counted(sample.unavailable, "push was", "pushes were")} answered 503.`);
-  }
   for (const entry of audited?.requests ?? []) {
     // A dry run changes nothing.
-    if (/[?&]dryRun=true(&|$)/.test(entry.path)) continue;
-    const kind = entry.path === "/v1/config/reload" ? "configuration" : "order";
-    if (entry.path !== "/v1/clock") add(entry.at, kind, `${changeText(entry)} by ${entry.caller}${entry.status >= 300 ? `, answered ${entry.status}` : ""}.`);
+    if (entry.path === "/v1/clock" || /[?&]dryRun=true(&|$)/.test(entry.path)) continue;
+    marks.push({ at: entry.at, kind: entry.path === "/v1/config/reload" ? "configuration" : "order",
+      text: `${changeText(entry)} by ${entry.caller}${entry.status >= 300 ? `, answered ${entry.status}` : ""}.` });
   }
-  for (const note of live.notes) {
-    if (note.type === "configuration") add(note.at, "configuration", `The configuration was read: ${note.value.result ?? "see System"}.`);
-    if (note.type === "partition") add(note.at, "outage", "A partition has stopped.");
-  }
-  const isTold = (at) => marks.some((mark) => mark.kind === "configuration" && Math.abs(ms(mark.at) - ms(at)) < 5000);
-  if (config?.loadedAt && Math.abs(ms(config.loadedAt) - ms(startedAt)) > 5000 && !isTold(config.loadedAt)) {
-    add(config.loadedAt, "configuration", `The configuration was read: ${config.result}.`);
-  }
-  for (const { name, since } of targets) add(since, "outage", `${name} began to fail.`);
-  return marks.sort((left, right) => ms(left.at) - ms(right.at));
+  const isTold = (one) => one.kind === "configuration" && marks.some((mark) => mark.kind === one.kind && Math.abs(ms(mark.at) - ms(one.at)) < 5000);
+  const others = kept.filter((one) => !isTold(one)).map(({ at, kind, text, awaySince }) =>
+    ({ at, kind, text: `${text}${awaySince ? `; it was away since ${moment(awaySince)}` : ""}.` }));
+  return [...marks, ...others].sort((left, right) => ms(left.at) - ms(right.at));
 }
 
 const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled pushes that wait for", grant: "Granted reloads to", reload: "Asked for reloads of" };

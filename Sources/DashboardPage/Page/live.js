@@ -5,12 +5,10 @@ import { follow, forgetHistory, keepSample, Refused } from "./gateway.js";
 const again = 2000;
 /// A stream brings a sample a second; one that is silent for so long is dead.
 const silence = 6000;
-const notesMax = 200;
 
-/// The live events: `isOn` while the stream runs, `notes` has all events besides samples, the newest last.
+/// The live events: `isOn` while the stream runs.
 export const live = {
   isOn: false,
-  notes: [],
   asking: null,
   timer: null,
 
@@ -37,7 +35,6 @@ export const live = {
           changed(null);
         }
         if (type === "sample") keepSample(value);
-        else this.notes = [...this.notes, { type, at: value.at ?? new Date().toISOString(), value }].slice(-notesMax);
         heard(type, value);
       }, AbortSignal.any([asking.signal, inner.signal]));
     } catch (error) {

@@ -1,6 +1,6 @@
 // The first view: whether widgets are fresh, the advice, the flow, and which sender spends which app's budget.
 
-import { advice, behindLink, behindText, firstSteps, freshness, seen, targetsInTrouble } from "./advice.js";
+import { advice, behindLink, behindText, firstSteps, freshness, seen } from "./advice.js";
 import { badge, card, facts, fill, h, link, meter, split, tile, tiles, to } from "./elements.js";
 import { flow } from "./flow.js";
 import { gateway } from "./gateway.js";
@@ -99,7 +99,7 @@ export function open(context) {
         ["Pushes answered 503 since the start", http.unavailable > 0 ? badge(count(http.unavailable), "bad") : "0"],
         ["Pushes answered 429 since the start", limited > 0 ? badge(count(limited), "warn") : "0"],
       ]));
-      going.show(drawn, stats, targetsInTrouble(places, providers));
+      going.show(drawn, stats);
     },
   };
 }

@@ -6,7 +6,7 @@ import Partitions
 import Serving
 import Settings
 import TimelineProviding
-import WidgetModel
+package import WidgetModel
 
 /// How upstreams, webhooks, receivers of receipts and timeline providers do.
 extension OperatorRoutes {
@@ -42,6 +42,26 @@ extension OperatorRoutes {
             "Whether a timeline provider gets no requests after failures, or one request on trial.",
             providers.map { (labels: $0.labels, value: $0.view.isClosed ? 0 : 1) }
         )
+    }
+
+    /// The targets that have mostly failed for a while, as sentences name them, and since when.
+    package func targetsInTrouble() async -> [(name: String, since: Instant)] {
+        let targets = await self.targets.outgoing?.targets() ?? [:]
+        let receivers = await self.targets.outgoing?.receivers() ?? [:]
+        var all: [(name: String, health: TargetHealth?)] = []
+        for app in self.apps.apps {
+            let bundle = app.bundle
+            for kind in DeliveryTarget.Kind.allCases {
+                let health = targets[.init(kind: kind, app: bundle)]?.health
+                all.append(("The \(kind == .upstream ? "upstream" : "webhook") of \(bundle)", health))
+            }
+            all.append(("The receiver of receipts of \(bundle)", receivers[bundle]?.target.health))
+            for schema in app.schemas {
+                let view = await self.targets.providers?.view(of: KindKey(app: bundle, kind: schema.kind))
+                all.append(("The timeline provider of \(schema.kind) of \(bundle)", view?.target.health))
+            }
+        }
+        return all.compactMap { name, health in health?.troubleSince.map { (name, $0) } }
     }
 
     private func addReceipts(_ text: inout PrometheusText) async {

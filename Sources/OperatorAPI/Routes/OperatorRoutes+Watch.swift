@@ -148,4 +148,10 @@ extension OperatorRoutes {
             ("samples", .array(samples.map { Views.sample($0) })),
         ])
     }
+
+    /// `GET /v1/history/marks`: the events that charts mark, the oldest first.
+    func marks(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
+        let marks = self.watch.history.marks(after: try call.instant("after"), now: self.clock.now())
+        return try await self.answer([("marks", .array(marks.map { Views.mark($0) }))])
+    }
 }

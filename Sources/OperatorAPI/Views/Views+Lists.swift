@@ -79,4 +79,14 @@ extension Views {
             ]
         )
     }
+
+    /// An event that charts mark.
+    static func mark(_ mark: GatewayMark) -> JSONValue {
+        JSONValue.object(of: [
+            ("at", .instant(mark.at)),
+            ("kind", .string(mark.kind.name)),
+            ("text", .string(mark.text)),
+            ("awaySince", mark.awaySince.map { .instant($0) }),
+        ])
+    }
 }

@@ -150,3 +150,11 @@ package actor BudgetSurveys {
         return survey
     }
 }
+
+extension BudgetSurvey.KindRow {
+    /// The share of a kind's instances without budget above which it is told of.
+    private static let spentShare = 0.25
+
+    /// Whether so many instances have used up their budgets that the log, To do and an alert tell of the kind.
+    package var isSpent: Bool { Double(self.exhausted) > Double(self.instances) * Self.spentShare }
+}

@@ -7,9 +7,9 @@ import Synchronization
 package import WidgetModel
 
 /// The last minutes by the second, the last day by the minute and the last month by the hour: the numbers of the
-/// charts.
+/// charts, and their marks.
 ///
-/// Minutes and hours are archived, so that they outlive the process.
+/// Minutes, hours and marks are archived, so that they outlive the process.
 package final class GatewayHistory: Sendable {
     /// How fine samples are.
     package enum Step: String, Hashable, Sendable, CaseIterable {
@@ -33,8 +33,12 @@ package final class GatewayHistory: Sendable {
         }
     }
 
-    /// Over how long ``recentFreshness(now:)`` looks.
+    /// Over how long ``recentFreshness()`` looks.
     package static let recent = Interval.minutes(5)
+    /// Pushes that are answered 503 again after less than this are of one outage.
+    private static let outageGap = Interval.minutes(1)
+    /// How many records are kept that could not be written.
+    private static let unwrittenMax = 2 * (Step.minute.capacity + Step.hour.capacity)
 
     private struct State {
         var seconds: [GatewaySample] = []
@@ -46,7 +50,12 @@ package final class GatewayHistory: Sendable {
         var minuteStart: GatewayTotals?
         /// Freshness at the starts of the last minutes.
         var marks: [(at: Instant, freshness: Freshness)] = []
+        var happened = GatewayMarks()
+        /// When a push was answered 503 last.
+        var unavailableAt: Instant?
         var unwritten: [ArchivedRecord] = []
+        /// Those that could not be written, to be written with the next.
+        var delayed: [ArchivedRecord] = []
     }
 
     private let state: Mutex<State>
@@ -55,14 +64,18 @@ package final class GatewayHistory: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - archive: Where minutes and hours are kept; it is read now. Blocks.
-    ///   - now: The present. Samples that are newer, or older than the longest kept time of their step, stay unread.
+    ///   - archive: Where minutes, hours and marks are kept; it is read now. Blocks.
+    ///   - now: The present, which is marked as the start. Samples that are newer, or older than the longest kept time of their
+    ///     step, stay unread.
     package init(
         archive: any RecordArchive = MemoryArchive(),
         now: Instant = .epoch,
         logger: Logger = GatewayLogs.none.logger(.gateway)
     ) {
-        self.state = Mutex(Self.restored(archive, now, logger))
+        var state = Self.restored(archive, now, logger)
+        let last = [state.minutes.last, state.hours.last].compactMap { $0?.at }.max()
+        Self.mark(GatewayMark(at: now, kind: .start, text: "The gateway was started", awaySince: last), in: &state)
+        self.state = Mutex(state)
         self.archive = Mutex(archive)
         self.logger = logger
     }
@@ -81,6 +94,13 @@ package final class GatewayHistory: Sendable {
             }
             let sample = GatewaySample(from: last, to: totals)
             Self.keep(sample, in: &state.seconds, .second)
+            if sample.unavailable > 0 {
+                if state.unavailableAt.map({ sample.at - $0 > Self.outageGap }) ?? true {
+                    let mark = GatewayMark(at: sample.at, kind: .outage, text: "Pushes were answered 503")
+                    Self.mark(mark, in: &state)
+                }
+                state.unavailableAt = sample.at
+            }
             if totals.at - start.at >= .minutes(1) {
                 Self.keepMinute(GatewaySample(from: start, to: totals), in: &state)
                 state.minuteStart = totals
@@ -108,6 +128,19 @@ package final class GatewayHistory: Sendable {
         samples.append(sample)
     }
 
+    /// Marks an event.
+    package func mark(_ mark: GatewayMark) { self.state.withLock { Self.mark(mark, in: &$0) } }
+
+    private static func mark(_ mark: GatewayMark, in state: inout State) {
+        let record = state.happened.add(mark)
+        state.unwritten.append(ArchivedRecord(number: Self.marksBase + record.number, bytes: record.bytes))
+    }
+
+    /// The marks after an instant, the oldest first.
+    package func marks(after instant: Instant? = nil, now: Instant) -> [GatewayMark] {
+        self.state.withLock { $0.happened }.all(after: instant, now: now)
+    }
+
     /// The newest samples after an instant, oldest first. The last one by the hour is of the hour that is not over.
     package func samples(_ step: Step, after instant: Instant? = nil, limit: Int) -> [GatewaySample] {
         let kept = self.state.withLock { state in
@@ -133,6 +166,9 @@ package final class GatewayHistory: Sendable {
 // MARK: - The archive
 
 extension GatewayHistory {
+    /// The number behind which marks have theirs: minutes and hours come before.
+    private static let marksBase = UInt64(Step.minute.capacity + Step.hour.capacity)
+
     /// Which of all minutes or hours a sample is: it ends in the one after, if not late.
     private static func slot(_ sample: GatewaySample, _ step: Step) -> Int64 {
         max(0, (sample.at - .seconds(30)).milliseconds) / Int64(step.seconds * 1000)
@@ -150,6 +186,10 @@ extension GatewayHistory {
         do throws(JournalError) {
             try archive.readAll { record in
                 // A record that cannot be read is of another version, and will be written over.
+                if record.number > Self.marksBase {
+                    try? state.happened.restore(record.bytes, now: now)
+                    return
+                }
                 guard let sample = try? GatewaySample(bytes: record.bytes) else { return }
                 let step: Step = record.number > UInt64(Step.minute.capacity) ? .hour : .minute
                 let reach = Interval.seconds(Int64(step.capacity * step.seconds))
@@ -169,19 +209,22 @@ extension GatewayHistory {
         return state
     }
 
-    /// Writes the samples since the last time. Blocks.
+    /// Writes the samples and marks since the last time. Blocks.
     package func write() {
         self.archive.withLock { archive in
             let records = self.state.withLock { state in
-                defer { state.unwritten = [] }
-                return state.unwritten
+                // What could not be written waits for something new: a disk that refuses is not asked every second.
+                guard !state.unwritten.isEmpty else { return [ArchivedRecord]() }
+                defer { (state.unwritten, state.delayed) = ([], []) }
+                return state.delayed + state.unwritten
             }
             guard !records.isEmpty else { return }
             do throws(JournalError) {
                 try archive.write(records, removing: [])
             } catch {
+                self.state.withLock { $0.delayed = records.suffix(Self.unwrittenMax) }
                 self.logger.error(
-                    "the charts' data cannot be stored for the next start",
+                    "the charts' data cannot be stored yet",
                     metadata: ["error": "\(error)"]
                 )
             }

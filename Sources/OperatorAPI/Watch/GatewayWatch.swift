@@ -55,6 +55,13 @@ package final class GatewayWatch: Sendable {
         self.due.withLock { $0.count(until: now, by: (survey.from, survey.asked, survey.planned)) }
     }
 
+    /// Marks an event in the charts.
+    ///
+    /// - Parameter at: Nil for now.
+    package func mark(_ kind: GatewayMark.Kind, _ text: String, at: Instant? = nil) {
+        self.history.mark(GatewayMark(at: at ?? self.clock.now(), kind: kind, text: text))
+    }
+
     private func sample() async {
         while !Task.isCancelled {
             await self.countDueTimelines()

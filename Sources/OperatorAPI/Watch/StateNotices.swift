@@ -6,16 +6,20 @@ package import Serving
 import Settings
 package import WidgetModel
 
-/// Tells the log of states that no single request can tell of: each when it begins, and when it is over.
+/// Tells the log of states that no single request can tell of: each when it begins, and when it is over. Charts mark the
+/// outages among them.
 package struct StateNotices {
     /// From how far behind its log a partition is told of.
     package static let lagMax = Interval.seconds(5)
 
-    /// The share of a kind's instances without budget from which on it is told of.
-    package static let spentShare = 0.25
+    /// What a gateway that starts or ends lacks, too.
+    private static let ordinary: Set<Readiness.Condition> = [.replay, .listeners, .draining]
 
     private let logger: Logger
+    private let mark: (GatewayMark.Kind, String, Instant?) -> Void
     private var missing: [Readiness.Condition] = []
+    private var configurationReadAt: Instant?
+    private var targetsInTrouble: Set<String> = []
     private var lagging: Set<Int> = []
     private var disagreeing: Set<PartitionID> = []
     /// How often each team had been refused when it was looked at last, and which were since.
@@ -25,11 +29,18 @@ package struct StateNotices {
     private var spent: [BundleID: Set<WidgetKind>] = [:]
     private var areCredentialsBad = false
 
-    package init(_ logger: Logger) { self.logger = logger }
+    /// - Parameter mark: Marks an event in the charts, at an instant or now.
+    package init(_ logger: Logger, mark: @escaping (GatewayMark.Kind, String, Instant?) -> Void = { _, _, _ in }) {
+        self.logger = logger
+        self.mark = mark
+    }
 
     /// Tells which conditions are missing for the gateway to be ready.
     package mutating func tell(missing now: [Readiness.Condition]) {
         guard now != self.missing else { return }
+        for condition in now where !self.missing.contains(condition) && !Self.ordinary.contains(condition) {
+            self.mark(.outage, "Not ready: \(condition)", nil)
+        }
         self.missing = now
         if now.isEmpty {
             self.logger.notice("ready again")
@@ -40,6 +51,21 @@ package struct StateNotices {
                 metadata: ["conditions": "\(now.map(\.name).joined(separator: ", "))"]
             )
         }
+    }
+
+    /// The newest reading of the configuration, which is in the log already. The first is that of the start.
+    package mutating func tell(configurationReadAt at: Instant, isRefused: Bool) {
+        defer { self.configurationReadAt = at }
+        guard let last = self.configurationReadAt, at != last else { return }
+        self.mark(.configuration, isRefused ? "The configuration was refused" : "The configuration was read again", at)
+    }
+
+    /// The targets that have mostly failed for a while, as sentences name them, and since when; the log has them already.
+    package mutating func tell(targetsInTrouble now: [(name: String, since: Instant)]) {
+        for target in now where !self.targetsInTrouble.contains(target.name) {
+            self.mark(.outage, "\(target.name) began to fail", target.since)
+        }
+        self.targetsInTrouble = Set(now.map(\.name))
     }
 
     /// How far partitions are behind their logs.
@@ -136,7 +162,7 @@ package struct StateNotices {
                     "instances": "\(row.instances)",
                 ]
             }
-            if Double(row.exhausted) > Double(row.instances) * Self.spentShare {
+            if row.isSpent {
                 guard self.spent[row.app, default: []].insert(row.kind).inserted else { continue }
                 self.logger.warning(
                     "more than a quarter of a kind's widgets have used up their budgets",
