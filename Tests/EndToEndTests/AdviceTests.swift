@@ -210,6 +210,39 @@ import Testing
         #expect(try await said(away) == ["The brokers have not answered lately."])
     }
 
+    /// An answer of `GET /v1/budget` with so many kinds, of which the first `spent` have too little budget.
+    private static func budget(kinds: Int, spent: Int) -> String {
+        let rows = (0..<kinds).map { number in
+            #"{"app": "a.b", "kind": "k \#(number)", "instances": 100, "exhausted": \#(number < spent ? 30 : 25), "isSpent": \#(number < spent)}"#
+        }
+        return """
+            {"survey": {}, "instances": \(kinds * 100), "exhausted": \(kinds * 25 + spent * 5), "kinds": [\(rows.joined(separator: ","))]}
+            """
+    }
+
+    @Test(arguments: [0, 1, 3, 4, 15])
+    func `the kinds without budgets are something to do, three of them each and how many more there are`(spent: Int)
+        async throws
+    {
+        let words = "advice({ stats: {}, budget: \(Self.budget(kinds: 16, spent: spent)) })"
+        let said = try await DashboardRules.run("\(words).map((one) => one.text)", as: [String].self)
+        let links = try await DashboardRules.run("\(words).map((one) => one.link[0])", as: [String].self)
+        guard spent > 0 else {
+            let text = "25 % of the widgets have used up the budget of their window."
+            return #expect(said == [text] && links == ["#/apps"])
+        }
+        var expected = (0..<min(3, spent)).map {
+            "30 of 100 widgets of k \($0) of a.b have used up the budget of their window."
+        }
+        var places = (0..<min(3, spent)).map { "#/apps?app=a.b&kind=k+\($0)" }
+        if spent > 3 {
+            let kinds = spent == 4 ? "1 more kind has" : "12 more kinds have"
+            expected.append("\(kinds) many widgets without a budget.")
+            places.append("#/apps")
+        }
+        #expect(said == expected && links == places)
+    }
+
     private struct Mark: Decodable, Equatable {
         let at: String
         let kind: String

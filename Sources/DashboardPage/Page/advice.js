@@ -6,6 +6,9 @@ import { bytes, count, counted, duration, moment, percent } from "./numbers.js";
 /// Above so many times as many late widgets as the goal allows, they are stale.
 export const staleFrom = 2;
 
+/// How many kinds without budgets have a line of their own.
+const kindsToldMax = 3;
+
 /// From how many milliseconds on the last backup is old: two nights.
 const backupAgeMax = 2 * 86_400_000;
 
@@ -265,7 +268,16 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
     add(missedLevel(one), lateText(one, ` of ${placeText(one)}`, stats.freshness.goalSeconds), `Of all its widgets that are behind, ${behindText(one)}.`,
       [behindLink(one, stats.freshness.goalSeconds, one.app, one.kind), "Late widgets"]);
   }
-  if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
+  // The gateway has the most exhausted kinds first.
+  const spent = (budget?.kinds ?? []).filter((one) => one.isSpent);
+  for (const one of spent.slice(0, kindsToldMax)) {
+    add("warn", `${count(one.exhausted)} of ${counted(one.instances, "widget")} of ${placeText(one)} have used up the budget of their window.`,
+      "See the senders whose pushes used it.", [`#/apps?${new URLSearchParams({ app: one.app, kind: one.kind })}`, one.kind]);
+  }
+  if (spent.length > kindsToldMax) {
+    add("warn", `${counted(spent.length - kindsToldMax, "more kind has", "more kinds have")} many widgets without a budget.`, "The most exhausted come first.", view.budget);
+  }
+  if (spent.length === 0 && budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
     add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have used up the budget of their window.`, "See the kinds, and the senders whose pushes used it.", view.budget);
   }
   const charged = (senders ?? []).reduce((total, one) => total + one.reloadsCharged, 0);

@@ -82,6 +82,7 @@ extension OperatorRoutes {
             ("instances", .count(row.instances)),
             ("unlimited", .count(row.unlimited)),
             ("exhausted", .count(row.exhausted)),
+            ("isSpent", .bool(row.isSpent)),
             ("waiting", .count(row.waiting)),
             ("waitingPushes", .count(row.waitingPushes)),
             ("charged", .count(row.charged)),
