@@ -21,8 +21,6 @@ extension FaultRun {
         let page = ReloadsQuestion(.undelivered).answer(from: owner.engine)
         let reloads = page.reloads.filter { !owner.unpublished.contains($0.id) }
         self.expectDelivery(of: reloads, start: owner.start)
-        let fetches = self.outstandingFetches(of: owner).filter { !owner.unpublished.contains($0.id) }
-        self.expectFetches(of: fetches, start: owner.start)
     }
 
     /// Performs a machine's actions until it has none. Returns whether it had any.

@@ -42,14 +42,6 @@ extension FaultRun {
         for owner in self.owners { fetcher.machine.restoreContent(in: owner.partition) }
     }
 
-    /// Within so many milliseconds the provider was asked about a reload that is still out, however much trouble there is.
-    private static let patience: Int64 = 7_200_000
-
-    /// Reloads were committed whose timelines a start of the gateway has to fetch.
-    mutating func expectFetches(of reloads: [ReloadEffect], start: Int) {
-        for reload in reloads { self.checker.expect(reload.id, from: .start(start), by: self.now + Self.patience) }
-    }
-
     /// The reloads to be fetched that are out.
     func outstandingFetches(of owner: SimulatedOwner) -> [ReloadEffect] {
         ReloadsQuestion(.app(FaultWorld.app)).answer(from: owner.engine).reloads.filter(FaultWorld.isFetched)

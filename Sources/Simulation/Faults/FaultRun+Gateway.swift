@@ -395,8 +395,7 @@ extension FaultRun {
         let due = self.now + Int64(self.plan.delayMax) + 1000
         for effect in owed {
             switch effect {
-            case .reload(let reload) where FaultWorld.isFetched(reload):
-                self.expectFetches(of: [reload], start: owner.start)
+            case .reload(let reload) where FaultWorld.isFetched(reload): continue
             case .reload(let reload):
                 guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }),
                     let session = self.hosts[host].session

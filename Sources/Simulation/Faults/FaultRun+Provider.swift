@@ -9,7 +9,9 @@ import WidgetModel
 extension FaultRun {
     mutating func send(_ number: Int, _ subjects: [FetchSubject], _ fetcher: SimulatedFetcher) {
         let now = self.clock.now
-        if !fetcher.manners.mayAsk(at: now) { self.checker.fault("a provider that is to be left alone is asked") }
+        if !fetcher.manners.mayAsk(at: now, self.now) {
+            self.checker.fault("a provider that is to be left alone is asked")
+        }
         fetcher.inFlight[number] = now
         if fetcher.inFlight.count > fetcher.limits.inFlightMax {
             self.checker.fault("\(fetcher.inFlight.count) requests to a provider are on their way")
@@ -17,7 +19,6 @@ extension FaultRun {
         if subjects.isEmpty || subjects.count > fetcher.limits.batchMax {
             self.checker.fault("a provider is asked about \(subjects.count) instances at once")
         }
-        for subject in subjects { self.checker.settle(subject.reload) }
         self.transmit(.fetch(.ask(number, subjects), start: fetcher.start))
         let answer = TargetHealth.Answer(.failure, status: nil, reason: "no answer in time", at: now)
         let step = FetchStep.answer(number, .failure(answer, retryAfter: nil))
@@ -73,7 +74,7 @@ extension FaultRun {
         if let sentAt = fetcher.inFlight.removeValue(forKey: number) {
             switch answer {
             case .failure(_, let retryAfter):
-                fetcher.manners.failed(sentAt: sentAt, retryAfter: retryAfter, at: self.clock.now)
+                fetcher.manners.failed(sentAt: sentAt, retryAfter: retryAfter, at: self.clock.now, self.now)
             case .parts: fetcher.manners.succeeded()
             }
         }

@@ -160,9 +160,9 @@ extension FaultRun {
         self.checker.note(.fetchOverflow, self.fetcher(self.start)?.machine.planner.counters.overflowed ?? 0)
     }
 
-    /// The content of each timeline that is shown is here.
+    /// The content of each timeline that is shown is here, unless the fetcher has asked for it for an hour.
     mutating func checkContents() {
-        guard let fetcher = self.fetcher(self.start) else { return }
+        guard let fetcher = self.fetcher(self.start), fetcher.machine.planner.counters.expired == 0 else { return }
         let list = ShownTimelines(of: FaultWorld.app, FaultWorld.fetchedKind)
         for owner in self.owners {
             for shown in PageQuestion(list, limit: .max).answer(from: owner.engine).rows where !fetcher.has(shown) {

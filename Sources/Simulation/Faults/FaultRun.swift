@@ -368,7 +368,6 @@ package struct FaultRun {
         self.checker.checkDebts(at: self.now, debtors: Set(sessions + [.start(self.start)])) { reload in
             let owner = owners.first { $0.partition == reload.partition }
             return owner?.engine.outgoingPush(for: reload) != nil
-                || owner?.engine.outstandingReload(reload).map(FaultWorld.isFetched) ?? false
         }
     }
 

@@ -66,23 +66,39 @@ final class SimulatedFetcher {
 
 /// When a provider may be asked, counted from its answers: never sooner than a breaker has to wait at least.
 struct ProviderManners {
+    /// An end by the gateway's clock, and in milliseconds that pass: a clock that is put back makes none later.
+    private struct End {
+        var clock = Instant.distantPast
+        var passed = Int64.min
+
+        func isOver(_ clock: Instant, _ passed: Int64) -> Bool { clock >= self.clock || passed >= self.passed }
+    }
+
     private let limits: FetchLimits
     private var failures = 0
-    private var restsUntil = Instant.distantPast
-    private var heldUntil = Instant.distantPast
+    private var rest = End()
+    private var hold = End()
 
     init(_ limits: FetchLimits) { self.limits = limits }
 
-    func mayAsk(at now: Instant) -> Bool { now >= self.restsUntil && now >= self.heldUntil }
+    /// - Parameter passed: The milliseconds that have passed.
+    func mayAsk(at now: Instant, _ passed: Int64) -> Bool {
+        self.rest.isOver(now, passed) && self.hold.isOver(now, passed)
+    }
 
     /// A request failed that was sent at an instant.
-    mutating func failed(sentAt: Instant, retryAfter: Interval?, at now: Instant) {
-        if let retryAfter { self.heldUntil = max(self.heldUntil, now + min(retryAfter, self.limits.retryAfterMax)) }
+    mutating func failed(sentAt: Instant, retryAfter: Interval?, at now: Instant, _ passed: Int64) {
+        if let retryAfter {
+            let wait = min(retryAfter, self.limits.retryAfterMax)
+            self.hold.clock = max(self.hold.clock, now + wait)
+            self.hold.passed = max(self.hold.passed, passed + wait.milliseconds)
+        }
         // A request from before a rest says nothing of the next one.
-        guard sentAt >= self.restsUntil else { return }
+        guard sentAt >= self.rest.clock else { return }
         self.failures += 1
         guard self.failures >= self.limits.failuresMax else { return }
-        self.restsUntil = now + .milliseconds(self.limits.breaker.first.milliseconds / 2)
+        let wait = self.limits.breaker.first.milliseconds / 2
+        self.rest = End(clock: now + .milliseconds(wait), passed: passed + wait)
     }
 
     /// A request was answered well, or its answer is stored.
