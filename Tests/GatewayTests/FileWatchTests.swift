@@ -114,6 +114,20 @@ private final class Scene: Sendable {
         #expect(scene.uses == ["A", "B"])
     }
 
+    /// As with keys that the configuration itself has.
+    @Test func `what has no file is used when a request asks for it`() {
+        let log = RecordedLog()
+        let subject = FileWatch.Subject(name: "keys", paths: []) {
+            log.logger.notice("used")
+            return [:]
+        }
+        let watch = FileWatch([subject], logger: log.logger, read: { _ in nil })
+        watch.look()
+        #expect(log.lines == [])
+        watch.useAll()
+        #expect(log.lines == ["notice used"])
+    }
+
     @Test func `what has not changed is used anew without a word`() {
         let (scene, log) = (Scene(), RecordedLog())
         let watch = scene.watch(log)

@@ -91,8 +91,6 @@ package final class FileWatch: Sendable {
 
     private func use(_ subject: Subject, _ digest: [UInt8], _ knowledge: inout Knowledge) {
         knowledge.pending = nil
-        // No file is named, and none was.
-        guard !digest.isEmpty || !knowledge.inForce.isEmpty else { return }
         do {
             var metadata = try subject.use()
             metadata["what"] = "\(subject.name)"
