@@ -108,17 +108,21 @@ export function firstSteps(stats, configuration, address) {
   const team = app?.team ?? teams[0]?.id ?? "A1B2C3D4E5";
   const kind = app?.kinds?.[0];
   const name = kind?.kind ?? "scores";
-  const sender = `--key certs/provider-key.p8 --kid ${teams.find((one) => one.id === team)?.keys[0]?.id ?? "F6G7H8J9K0"} --team ${team}`;
+  const kid = teams.find((one) => one.id === team)?.keys[0]?.id ?? "F6G7H8J9K0";
+  const sender = `--key certs/provider-key.p8 --kid ${kid} --team ${team}`;
   const at = (listener, port) => `https://${address}:${listeners?.[listeners.merged ? "push" : listener]?.port || port}`;
+  const change = (place) => `freshet config put --server https://${address}:${listeners?.ops?.port || 9443} --ca certs/ca.pem --data ${quoted(configuration?.dataDirectory ?? "data")} --yes \\
+  ${place}`;
   const certificates = (stats.tls ?? []).filter((one) => one.secondsLeft > 0);
   const host = { app: bundle, host: "phone-17", instances: [{ id: "w1", kind: name, family: "systemSmall", configuration: exampleConfiguration(kind) }] };
   return [
     { title: "A certificate", isDone: certificates.length > 0, text: "The listeners speak TLS. For development, this makes a CA, a certificate and a key for senders.",
       command: `freshet certs --out certs ${/^[0-9.]+$|:/.test(address) ? "--address" : "--host"} ${address}` },
-    { title: "A team and its key", isDone: (stats.providerKeys?.count ?? 0) > 0, text: "Add the team under teams in the configuration, with its id and the public half of the key that its back end signs with. Then reload the configuration.",
-      command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
-    { title: "An app and its kinds", isDone: apps.length > 0, text: "Add the app under apps in the configuration, with its bundle id, its team, and the kinds of its widgets with their parameters. Then reload the configuration.",
-      command: "freshet check-config --config freshet.yaml && kill -HUP $(pidof freshet)" },
+    { title: "A team and its key", isDone: (stats.providerKeys?.count ?? 0) > 0, text: "This adds a team to the running gateway, with the public half of the key that its back end signs with. freshet config get prints the entry for the configuration file.",
+      command: `echo '{}' | ${change(`--team ${team} --file -`)} &&
+${change(`--team ${team} --key ${kid} --public-key certs/provider-key.public.pem`)}` },
+    { title: "An app and its kinds", isDone: apps.length > 0, text: "This adds an app to the running gateway, with its bundle id, its team, and one kind of widgets. freshet config get prints the entry for the configuration file, and freshet config put takes it back with more kinds and their parameters.",
+      command: `echo '${JSON.stringify({ team, kinds: [{ kind: name }] })}' | ${change(`--app ${bundle} --file -`)}` },
     { title: "The first host", isDone: (stats.registry?.hosts ?? 0) > 0, text: "A host, which shows widgets, registers them. This registers one with the sender's key. Run it where the folder certs is:",
       command: `AUTH=$(freshet token mint --header ${sender})
 curl --fail-with-body --cacert certs/ca.pem -X PUT -H "$AUTH" ${at("host", 8443)}/v1/hosts/$(printf %064x 17)/widgets \\
