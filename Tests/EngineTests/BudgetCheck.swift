@@ -62,8 +62,8 @@ struct BudgetCheck {
             let window = charges[start].budget.windowStart
             let inside = charges[start...].prefix { $0.budget.windowStart == window }
             let kept = inside.filter { !$0.isRefused }
-            let allowance = inside.map(\.budget.allowance).max() ?? 0
-            let pushes = inside.map(\.budget.pushAllowance).max() ?? 0
+            let allowance = inside.compactMap(\.budget.allowance).max() ?? 0
+            let pushes = inside.compactMap(\.budget.pushAllowance).max() ?? 0
             if kept.count > allowance { faults.append("\(kept.count) charged of \(allowance) from \(window)") }
             let pushCount = kept.count { $0.isPush }
             if pushCount > pushes { faults.append("\(pushCount) pushes charged of \(pushes) from \(window)") }

@@ -136,7 +136,7 @@ struct PolicyChangeCheck {
             self.rolling[charged, default: []].append((now, id.position))
             let since = self.history.rolling(kind, at: id.position)
             let count = self.rolling[charged, default: []].count { now - $0.at < .day && $0.position >= since }
-            if count > charge.view.allowance { self.faults.append("\(name): \(count) in a day") }
+            if count > charge.view.limit { self.faults.append("\(name): \(count) in a day") }
         }
     }
 
@@ -144,8 +144,8 @@ struct PolicyChangeCheck {
     private mutating func checkNumbers(_ view: BudgetView, _ policies: [BudgetPolicy], _ name: String) {
         for policy in policies {
             let terms = Self.laxest(policy)
-            if view.allowance > terms.limit { self.faults.append("\(name): allowance \(view.allowance)") }
-            if view.pushAllowance > terms.pushLimit { self.faults.append("\(name): for pushes \(view.pushAllowance)") }
+            if view.limit > terms.limit { self.faults.append("\(name): allowance \(view.limit)") }
+            if view.pushLimit > terms.pushLimit { self.faults.append("\(name): for pushes \(view.pushLimit)") }
             if view.burst > terms.burst { self.faults.append("\(name): burst \(view.burst)") }
             if view.interval < terms.interval { self.faults.append("\(name): interval \(view.interval)") }
         }
@@ -171,9 +171,9 @@ struct PolicyChangeCheck {
         guard !charge.isRefused else { return }
         owner.count += 1
         if charge.isPush { owner.pushCount += 1 }
-        if owner.count > view.allowance { self.faults.append("\(name): \(owner.count) of \(view.allowance)") }
-        if charge.isPush, owner.pushCount > view.pushAllowance {
-            self.faults.append("\(name): \(owner.pushCount) of \(view.pushAllowance) for pushes")
+        if owner.count > view.limit { self.faults.append("\(name): \(owner.count) of \(view.limit)") }
+        if charge.isPush, owner.pushCount > view.pushLimit {
+            self.faults.append("\(name): \(owner.pushCount) of \(view.pushLimit) for pushes")
         }
     }
 
@@ -202,4 +202,10 @@ struct PolicyChangeCheck {
             if Int64(index + 1) > most { self.faults.append("\(name): \(index + 1) of \(most) from \(other.at)") }
         }
     }
+}
+
+extension BudgetView {
+    /// The most charges of the window, and those of pushes; where there is no limit, more than any policy allows.
+    fileprivate var limit: Int { self.allowance ?? .max }
+    fileprivate var pushLimit: Int { self.pushAllowance ?? .max }
 }

@@ -41,7 +41,7 @@ import WidgetModel
         scene.settle("tablet", [Scene.scores("w1", team: "seahawks")])
         scene.pass(.hours(24))
         var spent = 0
-        while let budget = scene.instance("phone", "w1")?.budget, budget.charged < budget.allowance, spent < 50 {
+        while let budget = scene.instance("phone", "w1")?.budget, budget.charged < budget.allowance ?? 0, spent < 50 {
             scene.push(to: "phone")
             scene.acknowledgeAll("phone")
             scene.pass(.minutes(30))

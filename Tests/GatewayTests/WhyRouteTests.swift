@@ -5,6 +5,7 @@ import OperatorAPI
 import Partitions
 import TestSupport
 import Testing
+import Timelines
 import WidgetModel
 
 /// Why a widget has not reloaded, in one answer.
@@ -69,6 +70,24 @@ import WidgetModel
         // The instance's own answer says it in the same words.
         for name in ["pending", "nextReload", "ledger", "behind", "behindSince"] {
             #expect(story[name] == now[name] && now[name] != nil)
+        }
+    }
+
+    @Test func `a widget without a limit has no allowance, in any answer`() async throws {
+        let scene = try await OperatorScene()
+        var settings = Sports.settings
+        settings.apps[0].kinds = [KindSettings(schema: Sports.scores, budget: .unlimited)]
+        _ = try await scene.scene.log.appendToAll(.settings(settings))
+        // Until the windows end, the stricter of the old and the new policy counts.
+        scene.scene.time.pass(.days(2))
+        _ = try await scene.scene.log.appendToAll(.tick)
+        try await scene.scene.register("host-1")
+        let now = try await scene.send("GET", Self.route).json
+        let story = try await scene.send("GET", "\(Self.route)/why?since=24h").json
+        let line = try Self.only(try await scene.send("GET", "/v1/instances").json["instances"])
+        for budget in [now["budget"], story["budget"], line] {
+            #expect(budget?["charged"] == .int(0))
+            #expect(budget?["allowance"] == nil && budget?["pushAllowance"] == nil)
         }
     }
 

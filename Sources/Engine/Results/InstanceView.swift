@@ -80,9 +80,10 @@ package struct BudgetView: Hashable, Sendable {
     package let policy: String
     package let windowStart: Instant
     package let windowEnd: Instant
-    package let allowance: Int
-    /// How much of the allowance pushes may use.
-    package let pushAllowance: Int
+    /// The most reloads charged in this window; nil without a limit.
+    package let allowance: Int?
+    /// How much of the allowance pushes may use; nil without a limit.
+    package let pushAllowance: Int?
     package let charged: Int
     package let pushesCharged: Int
     /// How many reloads may run ahead of the pace, and the pace: one reload an interval.

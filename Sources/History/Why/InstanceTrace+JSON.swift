@@ -126,8 +126,9 @@ extension InstanceTrace {
 
     private static func json(_ budget: BudgetView) -> JSONValue {
         .members([
-            ("charged", .number(budget.charged)), ("allowance", .number(budget.allowance)),
-            ("pushesCharged", .number(budget.pushesCharged)), ("pushAllowance", .number(budget.pushAllowance)),
+            ("charged", .number(budget.charged)), ("allowance", budget.allowance.map { .number($0) }),
+            ("pushesCharged", .number(budget.pushesCharged)),
+            ("pushAllowance", budget.pushAllowance.map { .number($0) }),
             ("windowStart", .at(budget.windowStart)), ("windowEnd", .at(budget.windowEnd)),
             ("exemptReloads", .number(budget.exemptReloads)), ("observedReloads", .number(budget.observedReloads)),
             ("lastReload", budget.lastReload.map { .at($0) }),

@@ -53,8 +53,11 @@ enum TraceWords {
     }
 
     static func budget(_ view: BudgetView) -> String {
-        let pushes = "pushes \(view.pushesCharged) of \(view.pushAllowance)"
-        return "\(view.charged) of \(view.allowance) charged (\(pushes)), window until \(Self.time(view.windowEnd))"
+        func share(_ charged: Int, _ most: Int?) -> String { most.map { "\(charged) of \($0)" } ?? "\(charged)" }
+        let pushes = "pushes \(share(view.pushesCharged, view.pushAllowance))"
+        let limit = view.allowance == nil ? ", no limit" : ""
+        return
+            "\(share(view.charged, view.allowance)) charged (\(pushes))\(limit), window until \(Self.time(view.windowEnd))"
     }
 
     /// A record other than a push, in a few words.

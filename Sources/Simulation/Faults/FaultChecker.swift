@@ -159,13 +159,13 @@ struct FaultChecker: Sendable {
         if self.issued[reload.id] != nil { self.fault("\(reload.id) came out twice") }
         self.issued[reload.id] = issue
         self.checkTarget(of: issue)
-        guard issue.isCharged, let budget = issue.budget else { return }
+        guard issue.isCharged, let budget = issue.budget, let limit = budget.allowance else { return }
         self.charges[reload.address, default: []].append(
             Charge(
                 id: reload.id,
                 at: reload.issuedAt,
                 windowStart: budget.windowStart,
-                limit: budget.allowance,
+                limit: limit,
                 burst: budget.burst,
                 interval: budget.interval
             )

@@ -65,17 +65,18 @@ struct BudgetSamples: Sendable {
 
     func isSampled(_ number: Int) -> Bool { number % self.every == 0 }
 
-    /// Notes the budget of an instance just after a charge.
+    /// Notes the budget of an instance just after a charge, if it has a limit.
     mutating func note(_ number: Int, _ budget: BudgetView, at instant: Instant, into use: inout BudgetUse) {
+        guard let allowance = budget.allowance else { return }
         let place = number / self.every
         var window = self.windows[place] ?? Window(start: budget.windowStart)
         if window.start != budget.windowStart {
             use.take(window.used, allowance: window.allowance)
             window = Window(start: budget.windowStart)
         }
-        window.allowance = budget.allowance
+        window.allowance = allowance
         let hour = min(BudgetUse.hours - 1, max(0, Int((instant - window.start).milliseconds / 3_600_000)))
-        let percent = budget.allowance > 0 ? budget.charged * 100 / budget.allowance : 0
+        let percent = allowance > 0 ? budget.charged * 100 / allowance : 0
         for later in hour..<BudgetUse.hours { window.used[later] = percent }
         self.windows[place] = window
     }
