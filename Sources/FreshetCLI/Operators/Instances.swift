@@ -87,6 +87,8 @@ struct Instances: AsyncParsableCommand {
 
         @Argument(help: "The instance, as <app>/<host>:<instance>.") var instance: String
         @Option(help: "How many of the newest decisions to show.") var decisions = 20
+        @Flag(help: "Let the gateway replay its log for decisions that it no longer keeps; ask again for them.")
+        var replay = false
         @OptionGroup var gateway: OperatorOptions
         @OptionGroup var answer: AnswerOptions
 
@@ -98,12 +100,14 @@ struct Instances: AsyncParsableCommand {
         }
 
         var path: String {
-            (InstanceAddress(self.instance)?.path ?? "").withQuery([("decisions", "\(self.decisions)")])
+            (InstanceAddress(self.instance)?.path ?? "").withQuery([
+                ("decisions", "\(self.decisions)"), ("replay", self.replay ? "true" : nil),
+            ])
         }
 
         func lines(_ instance: JSONValue, on screen: Screen) -> [String] {
             let now = Moment.now(of: instance)
-            var lines = Self.card(instance, now).lines(on: screen)
+            var lines = self.card(instance, now).lines(on: screen)
             func add(_ title: String, _ rows: [JSONValue]?, _ columns: [TextTable.Column]) {
                 guard let rows, !rows.isEmpty else { return }
                 var table = TextTable(columns)
@@ -129,7 +133,7 @@ struct Instances: AsyncParsableCommand {
             return lines
         }
 
-        private static func card(_ instance: JSONValue, _ now: Instant) -> TextCard {
+        private func card(_ instance: JSONValue, _ now: Instant) -> TextCard {
             func time(_ path: String) -> String? { instance.at(path)?.text.map { Moment.text($0, now: now) } }
             func count(_ path: String) -> String? { instance.at(path)?.whole.map { NumberText.grouped($0) } }
             var card = TextCard()
@@ -156,6 +160,7 @@ struct Instances: AsyncParsableCommand {
             }
             card.add("next timeline", time("budget.nextConforming.policy"))
             card.add("exempt now", instance.at("budget.exemption")?.text)
+            card.add("replay", self.replayed(instance["replay"]))
             card.add("last reload", time("budget.lastReload"))
             card.add("entry shown", time("shownEntry"))
             if let timeline = instance.at("timeline") {
@@ -167,6 +172,14 @@ struct Instances: AsyncParsableCommand {
                 card.add("findings", findings.isEmpty ? nil : Cell(findings.joined(separator: "; "), .warning))
             }
             return card
+        }
+
+        private func replayed(_ replay: JSONValue?) -> Cell? {
+            guard let replay else {
+                return self.replay ? Cell("this gateway writes no decisions to its disk", .warning) : nil
+            }
+            if let fault = replay["fault"]?.text { return Cell("ended early: \(fault)", .warning) }
+            return Cell("\(replay["entries"]?.words ?? "0") of \(replay["of"]?.words ?? "0") entries of the log")
         }
 
         private static func budget(_ budget: JSONValue?, _ now: Instant) -> String? {

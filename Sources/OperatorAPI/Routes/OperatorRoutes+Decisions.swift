@@ -63,13 +63,14 @@ extension OperatorRoutes {
 
     // MARK: Replays
 
-    /// How far decisions are made again, begun where it is asked for; nil where it is not asked for and nothing is under way, and
-    /// within a team's reach, since a partition has all teams' decisions.
+    /// How far decisions are made again, begun where it is asked for; nil where it is not asked for and none is under way or has
+    /// ended early, and within a team's reach, since a partition has all teams' decisions.
     func replay(of host: HostKey, isAskedFor: Bool) -> JSONValue? {
         guard let filer = self.store.decisions, self.reach.isEverything else { return nil }
         let partition = PartitionID(of: host, among: self.log.partitions)
         if isAskedFor { filer.replay(partition) }
-        guard let progress = filer.progress(partition), isAskedFor || progress.isRunning else { return nil }
+        guard let progress = filer.progress(partition), isAskedFor || progress.isRunning || progress.fault != nil
+        else { return nil }
         return JSONValue.object(of: [
             ("isRunning", .bool(progress.isRunning)),
             ("entries", .unsigned(progress.entries)),

@@ -18,11 +18,13 @@ import WidgetModel
     private static func scene(
         keeping kept: Int,
         archive: MemoryArchive = MemoryArchive(),
-        bytesMax: Int = 1_000_000
+        bytesMax: Int = 1_000_000,
+        questionsMax: Int = 2
     ) async throws -> OperatorScene {
         let scene = try await OperatorScene(partitions: 1) { log, history, clock in
             var settings = GatewayConfiguration.Decisions()
             settings.bytesMax = bytesMax
+            history.use(concurrentMax: questionsMax)
             let store = DecisionStore(archive: archive, partitions: 1, settings: settings, logger: Self.logger)
             return DecisionFiler(store, log: log, history: history, clock: clock, logger: Self.logger)
         }
@@ -134,6 +136,20 @@ import WidgetModel
         filer.replay(Self.partition)
         while filer.progress(Self.partition)?.isRunning == true { await Task.yield() }
         #expect(filer.store.counts.decisions == count)
+    }
+
+    @Test func `a replay that ended early says why in every answer after it`() async throws {
+        let scene = try await Self.scene(keeping: 5, questionsMax: 0)
+        let filer = try #require(scene.filer)
+        _ = try await scene.send("GET", "\(Self.route)?replay=true")
+        while filer.progress(Self.partition)?.isRunning == true { await Task.yield() }
+        let replay = try await scene.send("GET", Self.route).json["replay"]
+        #expect(replay?["isRunning"] == .bool(false))
+        guard case .string(let fault)? = replay?["fault"] else {
+            Issue.record("no fault")
+            return
+        }
+        #expect(fault.contains("limits.maxHistoryQuestions"))
     }
 
     @Test func `where the file is lost, it is made again by itself`() async throws {
