@@ -18,6 +18,7 @@ enum DashboardRules {
         let script = """
             import { advice, behindReasons, firstSteps, freshness, pauseText } from "./advice.js";
             import { marksOf } from "./flow.js";
+            import { because, outcomes, sources } from "./numbers.js";
             console.log(JSON.stringify(\(expression)));
             """
         try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)

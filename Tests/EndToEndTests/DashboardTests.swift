@@ -43,7 +43,7 @@ import Testing
         return result.output.split(separator: "\n").compactMap { Self.object(String($0)) }
     }
 
-    private static func complaints(_ reports: [[String: Any]], besides status: Int? = nil) -> [String] {
+    static func complaints(_ reports: [[String: Any]], besides status: Int? = nil) -> [String] {
         let all = reports.flatMap { $0["complaints"] as? [String] ?? [] }
         // The one route that views use and a gateway need not have: it is asked for once.
         return all.filter { !($0.contains("status of 404") && $0.contains("/v1/config")) }

@@ -1,6 +1,6 @@
 // Making elements. Text is always set as text, never as markup.
 
-import { because, brief, count, meanings, ms, outcomes, percent, stamp } from "./numbers.js";
+import { because, brief, count, meanings, ms, outcomes, percent, source, stamp } from "./numbers.js";
 
 /// An element: `h("a", { href, class: "x", on: { click } }, "text", child)`.
 export function h(tag, properties = {}, ...children) {
@@ -163,7 +163,7 @@ export const gone = (text, back) => h("p", { class: "card empty" }, text, " ", b
 /// Why a decision was made, in words.
 export function reason(row, write) {
   const words = [because[row.reason] ?? row.reason];
-  if (row.exemption && row.exemption !== row.reason) words.push(`exempt: ${row.exemption}`);
+  if (row.exemption && row.exemption !== row.reason) words.push(`exempt: ${source(row.exemption)}`);
   if (row.until) words.push(`until ${write(row.until)}`);
   return words.join(", ");
 }

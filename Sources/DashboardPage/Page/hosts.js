@@ -4,7 +4,7 @@ import { badge, card, h, hostLink, tile, tiles, to, when } from "./elements.js";
 import { path } from "./gateway.js";
 import { one } from "./host.js";
 import { byApp, filters, searched } from "./lists.js";
-import { count } from "./numbers.js";
+import { count, source } from "./numbers.js";
 
 export const title = "Hosts";
 
@@ -24,7 +24,7 @@ export const connection = (row) => {
 
 /// The exemptions of a host, and the modes that slow it down.
 export const condition = (row) => {
-  const all = [row.isInLowPower && badge("low power", "warn"), row.isInStandBy && badge("StandBy"), ...(row.exemptions ?? []).map((name) => badge(name, "good"))].filter(Boolean);
+  const all = [row.isInLowPower && badge("low power", "warn"), row.isInStandBy && badge("StandBy"), ...(row.exemptions ?? []).map((name) => badge(source(name), "good"))].filter(Boolean);
   return all.length ? h("span", { class: "badges" }, all) : "";
 };
 

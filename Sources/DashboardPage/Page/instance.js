@@ -5,12 +5,15 @@ import { actions, actionsCard, cancel, grant, reloadNow } from "./actions.js";
 import { chart } from "./charts.js";
 import { badge, card, facts, gone, h, hostLink, instancePath, link, outcomeBadge, pushLink, reason, table, tile, tiles, when } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
-import { because, count, duration, moment, ms } from "./numbers.js";
+import { because, count, duration, moment, ms, source } from "./numbers.js";
 
 const isPush = (cause) => cause === "push" || cause === "appRequest" || cause === "appIntent";
 /// The lines of the day's strip: the causes of reloads.
 const tracks = { 1: "Timeline", 0: "Other", "-1": "Pushes, app" };
 const track = (cause) => (isPush(cause) ? -1 : cause === "policy" ? 1 : 0);
+
+/// What a timeline says of its end.
+const policies = { atEnd: "a reload at its end", never: "no reload" };
 
 /// The most rows of waiting pushes that are shown; one widget may have thousands.
 const shownMax = 20;
@@ -35,34 +38,39 @@ export function one(context, id) {
   const timeline = h("div");
   const note = h("span");
   const rest = h("span");
-  const strip = dayChart();
+  let isLimited = true;
+  const strip = dayChart(() => isLimited);
   const pending = table("Waiting pushes", [
-    { title: "Cause", cell: (row) => row.cause },
+    { title: "Cause", cell: (row) => source(row.cause) },
     { title: "Push", cell: (row) => pushLink(row.push) },
     { title: "Priority", number: true, cell: (row) => count(row.priority) },
-    { title: "Not before", cell: (row) => when(row.notBefore) },
+    { title: "Why", wide: true, cell: (row) => because[row.reason] ?? row.words },
+    { title: "Until", cell: (row) => when(row.until) },
     { title: "Expires", cell: (row) => when(row.expiresAt) },
   ], "Nothing waits.");
   const outstanding = table("Reloads on their way", [
     { title: "Reload", wide: true, cell: (row) => h("code", {}, row.id) },
     { title: "Issued", cell: (row) => when(row.issuedAt) },
-    { title: "Causes", cell: (row) => (row.causes ?? []).join(", ") },
+    { title: "Causes", cell: (row) => (row.causes ?? []).map(source).join(", ") },
     { title: "Pushes", number: true, cell: (row) => count(row.pushes) },
   ], "No reload is on its way.");
   const decisions = table("Decisions, newest first", [
     { title: "At", cell: (row) => when(row.at) },
-    { title: "Cause", cell: (row) => row.cause },
+    { title: "Cause", cell: (row) => source(row.cause) },
     { title: "Outcome", cell: (row) => outcomeBadge(row.outcome) },
     { title: "Why", wide: true, cell: (row) => reason(row, moment) },
     { title: "Push", cell: (row) => pushLink(row.push) },
     { title: "Log position", number: true, cell: (row) => count(row.position) },
   ], "No decision yet.");
+  const replayed = h("span", { role: "status" });
+  const replay = h("button", { type: "button", class: "small", on: { click: () => askReplay() } }, "Replay older decisions");
+  let isReplaying = false;
   const element = h("div", { class: "view" },
     h("div", { class: "columns" },
       card("Why it is in this state", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell)),
       card("Its day", { note }, strip.element)),
     storyCard,
-    card("Decisions", { note: "newest first" }, decisions.element),
+    card("Decisions", { note: h("span", {}, "newest first ", context.who()?.team ? "" : [replayed, " ", replay]) }, decisions.element),
     h("div", { class: "columns" }, card("Waiting pushes", { note: rest }, pending.element), card("On its way", outstanding.element)),
     h("div", { class: "columns three" }, card("The widget", what), card("Budget", budget), card("Timeline", timeline)),
     actionsCard(context, actions(context, "write", [reloadNow({ instance: id }, 1), grant({ instance: id }, 1), cancel({ instance: id })])));
@@ -80,11 +88,34 @@ export function one(context, id) {
     tell.disabled = false;
   }
 
+  /// Lets the gateway make decisions again that it no longer keeps; further answers tell how far it is.
+  async function askReplay() {
+    replay.disabled = true;
+    try {
+      const answer = await gateway.get(`${where}?decisions=1&replay=true`);
+      isReplaying = answer.replay !== undefined;
+      replayed.textContent = isReplaying ? "Replaying the log…" : "This gateway writes no decisions to its disk.";
+    } catch (error) {
+      replayed.textContent = error.message;
+    }
+    context.again();
+  }
+
+  /// How far a replay is, which began here or elsewhere.
+  function showReplay(progress) {
+    if (progress?.isRunning) replayed.textContent = `Replaying the log: ${count(progress.entries)} of ${count(progress.of)} entries.`;
+    else if (progress?.fault) replayed.textContent = `The last replay ended early: ${progress.fault}.`;
+    else if (isReplaying) replayed.textContent = "The replay is done.";
+    isReplaying = progress?.isRunning ?? false;
+    replay.disabled = isReplaying;
+  }
+
   return {
     element,
     title: address,
-    subtitle: h("span", {}, app, " · ", hostLink(app, address.slice(0, address.lastIndexOf(":"))), " · ", link("#/instances", "All widgets")),
+    subtitle: h("span", {}, app, " · ", hostLink(app, address.slice(0, address.indexOf(":"))), " · ", link("#/instances", "All widgets")),
     charts: [strip],
+    get interval() { return isReplaying ? 1000 : undefined; },
     async ask(signal) {
       try {
         return await gateway.get(`${where}?decisions=${decisionsMax}`, signal);
@@ -96,8 +127,9 @@ export function one(context, id) {
     show(data) {
       if (data.gone) return element.replaceChildren(gone(`${data.gone}.`, link("#/instances", "All widgets")));
       const window = data.budget;
-      left.set(count(Math.max(0, window.allowance - window.charged)), window.charged >= window.allowance ? "warn" : "");
-      charged.set(`${count(window.charged)} of ${count(window.allowance)}`);
+      isLimited = window.allowance !== undefined;
+      left.set(isLimited ? count(Math.max(0, window.allowance - window.charged)) : "no limit", window.charged >= window.allowance ? "warn" : "");
+      charged.set(isLimited ? `${count(window.charged)} of ${count(window.allowance)}` : count(window.charged));
       charged.hint(`until ${moment(window.windowEnd)}`);
       waiting.set(count(data.pendingCount));
       out.set(count(data.outstanding.length));
@@ -109,16 +141,16 @@ export function one(context, id) {
       ]));
       budget.replaceChildren(facts([
         ["Policy", window.policy], ["Window from", when(window.windowStart)], ["to", when(window.windowEnd)],
-        ["Pushes may use", count(window.pushAllowance)], ["Pushes used", count(window.pushesCharged)], ["At once at most", count(window.burst)],
-        ["Then one in", duration(window.intervalSeconds * 1000)], ["Views a day", String(Math.round(window.viewsPerDay * 10) / 10)],
+        ["Pushes may use", isLimited ? count(window.pushAllowance) : "no limit"], ["Pushes used", count(window.pushesCharged)],
+        ["At once at most", isLimited ? count(window.burst) : ""], ["Then one in", isLimited ? duration(window.intervalSeconds * 1000) : ""], ["Views a day", String(Math.round(window.viewsPerDay * 10) / 10)],
         ["Exempt reloads", count(window.exemptReloads)], ["Reloads the host made", count(window.observedReloads)],
         ["Along with another widget", count((window.collateralReloads ?? 0) + (window.collateralOverReloads ?? 0))],
-        ["Exempt now", window.exemption ?? ""], ["A push of priority 10 may", soon(window.nextConforming.priority10)],
+        ["Exempt now", window.exemption ? source(window.exemption) : ""], ["A push of priority 10 may", soon(window.nextConforming.priority10)],
         ["A push of priority 5 may", soon(window.nextConforming.priority5)], ["The timeline may", soon(window.nextConforming.policy)],
       ]));
       timeline.replaceChildren(data.timeline ? facts([
         ["Entries", count(data.timeline.entries)], ["From", when(data.timeline.firstDate)], ["To", when(data.timeline.lastDate)],
-        ["Then", typeof data.timeline.policy === "string" ? data.timeline.policy : `after ${moment(data.timeline.policy.after)}`],
+        ["Then", typeof data.timeline.policy === "string" ? policies[data.timeline.policy] : `after ${moment(data.timeline.policy.after)}`],
         ["Asked again", data.timeline.nextRequest ? when(data.timeline.nextRequest) : "not by itself"],
         ["Came", when(data.timeline.receivedAt)],
         ["Findings", data.timeline.findings.length ? data.timeline.findings.map((finding) => finding.message).join("; ") : "none"],
@@ -127,6 +159,7 @@ export function one(context, id) {
       rest.textContent = data.pendingCount > shownMax ? `the first ${shownMax} of ${count(data.pendingCount)}` : "";
       outstanding.set(data.outstanding);
       decisions.set(data.decisions);
+      showReplay(data.replay);
       showDay(strip, note, data);
     },
   };
@@ -145,6 +178,7 @@ function standing(data) {
   const oldest = data.outstanding[0];
   if (oldest?.issuedAt) said.push(`${data.outstanding.length === 1 ? "A reload is" : `${count(data.outstanding.length)} reloads are`} on the way, the oldest since ${moment(oldest.issuedAt)}; the host has not acknowledged it. `);
   if (data.waitsFor) said.push(`Why the next reload waits: ${because[data.waitsFor] ?? data.waitsFor}${data.decidesAt ? `; decided at ${moment(data.decidesAt)}` : ""}. `);
+  said.push(data.nextReload ? `Its next reload is possible ${ms(data.nextReload) <= Date.now() ? "now" : `at ${moment(data.nextReload)}`}. ` : "Only a later event can make it reload. ");
   if (data.budget.lastReload) said.push(`Its last reload was at ${moment(data.budget.lastReload)}.`);
   return said;
 }
@@ -172,7 +206,8 @@ function showStory(story, data) {
     h("h3", {}, `Pushes to its app that did not match it: ${count(missed)}${missed ? ` (${Object.entries(by).map(([name, number]) => `${name} ${count(number)}`).join(", ")})` : ""}`), misses.element);
 }
 
-function dayChart() {
+/// - `isLimited`: whether there is a budget whose rest the chart shows.
+function dayChart(isLimited) {
   return chart("The last 24 hours", {
     height: 230, xTitle: "",
     scales: ({ grid, ticks }) => ({
@@ -180,7 +215,7 @@ function dayChart() {
         type: "linear", position: "left", stack: "day", stackWeight: 2, min: -1, max: 1, offset: true, grid: { ...grid, drawTicks: false },
         ticks: { ...ticks, stepSize: 1, autoSkip: false, callback: (value) => tracks[value] ?? "" },
       },
-      y: { type: "linear", position: "left", stack: "day", stackWeight: 3, beginAtZero: true, grid, ticks: { ...ticks, maxTicksLimit: 4, precision: 0 }, title: { display: true, text: "left", color: ticks.color, font: { size: 11 } } },
+      ...(isLimited() && { y: { type: "linear", position: "left", stack: "day", stackWeight: 3, beginAtZero: true, grid, ticks: { ...ticks, maxTicksLimit: 4, precision: 0 }, title: { display: true, text: "left", color: ticks.color, font: { size: 11 } } } }),
     }),
   });
 }
@@ -211,7 +246,7 @@ function showDay(strip, note, data) {
       { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", ...dots },
       { name: "Along with another widget", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
       { name: "By the host itself", values: of((entry) => !entry.charged && !entry.exemption && !entry.collateral), colour: "--unchanged", ...dots },
-      { name: "Left of the budget", values, colour: "--accent", fill: true, stepped: true },
+      ...(allowance === undefined ? [] : [{ name: "Left of the budget", values, colour: "--accent", fill: true, stepped: true }]),
     ],
   });
 }

@@ -101,6 +101,15 @@ export const meanings = {
   cancelled: "cancelled by an operator or the sender",
 };
 
+/// The causes of reloads, and why one is not charged, by the gateway's word for it.
+export const sources = {
+  added: "widget added", configured: "widget configured", policy: "timeline", push: "push", appRequest: "the app asked", appIntent: "button or toggle",
+  becameVisible: "became visible", significantLocationChange: "new place", localeChanged: "language or region", dynamicTypeChanged: "text size",
+  accessibilityChanged: "accessibility", appearanceChanged: "light or dark", appForeground: "app in the foreground", mediaSession: "media session",
+  navigationSession: "navigation", locationSession: "location session", developerMode: "developer mode",
+};
+export const source = (name) => sources[name] ?? name;
+
 /// Why a decision came out as it did, by the gateway's word for it.
 export const because = {
   conforms: "the budget allows it", exempt: "not charged", pace: "the pace of its budget", minimumInterval: "too soon after another reload",

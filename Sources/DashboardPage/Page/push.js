@@ -6,12 +6,12 @@ import { gateway, path, Refused } from "./gateway.js";
 import { searched } from "./lists.js";
 import { because, count, moment, outcomes } from "./numbers.js";
 
-/// Why a push waits, and until when.
-function waits({ reasons, earliest, latest, expiring, sampled }) {
+/// Why a push waits.
+function waits({ reasons, expiring, sampled }) {
   const parts = Object.entries(reasons).map(([name, number]) => `${because[name] ?? name} ${count(number)}`);
   if (expiring > 0) parts.push(`${count(expiring)} of them expire before`);
   if (sampled) parts.push("of a sample");
-  return h("span", {}, parts.join(", "), latest ? h("span", { class: "soft block" }, `from ${moment(earliest)} to ${moment(latest)}`) : "");
+  return parts.join(", ");
 }
 
 export function one(context, id) {
@@ -54,14 +54,14 @@ export function one(context, id) {
       outcome.set(push.outcomes);
       sum.replaceChildren(h("b", { id: "matched", "data-count": String(push.matched) }, count(push.matched)), " matched ", push.isComplete ? badge("complete", "good") : badge("in work"));
       what.replaceChildren(facts([
-        ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["App", push.app ?? ""], ["Kind", push.kind ?? ""],
+        ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["Key", push.key], ["App", push.app ?? ""], ["Kind", push.kind ?? ""],
         ["For", whom(push)],
         ["Match", push.match ? h("code", {}, JSON.stringify(push.match)) : ""], ["Digest", push.digest ?? ""], ["Collapse id", push.collapseID ?? ""], ["Priority", count(push.priority)], ["Accepted", when(push.acceptedAt)],
         ["Not before", when(push.notBefore)], ["Expires", when(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
         ["No decisions", push.failure === "tooMany" ? "it matched too many instances when it was applied" : ""],
-        ["Waits for", push.waiting ? waits(push.waiting) : ""],
-        ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${name} ${count(number)}`).join(", ") : ""],
+        ["Waits for", push.waiting ? waits(push.waiting) : ""], ["Waits until", when(push.waiting?.earliest)], ["The last until", when(push.waiting?.latest)],
+        ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${because[name] ?? name} ${count(number)}`).join(", ") : ""],
       ]));
       decisions.show(page);
       const waiting = push.outcomes.deferred ?? 0;

@@ -30,11 +30,11 @@ async function lookUp(text, signal) {
   const slash = text.indexOf("/");
   const app = slash > 0 ? text.slice(0, slash) : undefined;
   const rest = text.slice(slash + 1);
-  const asked = [{ app, host: rest }];
-  // A host's id may have colons itself.
-  for (let at = rest.indexOf(":"); at > 0; at = rest.indexOf(":", at + 1)) asked.push({ app, host: rest.slice(0, at), instance: rest.slice(at + 1) });
+  // The first colon ends the host's id; an instance's may have colons itself.
+  const colon = rest.indexOf(":");
+  const asked = [colon > 0 ? { app, host: rest.slice(0, colon), instance: rest.slice(colon + 1) } : { app, host: rest }];
   if (hex.test(text)) asked.push({ token: text });
-  for (const { instance, ...query } of asked.slice(0, 4)) {
+  for (const { instance, ...query } of asked) {
     const answer = await ifThere(path("/v1/hosts", query), signal);
     for (const host of answer?.hosts ?? []) {
       if (instance === undefined) {

@@ -4,11 +4,11 @@ import { actions, logLevel, readConfiguration } from "./actions.js";
 import { badge, card, facts, h, table, tile, tiles, when } from "./elements.js";
 import { changeText } from "./flow.js";
 import { gateway } from "./gateway.js";
-import { bytes, count, duration, ms } from "./numbers.js";
+import { bytes, count, duration, ms, source } from "./numbers.js";
 
 export const title = "System";
 
-const pairs = (object) => Object.entries(object ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none";
+const pairs = (object, word = (name) => name) => Object.entries(object ?? {}).map(([name, number]) => `${word(name)} ${count(number)}`).join(", ") || "none";
 
 const levels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], tight: ["history goes", "warn"], full: ["full: nothing new is accepted", "bad"], exhausted: ["full: nothing is accepted", "bad"] };
 
@@ -55,8 +55,8 @@ export function open(context) {
     { title: "Lag", number: true, cell: (row) => count(row.lag) },
     { title: "Hosts", number: true, cell: (row) => count(row.hosts) },
     { title: "Widgets", number: true, cell: (row) => count(row.instances) },
-    { title: "Waiting", number: true, cell: (row) => count(row.deferred) },
-    { title: "On their way", number: true, cell: (row) => count(row.issued) },
+    { title: "Deferred matches", number: true, cell: (row) => count(row.deferred) },
+    { title: "Matches on their way", number: true, cell: (row) => count(row.issued) },
     { title: "Timers", number: true, cell: (row) => count(row.timersArmed) },
   ]);
   const listeners = table("Listeners", [
@@ -154,7 +154,7 @@ export function open(context) {
         ["matched", count(pushes.matched)], ["= final", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],
         ["+ issued", count(pushes.outcomes.issued ?? 0)], ["Adds up", badge(pushes.balanced ? "yes" : "no", pushes.balanced ? "good" : "bad")],
         ["Reloads issued", count(stats.reloads.issued)], ["Of them charged", count(stats.reloads.charged)],
-        ["By cause", pairs(stats.reloads.byCause)], ["Exempt", pairs(stats.reloads.exempt)],
+        ["By cause", pairs(stats.reloads.byCause, source)], ["Exempt", pairs(stats.reloads.exempt, source)],
       ]));
       configuration.replaceChildren(facts([
         ["Version", `${version.name} ${version.version}, engine ${version.engine}`],

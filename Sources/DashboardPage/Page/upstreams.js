@@ -21,8 +21,16 @@ function state(health) {
 /// A reason, and when it was given: it stays when it no longer holds.
 const dated = (reason, at) => h("span", {}, reason, h("span", { class: "soft block" }, when(at)));
 
-/// The waiting deliveries of a target, and its last answers.
+/// The answers of a target without success, by reason.
+const withoutSuccess = ({ attempts, failures }) => {
+  const all = Object.entries(failures);
+  const sum = all.reduce((total, [, number]) => total + number, 0);
+  return h("span", {}, `${count(sum)} of ${count(attempts)}`, all.length > 0 && h("span", { class: "soft block" }, all.map(([name, number]) => `${name} ${count(number)}`).join(", ")));
+};
+
+/// The answers of a target, its waiting deliveries, and its last answer.
 const health = [
+  { title: "Without success", wide: true, cell: (row) => (row.health ? withoutSuccess(row.health) : "") },
   { title: "Waiting", number: true, cell: (row) => h("span", {}, count(row.health?.waiting ?? 0),
     row.health?.oldestWaitingSeconds === undefined ? "" : h("span", { class: "soft block" }, `oldest ${duration(row.health.oldestWaitingSeconds * 1000)}`)) },
   { title: "Last answer", wide: true, cell: (row) => (row.health ? h("span", {}, healthText(row.health),

@@ -3,7 +3,7 @@
     dashboard.py --url https://localhost:9443 --shots folder tour now budget instances/host-1:scores-0
     dashboard.py --url … numbers | texts now system | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
     dashboard.py --url … find TEXT… | filter VIEW NAME=VALUE… | act VIEW BUTTON [FIELD=VALUE…] | follow | looking | asks
-    dashboard.py --url … team VIEW…
+    dashboard.py --url … team VIEW… | links VIEW | press VIEW BUTTON WORDS
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -176,6 +176,22 @@ def texts(page: Dashboard, options: argparse.Namespace) -> None:
         # Where the outcomes end, in a window that is scrolled to its top.
         end = page.ask("document.querySelector('#main .split')?.closest('.card').getBoundingClientRect().bottom ?? null")
         say(view=place, text=page.ask("document.getElementById('main').innerText"), violations=violations, outcomesEnd=end)
+
+
+def links(page: Dashboard, options: argparse.Namespace) -> None:
+    """Where the links below the title of a view lead."""
+    page.view(options.rest[0])
+    say(links=page.ask("[...document.querySelectorAll('#subtitle a')].map((one) => decodeURIComponent(one.hash))"))
+
+
+def press(page: Dashboard, options: argparse.Namespace) -> None:
+    """Presses a button of a view, and waits until the view has these words."""
+    view, button, words = options.rest
+    page.view(view)
+    found = f"[...document.querySelectorAll('#main button')].find((one) => one.textContent === {button!r})"
+    page.ask(f"void {found}.click()")
+    page.wait(f"document.getElementById('main').innerText.includes({words!r})")
+    say(said=page.ask("document.getElementById('main').innerText"), violations=page.axe()["violations"])
 
 
 def dry_run(page: Dashboard, options: argparse.Namespace) -> None:
@@ -391,7 +407,7 @@ def main() -> None:
     parser.add_argument("--strict", action="store_true", help="trust only the certificates that this user's browser trusts")
     jobs = {"tour": tour, "numbers": numbers, "texts": texts, "dry-run": dry_run, "locked": locked, "arrival": arrival,
             "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks,
-            "team": team}
+            "team": team, "links": links, "press": press}
     parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
