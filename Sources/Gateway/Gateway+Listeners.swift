@@ -98,8 +98,8 @@ extension Gateway {
         store.snapshots = { parts.snapshotter?.counters }
         store.decisions = parts.filer
         store.cluster = self.stores.membership?.cluster
-        store.forgetHistory = parts.snapshotter.map { snapshotter in
-            {
+        if let snapshotter = parts.snapshotter {
+            store.forgetHistory = {
                 let files = try await snapshotter.forgetHistory()
                 try await parts.filer?.removeAll()
                 return files

@@ -8,7 +8,7 @@ import WidgetModel
 
 extension Gateway {
     /// Tells the log and the charts the changes of the gateway's state, at every heartbeat, until the task is cancelled.
-    func tellStates(_ apps: LiveApps, _ watch: GatewayWatch, _ operators: OperatorRoutes) async {
+    func tellStates(_ watch: GatewayWatch, _ operators: OperatorRoutes) async {
         var notices = StateNotices(self.logger) { watch.mark($0, $1, at: $2) }
         while true {
             notices.tell(missing: self.readiness.missing)
@@ -21,12 +21,7 @@ extension Gateway {
             notices.tell(configurationReadAt: report.at, isRefused: !report.faults.isEmpty)
             notices.tell(targetsInTrouble: await operators.targetsInTrouble())
             // A partition that does not answer is told of above.
-            if let board = try? await operators.behind(isPresentOnly: true) {
-                let kinds = apps.apps.apps.flatMap { app in
-                    app.schemas.map { KindKey(app: app.bundle, kind: $0.kind) }
-                }
-                notices.tell(board, of: kinds)
-            }
+            if let board = try? await operators.behind(isPresentOnly: true) { notices.tell(board) }
             do {
                 try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
             } catch {

@@ -363,7 +363,7 @@ package final class Gateway: Service {
             Task { await self.followLog() },
             Task { await self.beat() },
             Task { for await gone in self.departing { await parts.delivering.outgoing.letGo(gone) } },
-            Task { await self.tellStates(parts.files.apps, parts.watch, operators) },
+            Task { await self.tellStates(parts.watch, operators) },
             Task { await self.watchElsewhere() },
             Task { await self.watchTokensElsewhere() },
             Task { await self.watchUsagesElsewhere() },

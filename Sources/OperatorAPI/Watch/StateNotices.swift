@@ -132,8 +132,9 @@ package struct StateNotices {
     }
 
     /// How many widgets of each kind are late.
-    package mutating func tell(_ board: BehindBoard, of kinds: [KindKey]) {
-        for key in kinds {
+    package mutating func tell(_ board: BehindBoard) {
+        // A kind whose widgets have all gone is late no more.
+        for key in self.late.union(board.kinds.keys).sorted(by: { $0.description < $1.description }) {
             let row = board[key]
             if !board.goal.isMet(late: row.late, of: row.instances) {
                 guard self.late.insert(key).inserted else { continue }
