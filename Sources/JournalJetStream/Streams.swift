@@ -234,7 +234,7 @@ struct Streams {
 
     private func create(now: Instant) throws(JournalError) -> JournalFormat {
         let own = JournalFormat(
-            journalID: PushID(random: .random(in: 0 ... .max), .random(in: 0 ... .max)).description,
+            journalID: PushID(version4: .random(in: 0 ... .max), .random(in: 0 ... .max)).description,
             partitions: self.configuration.partitions,
             createdAt: now
         )

@@ -80,7 +80,7 @@ final class DataDirectory: Sendable {
             throw JournalError(.corrupt, "\(path) is missing, but there are log files beside it")
         }
         let format = JournalFormat(
-            journalID: PushID(random: .random(in: 0 ... .max), .random(in: 0 ... .max)).description,
+            journalID: PushID(version4: .random(in: 0 ... .max), .random(in: 0 ... .max)).description,
             partitions: partitions,
             createdAt: now
         )

@@ -183,7 +183,7 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The UUID of version 4 (RFC 9562) that has these random bits, but for the six that say the version.
-    package init(random high: UInt64, _ low: UInt64) {
+    package init(version4 high: UInt64, _ low: UInt64) {
         self.init(
             high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
             low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000

@@ -17,6 +17,6 @@ struct PushIDGenerator {
     mutating func next() -> PushID {
         self.first &+= 0x9E37_79B9_7F4A_7C15
         self.second &+= 0xD1B5_4A32_D192_ED03
-        return PushID(random: StableHash.mix(self.first), StableHash.mix(self.second))
+        return PushID(version4: StableHash.mix(self.first), StableHash.mix(self.second))
     }
 }
