@@ -29,7 +29,8 @@ struct SupervisorNotices: Service {
             self.channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(unixDomainSocketPath: path).get()
         } catch {
-            logger.warning("the service manager cannot be notified", metadata: ["error": "\(path): \(ConnectionFailure.sentence(error))"])
+            let failure = "\(path): \(ConnectionFailure.sentence(error))"
+            logger.warning("the service manager cannot be notified", metadata: ["error": "\(failure)"])
             return nil
         }
     }

@@ -101,7 +101,9 @@ import Testing
         #expect(try await self.verdict("{}").word == "Not known")
 
         let all = try await self.verdict(Self.row(0, late: 0, 0))
-        #expect(all.level == "good" && all.word == "Fresh" && all.text == "None of the 1,000 widgets waits for newer data.")
+        #expect(
+            all.level == "good" && all.word == "Fresh" && all.text == "None of the 1,000 widgets waits for newer data."
+        )
         #expect(all.link == nil)
 
         let waiting = try await self.verdict(Self.row(9, late: 0, 0, #"{"budget": 8, "paused": 1}"#))
