@@ -265,6 +265,9 @@ struct FaultChecker: Sendable {
 
     // MARK: Reloads at hosts
 
+    /// Whether a reload was for a stream when it was issued: the fetcher was told of it. Others are looked for at the next start.
+    func isForStream(_ reload: ReloadID) -> Bool { self.issued[reload]?.reload.delivery == .stream }
+
     /// A reload was committed, and a debtor is there that has to act on it.
     mutating func expect(_ reload: ReloadID, from debtor: Debtor, by due: Int64) {
         self.debts[reload] = Debt(debtor: debtor, due: due)

@@ -103,7 +103,6 @@ extension FaultRun {
             let (finds, next) = self.find(search, limit, fetcher)
             fetcher.machine.take(finds, in: search, next: next, now: now)
         case .findWanted(let exchange, let reloads):
-            if case .request(let number) = exchange, fetcher.inFlight[number] == nil { fetcher.manners.succeeded() }
             fetcher.machine.takeWanted(self.wanted(reloads, exchange, fetcher), of: exchange, now: now)
         case .placeholder(let context):
             let isThere = !self.dice.chance(self.plan.providerTroubles)

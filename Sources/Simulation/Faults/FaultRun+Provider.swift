@@ -9,10 +9,13 @@ import WidgetModel
 extension FaultRun {
     mutating func send(_ number: Int, _ subjects: [FetchSubject], _ fetcher: SimulatedFetcher) {
         let now = self.clock.now
-        if !fetcher.manners.mayAsk(at: now, self.now) {
-            self.checker.fault("a provider that is to be left alone is asked")
+        if !fetcher.hold.isOver(now, self.now) {
+            self.checker.fault("a provider is asked before the instant that it named")
         }
-        fetcher.inFlight[number] = now
+        if case .open = fetcher.machine.planner.breaker.state {
+            self.checker.fault("a provider is asked while it is to be left alone")
+        }
+        fetcher.inFlight.insert(number)
         if fetcher.inFlight.count > fetcher.limits.inFlightMax {
             self.checker.fault("\(fetcher.inFlight.count) requests to a provider are on their way")
         }
@@ -71,12 +74,9 @@ extension FaultRun {
 
     mutating func take(_ answer: FetchAnswer, to number: Int, _ fetcher: SimulatedFetcher) {
         var answer = answer
-        if let sentAt = fetcher.inFlight.removeValue(forKey: number) {
-            switch answer {
-            case .failure(_, let retryAfter):
-                fetcher.manners.failed(sentAt: sentAt, retryAfter: retryAfter, at: self.clock.now, self.now)
-            case .parts: fetcher.manners.succeeded()
-            }
+        // What comes after the time of a request is no answer any more.
+        if fetcher.inFlight.remove(number) != nil, case .failure(_, let retryAfter?) = answer {
+            fetcher.hold.extend(by: min(retryAfter, fetcher.limits.retryAfterMax), self.clock.now, self.now)
         }
         if self.mutation == .ignoresRetryAfter, case .failure(let failure, _) = answer {
             answer = .failure(failure, retryAfter: nil)

@@ -114,7 +114,6 @@ extension FaultRun {
             fetcher.storing.removeAll { $0.exchange == storing.exchange }
             if self.mutation == .losesStored, self.dice.chance(0.3) { continue }
             let stored = storing.hasFailed ? .failed("a fault of the simulation") : self.outcomes(of: storing, fetcher)
-            if case .request = storing.exchange { fetcher.manners.succeeded() }
             fetcher.machine.takeStored(stored, of: storing.exchange, now: self.clock.now)
         }
     }
@@ -153,16 +152,20 @@ extension FaultRun {
     mutating func checkFetches() {
         guard self.checker.violations.isEmpty else { return }
         for owner in self.owners {
-            for reload in self.outstandingFetches(of: owner) where self.clock.now - reload.issuedAt > .hours(1) {
+            for reload in self.outstandingFetches(of: owner)
+            where self.clock.now - reload.issuedAt > .hours(1) && self.checker.isForStream(reload.id) {
                 self.checker.fault("\(reload.id) has waited for its timeline since \(reload.issuedAt)")
             }
         }
         self.checker.note(.fetchOverflow, self.fetcher(self.start)?.machine.planner.counters.overflowed ?? 0)
     }
 
-    /// The content of each timeline that is shown is here, unless the fetcher has asked for it for an hour.
+    /// The content of each timeline that is shown is here, unless the fetcher has asked for it for an hour, or another gateway may have
+    /// logged the timeline.
     mutating func checkContents() {
-        guard let fetcher = self.fetcher(self.start), fetcher.machine.planner.counters.expired == 0 else { return }
+        guard let fetcher = self.fetcher(self.start), fetcher.machine.planner.counters.expired == 0,
+            !self.wasTakenOver
+        else { return }
         let list = ShownTimelines(of: FaultWorld.app, FaultWorld.fetchedKind)
         for owner in self.owners {
             for shown in PageQuestion(list, limit: .max).answer(from: owner.engine).rows where !fetcher.has(shown) {

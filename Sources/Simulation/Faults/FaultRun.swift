@@ -367,7 +367,9 @@ package struct FaultRun {
         let owners = self.owners
         self.checker.checkDebts(at: self.now, debtors: Set(sessions + [.start(self.start)])) { reload in
             let owner = owners.first { $0.partition == reload.partition }
-            return owner?.engine.outgoingPush(for: reload) != nil
+            // Its host may have moved to a stream, for which the timeline is fetched.
+            let isFetched = owner?.engine.outstandingReload(reload).map(FaultWorld.isFetched) ?? false
+            return !isFetched && owner?.engine.outgoingPush(for: reload) != nil
         }
     }
 

@@ -29,10 +29,9 @@ final class SimulatedFetcher {
     /// The timelines whose content is here.
     var contents: [InstanceAddress: StoredTimeline]
     var placeholders: Set<TimelineProviderContext> = []
-    /// When each request was sent that has no answer yet.
-    var inFlight: [Int: Instant] = [:]
-    /// What the provider's answers demand, as an observer counts it.
-    var manners: ProviderManners
+    /// The requests that have no answer yet.
+    var inFlight: Set<Int> = []
+    var hold = ProviderHold()
     var storing: [Storing] = []
     /// By record: what came of the timelines that are applied.
     var results: [PartitionID: [LogPosition: [Int: RecordAnswer.Result]]] = [:]
@@ -52,7 +51,6 @@ final class SimulatedFetcher {
         self.start = start
         self.limits = limits
         self.contents = contents
-        self.manners = ProviderManners(limits)
         self.machine = FetchMachine(limits: limits, name: "faults.example/boards")
     }
 
@@ -64,43 +62,16 @@ final class SimulatedFetcher {
     }
 }
 
-/// When a provider may be asked, counted from its answers: never sooner than a breaker has to wait at least.
-struct ProviderManners {
-    /// An end by the gateway's clock, and in milliseconds that pass: a clock that is put back makes none later.
-    private struct End {
-        var clock = Instant.distantPast
-        var passed = Int64.min
+/// The instant before which a provider is not to be asked, by its own words.
+struct ProviderHold {
+    /// By the gateway's clock, and in milliseconds that pass: a clock that is put back makes it no later.
+    private var clock = Instant.distantPast
+    private var passed = Int64.min
 
-        func isOver(_ clock: Instant, _ passed: Int64) -> Bool { clock >= self.clock || passed >= self.passed }
+    func isOver(_ now: Instant, _ passed: Int64) -> Bool { now >= self.clock || passed >= self.passed }
+
+    mutating func extend(by wait: Interval, _ now: Instant, _ passed: Int64) {
+        self.clock = max(self.clock, now + wait)
+        self.passed = max(self.passed, passed + wait.milliseconds)
     }
-
-    private let limits: FetchLimits
-    private var failures = 0
-    private var rest = End()
-    private var hold = End()
-
-    init(_ limits: FetchLimits) { self.limits = limits }
-
-    /// - Parameter passed: The milliseconds that have passed.
-    func mayAsk(at now: Instant, _ passed: Int64) -> Bool {
-        self.rest.isOver(now, passed) && self.hold.isOver(now, passed)
-    }
-
-    /// A request failed that was sent at an instant.
-    mutating func failed(sentAt: Instant, retryAfter: Interval?, at now: Instant, _ passed: Int64) {
-        if let retryAfter {
-            let wait = min(retryAfter, self.limits.retryAfterMax)
-            self.hold.clock = max(self.hold.clock, now + wait)
-            self.hold.passed = max(self.hold.passed, passed + wait.milliseconds)
-        }
-        // A request from before a rest says nothing of the next one.
-        guard sentAt >= self.rest.clock else { return }
-        self.failures += 1
-        guard self.failures >= self.limits.failuresMax else { return }
-        let wait = self.limits.breaker.first.milliseconds / 2
-        self.rest = End(clock: now + .milliseconds(wait), passed: passed + wait)
-    }
-
-    /// A request was answered well, or its answer is stored.
-    mutating func succeeded() { self.failures = 0 }
 }
