@@ -35,10 +35,16 @@ extension FaultRun {
         return isBusy
     }
 
-    private mutating func planWake(of deliverer: SimulatedDeliverer) {
-        guard let due = deliverer.machine.nextDue else { return }
+    /// When a machine is to be called that is due at an instant, in milliseconds, within a day; nil if it is never due, or its call is
+    /// planned.
+    func wakeTime(_ due: Instant?, planned: Int64?) -> Int64? {
+        guard let due else { return nil }
         let at = self.now + min(max((due - self.clock.now).milliseconds, 1), Interval.day.milliseconds)
-        if let planned = deliverer.wakesAt, planned <= at { return }
+        return planned.map { $0 <= at } ?? false ? nil : at
+    }
+
+    private mutating func planWake(of deliverer: SimulatedDeliverer) {
+        guard let at = self.wakeTime(deliverer.machine.nextDue, planned: deliverer.wakesAt) else { return }
         deliverer.wakesAt = at
         self.queue.put(.wakeDeliverer(start: deliverer.start), at: at)
     }

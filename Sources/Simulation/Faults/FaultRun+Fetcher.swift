@@ -55,9 +55,9 @@ extension FaultRun {
             self.perform(action, fetcher)
             if !self.isDown { _ = self.dies(share: 0.2) }
         }
-        guard !self.isDown, let due = fetcher.machine.nextDue(self.clock.now) else { return isBusy }
-        let at = self.now + min(max((due - self.clock.now).milliseconds, 1), Interval.day.milliseconds)
-        if let planned = fetcher.wakesAt, planned <= at { return isBusy }
+        guard !self.isDown,
+            let at = self.wakeTime(fetcher.machine.nextDue(self.clock.now), planned: fetcher.wakesAt)
+        else { return isBusy }
         fetcher.wakesAt = at
         self.queue.put(.fetch(.wake, start: fetcher.start), at: at)
         return isBusy
