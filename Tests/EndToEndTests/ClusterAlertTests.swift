@@ -116,8 +116,7 @@ struct ClusterAlertTests {
 
     /// The gateways' log, as a third program that writes to it.
     private static func openJournal(_ pair: ClusterGatewayTests.Pair) throws -> any Journal {
-        let folder = try TestGateway.makeFolder()
-        try FileManager.default.copyItem(atPath: "\(pair.first.folder)/certs", toPath: "\(folder)/certs")
+        let folder = try TestGateway.makeFolder(beside: pair.first.folder)
         let extra = try JetStreamGatewayTests.journal(pair.brokers, more: "node: {name: other, address: \"other:443\"}")
         let file = "\(folder)/freshet.yaml"
         try TestGateway.configuration(ClusterGatewayTests.partitions, extra, "")

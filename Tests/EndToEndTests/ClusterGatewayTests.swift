@@ -27,12 +27,10 @@ struct ClusterGatewayTests {
         in folder: String? = nil,
         more: String = ""
     ) async throws -> TestGateway {
-        // So patient that no busy machine uses it up.
-        let own = "node: {name: \(name), address: \"\(name):443\"}\n    questionPatience: 5m"
-        return try await TestGateway.start(
+        try await TestGateway.start(
             in: folder,
             partitions: Self.partitions,
-            extra: try JetStreamGatewayTests.journal(brokers, more: own) + more
+            extra: try JetStreamGatewayTests.journal(brokers, node: name) + more
         )
     }
 
@@ -41,8 +39,7 @@ struct ClusterGatewayTests {
         let first = try await Self.start("gateway-a", brokers)
         let bearer = try await first.providerToken()
         for number in Self.hosts { _ = try await first.register(number, teams: ["seahawks"], bearer: bearer) }
-        let folder = try TestGateway.makeFolder()
-        try FileManager.default.copyItem(atPath: "\(first.folder)/certs", toPath: "\(folder)/certs")
+        let folder = try TestGateway.makeFolder(beside: first.folder)
         let second = try await Self.start("gateway-b", brokers, in: folder)
         let pair = Pair(brokers: brokers, first: first, second: second, bearer: bearer)
         try await Self.awaitSharing(pair)
@@ -289,8 +286,7 @@ struct ClusterGatewayTests {
     @Test func `a gateway with another file says so, until a reload puts that in force for all`() async throws {
         let brokers = try Brokers()
         let first = try await Self.start("gateway-a", brokers)
-        let folder = try TestGateway.makeFolder()
-        try FileManager.default.copyItem(atPath: "\(first.folder)/certs", toPath: "\(folder)/certs")
+        let folder = try TestGateway.makeFolder(beside: first.folder)
         let more = "\nlimits: {maxAcknowledgement: 7m}"
         let second = try await Self.start("gateway-b", brokers, in: folder, more: more)
         func firing(_ gateway: TestGateway) async throws -> Int {

@@ -16,11 +16,10 @@ struct ClusterProviderTests {
         _ provider: ExampleProvider,
         in folder: String
     ) async throws -> TestGateway {
-        let node = "node: {name: \(name), address: \"\(name):443\"}\n    questionPatience: 5m"
-        return try await TestGateway.start(
+        try await TestGateway.start(
             in: folder,
             partitions: Self.partitions,
-            extra: try JetStreamGatewayTests.journal(brokers, more: node),
+            extra: try JetStreamGatewayTests.journal(brokers, node: name),
             timelineProvider: provider.url
         )
     }
@@ -49,10 +48,10 @@ struct ClusterProviderTests {
     }
 
     @Test func `later entries come to open streams when their gateway has died`() async throws {
-        let (brokers, folder, beside) = (try Brokers(), try TestGateway.makeFolder(), try TestGateway.makeFolder())
+        let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
         let provider = try await ExampleProvider(later: 40, in: folder)
         let first = try await Self.start("gateway-a", brokers, provider, in: folder)
-        try FileManager.default.copyItem(atPath: "\(folder)/certs", toPath: "\(beside)/certs")
+        let beside = try TestGateway.makeFolder(beside: folder)
         let second = try await Self.start("gateway-b", brokers, provider, in: beside)
         try await Self.awaitPartitions(first) { $0 < Self.partitions }
         let bearer = try await first.providerToken()

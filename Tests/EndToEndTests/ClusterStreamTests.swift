@@ -17,12 +17,10 @@ struct ClusterStreamTests {
         more: String = "",
         appSettings: String = ""
     ) async throws -> TestGateway {
-        // So patient that no busy machine uses it up.
-        let node = "node: {name: \(name), address: \"\(name):443\"}\n    questionPatience: 5m"
-        return try await TestGateway.start(
+        try await TestGateway.start(
             in: folder,
             partitions: Self.partitions,
-            extra: try JetStreamGatewayTests.journal(brokers, more: node) + more,
+            extra: try JetStreamGatewayTests.journal(brokers, node: name) + more,
             appSettings: appSettings
         )
     }
@@ -40,13 +38,6 @@ struct ClusterStreamTests {
             try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
         }
         return (gateway, bearer)
-    }
-
-    /// A folder for one more gateway, with the certificates of another.
-    private static func folder(beside other: String) throws -> String {
-        let folder = try TestGateway.makeFolder()
-        try FileManager.default.copyItem(atPath: "\(other)/certs", toPath: "\(folder)/certs")
-        return folder
     }
 
     /// How many partitions a gateway has.
@@ -156,7 +147,7 @@ struct ClusterStreamTests {
         let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
         let (first, bearer) = try await Self.startWithHosts("gateway-a", brokers, in: folder)
         let streams = try await Self.open(first, bearer)
-        let beside = try Self.folder(beside: folder)
+        let beside = try TestGateway.makeFolder(beside: folder)
         let second = try await Self.start("gateway-b", brokers, in: beside)
         try await Self.awaitSharing(first, second)
         _ = try await Self.push(second, #"{"kind":"scores"}"#, bearer)
@@ -187,7 +178,7 @@ struct ClusterStreamTests {
     @Test func `a stream goes on at any gateway, whichever dies, and is resumed at any`() async throws {
         let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
         let (first, bearer) = try await Self.startWithHosts("gateway-a", brokers, in: folder)
-        let second = try await Self.start("gateway-b", brokers, in: try Self.folder(beside: folder))
+        let second = try await Self.start("gateway-b", brokers, in: try TestGateway.makeFolder(beside: folder))
         try await Self.awaitSharing(first, second)
 
         let streams = try await Self.open(second, bearer)
@@ -204,7 +195,7 @@ struct ClusterStreamTests {
         }
 
         // One more gateway takes partitions over, while the streams are open, and takes their readers.
-        let third = try await Self.start("gateway-c", brokers, in: try Self.folder(beside: folder))
+        let third = try await Self.start("gateway-c", brokers, in: try TestGateway.makeFolder(beside: folder))
         try await Self.awaitSharing(second, third)
         let resumed = try await Self.open(third, bearer, after: streams.compactMap(\.cursor))
         #expect(resumed.map(\.addresses) == Self.addresses(["scores-0", "character"]))
@@ -238,7 +229,12 @@ struct ClusterStreamTests {
         let first = try await Self.start("gateway-a", brokers, in: folder, more: more)
         let bearer = try await first.providerToken()
         for number in Self.hosts { _ = try await first.register(number, teams: ["seahawks"], bearer: bearer) }
-        let second = try await Self.start("gateway-b", brokers, in: try Self.folder(beside: folder), more: more)
+        let second = try await Self.start(
+            "gateway-b",
+            brokers,
+            in: try TestGateway.makeFolder(beside: folder),
+            more: more
+        )
         try await Self.awaitSharing(first, second)
         let streams = try await Self.open(second, bearer)
         for number in Self.hosts {
@@ -255,7 +251,7 @@ struct ClusterStreamTests {
     @Test func `a sender follows a push at a gateway that has not all of it`() async throws {
         let (brokers, folder) = (try Brokers(), try TestGateway.makeFolder())
         let (first, bearer) = try await Self.startWithHosts("gateway-a", brokers, in: folder)
-        let second = try await Self.start("gateway-b", brokers, in: try Self.folder(beside: folder))
+        let second = try await Self.start("gateway-b", brokers, in: try TestGateway.makeFolder(beside: folder))
         try await Self.awaitSharing(first, second)
         let id = try await Self.push(first, #"{"kind":"scores"}"#, bearer)
         for gateway in [first, second] {
@@ -295,7 +291,7 @@ struct ClusterStreamTests {
             """
         let first = try await Self.start("gateway-a", brokers, in: folder, more: deliveries, appSettings: app)
         let bearer = try await first.providerToken()
-        let beside = try Self.folder(beside: folder)
+        let beside = try TestGateway.makeFolder(beside: folder)
         let second = try await Self.start("gateway-b", brokers, in: beside, more: deliveries, appSettings: app)
         try await Self.awaitSharing(first, second)
         func told() -> [String: Int] {

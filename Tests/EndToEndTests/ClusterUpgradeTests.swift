@@ -22,17 +22,11 @@ struct ClusterUpgradeTests {
         let bearer: String
     }
 
-    private static func extra(_ name: String, _ brokers: Brokers) throws -> String {
-        // So patient that no busy machine uses it up.
-        let node = "node: {name: \(name), address: \"\(name):443\"}\n    questionPatience: 5m"
-        return try JetStreamGatewayTests.journal(brokers, more: node)
-    }
-
     private static func startOlder(_ brokers: Brokers, in folder: String? = nil) async throws -> TestGateway {
         try await TestGateway.start(
             in: folder,
             partitions: Self.partitions,
-            extra: try Self.extra("gateway-a", brokers)
+            extra: try JetStreamGatewayTests.journal(brokers, node: "gateway-a")
         )
     }
 
@@ -41,12 +35,11 @@ struct ClusterUpgradeTests {
         let older = try await Self.startOlder(brokers)
         let bearer = try await older.providerToken()
         for number in Self.hosts { _ = try await older.register(number, teams: ["seahawks"], bearer: bearer) }
-        let folder = try TestGateway.makeFolder()
-        try FileManager.default.copyItem(atPath: "\(older.folder)/certs", toPath: "\(folder)/certs")
+        let folder = try TestGateway.makeFolder(beside: older.folder)
         let newer = try await OtherRulesGateway(
             in: folder,
             partitions: Self.partitions,
-            extra: try Self.extra("gateway-b", brokers)
+            extra: try JetStreamGatewayTests.journal(brokers, node: "gateway-b")
         )
         return Pair(brokers: brokers, older: older, newer: newer, bearer: bearer)
     }

@@ -32,6 +32,12 @@ struct JetStreamGatewayTests {
             """
     }
 
+    /// The same for one of several gateways, so patient with the others that no busy machine uses it up.
+    static func journal(_ brokers: Brokers, node: String, replicas: Int = 1) throws -> String {
+        let node = "node: {name: \(node), address: \"\(node):443\"}\n    questionPatience: 5m"
+        return try Self.journal(brokers, replicas: replicas, more: node)
+    }
+
     private static func push(_ gateway: TestGateway, _ id: String, _ bearer: String) async throws -> TestGateway.Answer
     {
         try await gateway.push(to: 1, headers: ["apns-priority: 10", "apns-id: \(id)"], bearer: bearer)
@@ -161,8 +167,7 @@ struct JetStreamGatewayTests {
         let brokers = try Brokers()
         let extra = try Self.journal(brokers)
         let first = try await TestGateway.start(extra: extra)
-        let other = try TestGateway.makeFolder()
-        try FileManager.default.copyItem(atPath: "\(first.folder)/certs", toPath: "\(other)/certs")
+        let other = try TestGateway.makeFolder(beside: first.folder)
         let fault = await #expect(throws: TestGateway.Failure.self) {
             try await TestGateway.start(in: other, extra: extra)
         }

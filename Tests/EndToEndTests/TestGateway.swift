@@ -162,6 +162,13 @@ final class TestGateway: Sendable {
         return folder
     }
 
+    /// A folder for one more gateway, with the certificates of another.
+    static func makeFolder(beside other: String) throws -> String {
+        let folder = try self.makeFolder()
+        try FileManager.default.copyItem(atPath: "\(other)/certs", toPath: "\(folder)/certs")
+        return folder
+    }
+
     /// Makes certificates and keys for a gateway that is to be started in the folder.
     static func makeCertificates(in folder: String, _ options: [String] = []) async throws {
         let made = try await Command.run(self.program, ["certs", "--out", "\(folder)/certs"] + options)

@@ -39,7 +39,6 @@ final class TestPeers: Sendable {
 }
 
 extension TestGateway {
-    #if JetStream
     /// Starts a gateway; where its log is shared, each request goes to another of three.
     static func start(
         on log: TestLog,
@@ -47,39 +46,37 @@ extension TestGateway {
         partitions: Int,
         appSettings: String = ""
     ) async throws -> TestGateway {
-        guard log == .sharedLog else {
-            return try await self.start(in: folder, partitions: partitions, appSettings: appSettings)
-        }
+        #if JetStream
+        if log == .sharedLog { return try await self.startThree(in: folder, partitions, appSettings) }
+        #endif
+        return try await self.start(in: folder, partitions: partitions, appSettings: appSettings)
+    }
+
+    #if JetStream
+    private static func startThree(in folder: String?, _ partitions: Int, _ appSettings: String) async throws
+        -> TestGateway
+    {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs") {
             try await self.makeCertificates(in: folder, ["--topic", self.topic])
         }
         let brokers = try Brokers(3)
-        var gateways: [TestGateway] = []
-        for name in ["gateway-a", "gateway-b", "gateway-c"] {
-            let isLast = name == "gateway-c"
-            let own = isLast ? folder : try self.makeFolder()
-            if !isLast { try FileManager.default.copyItem(atPath: "\(folder)/certs", toPath: "\(own)/certs") }
-            let peers = isLast ? TestPeers(gateways, brokers) : nil
-            gateways.append(
-                try await self.start(
-                    in: own,
-                    partitions: partitions,
-                    extra: try self.sharedLog(brokers, node: name),
-                    appSettings: appSettings,
-                    peers: peers
-                )
+        func start(_ node: String, in folder: String, peers: TestPeers? = nil) async throws -> TestGateway {
+            try await self.start(
+                in: folder,
+                partitions: partitions,
+                extra: try JetStreamGatewayTests.journal(brokers, node: node, replicas: 3),
+                appSettings: appSettings,
+                peers: peers
             )
         }
-        let gateway = gateways[2]
+        let others = [
+            try await start("gateway-a", in: try self.makeFolder(beside: folder)),
+            try await start("gateway-b", in: try self.makeFolder(beside: folder)),
+        ]
+        let gateway = try await start("gateway-c", in: folder, peers: TestPeers(others, brokers))
         try await gateway.awaitSharing()
         return gateway
-    }
-
-    /// The lines of a configuration, so patient that no busy machine uses it up.
-    private static func sharedLog(_ brokers: Brokers, node: String) throws -> String {
-        let node = "node: {name: \(node), address: \"\(node):443\"}\n    questionPatience: 5m"
-        return try JetStreamGatewayTests.journal(brokers, replicas: 3, more: node)
     }
 
     /// Waits until each of the three sees all as members, and each partition where it is to stay.
@@ -95,15 +92,6 @@ extension TestGateway {
                 return areMembers && areRunning && owners.count > 1 ? true : nil
             }
         }
-    }
-    #else
-    static func start(
-        on log: TestLog,
-        in folder: String? = nil,
-        partitions: Int,
-        appSettings: String = ""
-    ) async throws -> TestGateway {
-        try await self.start(in: folder, partitions: partitions, appSettings: appSettings)
     }
     #endif
 }
