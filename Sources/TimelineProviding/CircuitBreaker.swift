@@ -18,8 +18,8 @@ package struct CircuitBreaker: Hashable, Sendable {
         case closed(failures: Int)
         /// No request goes before `until`; opened so many times without a success between.
         case open(until: Instant, times: Int)
-        /// One request is on its way that decides.
-        case halfOpen(times: Int)
+        /// One request is on its way whose answer decides.
+        case halfOpen(trial: Int, times: Int)
     }
 
     package enum Permission: Hashable, Sendable {
@@ -62,29 +62,33 @@ package struct CircuitBreaker: Hashable, Sendable {
     }
 
     /// A request goes, as permitted.
-    package mutating func sent() {
-        if case .open(_, let times) = self.state { self.state = .halfOpen(times: times) }
+    ///
+    /// - Parameter request: Its number, which no other request has.
+    package mutating func sent(_ request: Int) {
+        if case .open(_, let times) = self.state { self.state = .halfOpen(trial: request, times: times) }
     }
 
     /// A permitted request was not sent after all.
-    package mutating func withdrawn() {
-        if case .halfOpen(let times) = self.state { self.state = .open(until: .epoch, times: times) }
+    package mutating func withdrawn(_ request: Int) {
+        if case .halfOpen(request, let times) = self.state { self.state = .open(until: .epoch, times: times) }
     }
 
     /// A request was answered well. The answer to a request from before it opened changes nothing any more.
-    package mutating func succeeded() {
-        if case .open = self.state { return }
-        self.state = .closed(failures: 0)
+    package mutating func succeeded(_ request: Int) {
+        switch self.state {
+        case .closed, .halfOpen(request, _): self.state = .closed(failures: 0)
+        case .halfOpen, .open: break
+        }
     }
 
-    /// A request was not answered well.
-    package mutating func failed(at now: Instant) {
+    /// A request was not answered well. The failure of a request from before it opened changes nothing any more.
+    package mutating func failed(_ request: Int, at now: Instant) {
         switch self.state {
         case .closed(let failures) where failures + 1 < self.failuresMax:
             self.state = .closed(failures: failures + 1)
         case .closed: self.open(at: now, times: 1)
-        case .halfOpen(let times): self.open(at: now, times: times + 1)
-        case .open: break
+        case .halfOpen(request, let times): self.open(at: now, times: times + 1)
+        case .halfOpen, .open: break
         }
     }
 

@@ -69,8 +69,6 @@ package struct FetchPlanner: Sendable {
     /// Never iterated.
     private var known: [ReloadID: Known] = [:]
     private var inFlight: [Int: [FetchItem]] = [:]
-    /// The request that decides whether the breaker closes.
-    private var trial: Int?
     private var waiting = Heap<Waiting>()
     private var delayed = Heap<Delayed>()
     private var tickets: UInt64 = 0
@@ -133,20 +131,19 @@ package struct FetchPlanner: Sendable {
             items.append(waiting.item)
         }
         guard !items.isEmpty else { return nil }
-        self.breaker.sent()
         self.chargeRate(at: now)
         self.counters.requests += 1
+        self.breaker.sent(self.counters.requests)
         self.inFlight[self.counters.requests] = items
-        if permission == .trial { self.trial = self.counters.requests }
         return Batch(number: self.counters.requests, items: items)
     }
 
     /// Whether a request of ``next(at:)`` may still go: another one may have failed since.
     package func mayGo(_ batch: Int, at now: Instant) -> Bool {
-        switch self.breaker.permission(at: now) {
-        case .granted: true
-        case .refused(until: nil): batch == self.trial
-        case .trial, .refused: false
+        switch (self.breaker.permission(at: now), self.breaker.state) {
+        case (.granted, _): true
+        case (.refused(until: nil), .halfOpen(let trial, _)): batch == trial
+        default: false
         }
     }
 
@@ -190,7 +187,7 @@ package struct FetchPlanner: Sendable {
         at now: Instant
     ) {
         guard let items = self.inFlight.removeValue(forKey: batch) else { return }
-        self.breaker.succeeded()
+        self.breaker.succeeded(batch)
         for item in items where self.known[item.reload] != nil {
             if answered.contains(item.reload) {
                 self.counters.answered += 1
@@ -209,7 +206,7 @@ package struct FetchPlanner: Sendable {
     package mutating func failed(_ batch: Int, retryAfter: Interval? = nil, at now: Instant) {
         guard let items = self.inFlight.removeValue(forKey: batch) else { return }
         self.counters.failedRequests += 1
-        self.breaker.failed(at: now)
+        self.breaker.failed(batch, at: now)
         if let retryAfter { self.breaker.hold(until: now + min(retryAfter, self.limits.retryAfterMax)) }
         for item in items where self.known[item.reload] != nil { self.retry(item, at: now) }
     }
@@ -219,7 +216,7 @@ package struct FetchPlanner: Sendable {
     /// - Parameter left: Reloads that may still be out; they are tried again.
     package mutating func withdrawn(_ batch: Int, left: Set<ReloadID> = [], at now: Instant) {
         guard let items = self.inFlight.removeValue(forKey: batch) else { return }
-        if batch == self.trial { self.breaker.withdrawn() }
+        self.breaker.withdrawn(batch)
         for item in items where self.known[item.reload] != nil {
             if left.contains(item.reload) { self.retry(item, at: now) } else { self.known[item.reload] = nil }
         }
