@@ -27,6 +27,9 @@ struct FaultChecker: Sendable {
     private struct Debt: Sendable {
         let debtor: Debtor
         let due: Int64
+        let host: HostKey
+        /// The entry by which it stands.
+        let since: LogPosition
     }
 
     /// A push that may match only so many.
@@ -269,8 +272,15 @@ struct FaultChecker: Sendable {
     func isForStream(_ reload: ReloadID) -> Bool { self.issued[reload]?.reload.delivery == .stream }
 
     /// A reload was committed, and a debtor is there that has to act on it.
-    mutating func expect(_ reload: ReloadID, from debtor: Debtor, by due: Int64) {
-        self.debts[reload] = Debt(debtor: debtor, due: due)
+    ///
+    /// - Parameter since: The entry that the debtor knew. A host that changes between streams and APNs behind it is offered its
+    ///   reloads by another way, or anew at the gateway's next start.
+    mutating func expect(_ reload: ReloadEffect, from debtor: Debtor, by due: Int64, since: LogPosition) {
+        self.debts[reload.id] = Debt(debtor: debtor, due: due, host: reload.host, since: since)
+    }
+
+    private func hasMoved(_ debt: Debt, _ partition: PartitionID) -> Bool {
+        self.obligations[Int(partition.rawValue)].moves[debt.host].map { $0 > debt.since } ?? false
     }
 
     /// A push was sent to APNs, or a reload over a host's connection.
@@ -303,7 +313,7 @@ struct FaultChecker: Sendable {
         for id in late.keys.sorted(by: { $0.description < $1.description }) {
             guard let debt = late[id] else { continue }
             self.debts[id] = nil
-            guard debtors.contains(debt.debtor) else { continue }
+            guard debtors.contains(debt.debtor), !self.hasMoved(debt, id.partition) else { continue }
             if case .start = debt.debtor, !isOut(id) { continue }
             self.fault("\(id) was committed and never reached its host")
         }

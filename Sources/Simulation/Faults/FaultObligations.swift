@@ -20,6 +20,9 @@ struct FaultObligations: Sendable {
     /// Until when nothing of it reloads.
     private var pauses: [OrderScope: Instant] = [:]
     private var leases: [HostKey: Instant] = [:]
+    private var deliveries: [HostKey: HostDelivery] = [:]
+    /// The last entries with which hosts changed between streams and APNs.
+    private(set) var moves: [HostKey: LogPosition] = [:]
     /// Hosts that are not registered any more.
     private var gone: Set<HostKey> = []
     private var lapsed: Set<HostKey> = []
@@ -135,6 +138,9 @@ struct FaultObligations: Sendable {
         guard let view = owner.engine.host(registration.host), view.revision == registration.revision else { return }
         self.leases[view.host] = registration.lease.map { owner.engine.time + $0 }
         self.gone.remove(view.host)
+        if let before = self.deliveries.updateValue(view.delivery, forKey: view.host), before != view.delivery {
+            self.moves[view.host] = owner.applied
+        }
         guard self.lapsed.remove(view.host) != nil else { return }
         let used = view.instances.count { instance in
             let address = InstanceAddress(host: view.host, instance: instance.id)

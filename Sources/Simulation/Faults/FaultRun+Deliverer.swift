@@ -12,15 +12,18 @@ extension FaultRun {
     func deliverer(_ start: Int) -> SimulatedDeliverer? { self.deliverers.first { $0.start == start } }
 
     /// Reloads were committed that a start of the gateway has to deliver.
-    mutating func expectDelivery(of reloads: [ReloadEffect], start: Int) {
-        for reload in reloads { self.checker.expect(reload.id, from: .start(start), by: self.now + Self.patience) }
+    ///
+    /// - Parameter since: The entry that it knew.
+    mutating func expectDelivery(of reloads: [ReloadEffect], start: Int, since: LogPosition) {
+        let due = self.now + Self.patience
+        for reload in reloads { self.checker.expect(reload, from: .start(start), by: due, since: since) }
     }
 
     /// Expects the delivery of reloads that were committed before a start, and are still out.
     mutating func expectOutstanding(of owner: SimulatedOwner) {
         let page = ReloadsQuestion(.undelivered).answer(from: owner.engine)
         let reloads = page.reloads.filter { !owner.unpublished.contains($0.id) }
-        self.expectDelivery(of: reloads, start: owner.start)
+        self.expectDelivery(of: reloads, start: owner.start, since: owner.applied)
     }
 
     /// Performs a machine's actions until it has none. Returns whether it had any.

@@ -400,8 +400,11 @@ extension FaultRun {
                 guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }),
                     let session = self.hosts[host].session
                 else { continue }
-                self.checker.expect(reload.id, from: .session(session, of: host), by: due)
-            case .push(let push): self.expectDelivery(of: push.members.map(\.reload), start: owner.start)
+                let debtor = FaultChecker.Debtor.session(session, of: host)
+                self.checker.expect(reload, from: debtor, by: due, since: reload.id.position)
+            case .push(let push):
+                let reloads = push.members.map(\.reload)
+                self.expectDelivery(of: reloads, start: owner.start, since: push.id.position)
             case .invalidation: continue
             }
         }

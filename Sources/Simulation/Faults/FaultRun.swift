@@ -366,10 +366,7 @@ package struct FaultRun {
         }
         let owners = self.owners
         self.checker.checkDebts(at: self.now, debtors: Set(sessions + [.start(self.start)])) { reload in
-            let owner = owners.first { $0.partition == reload.partition }
-            // Its host may have moved to a stream, for which the timeline is fetched.
-            let isFetched = owner?.engine.outstandingReload(reload).map(FaultWorld.isFetched) ?? false
-            return !isFetched && owner?.engine.outgoingPush(for: reload) != nil
+            owners.first { $0.partition == reload.partition }?.engine.outgoingPush(for: reload) != nil
         }
     }
 
