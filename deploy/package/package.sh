@@ -14,6 +14,8 @@ umask 022
 export LC_ALL=C.UTF-8 TZ=UTC
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
+# The compiler and the package manager are Swift programs: otherwise their sets have another order in each run.
+export SWIFT_DETERMINISTIC_HASHING=1
 
 root=$PWD
 work=$root/.build/package
