@@ -1,3 +1,4 @@
+import Partitions
 import Serving
 import Settings
 import TLS
@@ -212,6 +213,25 @@ import WidgetModel
         else { return #expect(Bool(false)) }
         // One sender for all connections, so that its rate is one.
         #expect(first === second)
+    }
+
+    @Test func `a rate goes on under another table and another revocation list, unless it is another rate`() throws {
+        let certificate = try self.certificate(userID: self.scores)
+        let certificates = ClientCertificates()
+        func meter(perSecond: Int) throws -> RateMeter {
+            let apps = [self.app(0, self.scores)]
+            let rule = ClientCertificateTable.Rule(name: .userID(self.scores), app: 0, topics: nil)
+            let rate = RateLimit(count: perSecond, per: .seconds(1), burst: 1)
+            certificates.replace { _ in ClientCertificateTable(apps: apps, rules: [rule], rate: rate) }
+            return try #require(certificates.judge(certificate).sender?.meter)
+        }
+        let first = try meter(perSecond: 10)
+        #expect(try meter(perSecond: 10) === first)
+        _ = try certificates.revoke { RevocationList() }
+        #expect(certificates.judge(certificate).sender?.meter === first)
+        #expect(try meter(perSecond: 20) !== first)
+        certificates.replace { _ in ClientCertificateTable() }
+        #expect(certificates.judge(certificate).sender == nil)
     }
 }
 

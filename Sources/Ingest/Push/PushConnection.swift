@@ -42,8 +42,5 @@ package final class PushConnection {
     }
 
     /// The connection's sender; nil before the first good credentials.
-    var sender: Sender? {
-        if case .sender(let sender)? = self.certificate?.verdict { return sender }
-        return self.binding.first
-    }
+    var sender: Sender? { self.certificate?.verdict.sender ?? self.binding.first }
 }

@@ -1,5 +1,5 @@
 package import APNSWire
-import Partitions
+package import Partitions
 package import Settings
 package import TLS
 package import WidgetModel
@@ -64,6 +64,11 @@ package struct ClientCertificateTable: Sendable {
         case revoked
         /// It is for one of APNs' environments, and its apps are all of the other.
         case wrongEnvironment
+
+        /// The sender that it speaks for; nil if there is none.
+        package var sender: Sender? {
+            if case .sender(let sender) = self { sender } else { nil }
+        }
     }
 
     private let apps: [App]
@@ -104,7 +109,9 @@ package struct ClientCertificateTable: Sendable {
     }
 
     /// Judges a certificate; O(apps), once for a connection.
-    package func judge(_ certificate: PeerCertificate) -> Verdict {
+    ///
+    /// - Parameter before: Its meter under an earlier table, which goes on if the rate is the same.
+    package func judge(_ certificate: PeerCertificate, before: RateMeter? = nil) -> Verdict {
         guard !self.revocations.contains(certificate) else { return .revoked }
         let granted = self.grants(certificate)
         guard !granted.isEmpty else { return .unknown }
@@ -114,7 +121,7 @@ package struct ClientCertificateTable: Sendable {
         let team = self.apps[first.app].team
         // A sender is of one team; the configuration refuses to name a certificate for two.
         let grants = usable.filter { self.apps[$0.app].team == team }
-        let meter = self.rate.map { RateMeter($0) }
+        let meter = RateMeter.of(self.rate, before: before)
         let isSlowed = grants.contains { self.apps[$0.app].slowsDown }
         return .sender(
             Sender(team: team, keyID: nil, topics: self.table(grants), isSlowedByRefusals: isSlowed, meter: meter)

@@ -6,8 +6,10 @@ package import WidgetModel
 package final class ClientCertificates: Sendable {
     private struct State {
         var table: ClientCertificateTable
-        /// Earlier verdicts, by fingerprint: a certificate's rate is one over all its connections.
-        var judged: [[UInt8]: ClientCertificateTable.Verdict] = [:]
+        /// How many tables there were before.
+        var changes = 0
+        /// Earlier verdicts, by fingerprint: a certificate's rate is one over all its connections and all tables.
+        var judged: [[UInt8]: (verdict: ClientCertificateTable.Verdict, changes: Int)] = [:]
         /// Why the revocation list as it is now was not taken; nil if it was.
         var refusal: String?
     }
@@ -38,10 +40,11 @@ package final class ClientCertificates: Sendable {
     /// Judges a certificate under the table in force.
     package func judge(_ certificate: PeerCertificate) -> ClientCertificateTable.Verdict {
         self.state.withLock { state in
-            if let known = state.judged[certificate.sha256Fingerprint] { return known }
-            let verdict = state.table.judge(certificate)
+            let known = state.judged[certificate.sha256Fingerprint]
+            if let known, known.changes == state.changes { return known.verdict }
+            let verdict = state.table.judge(certificate, before: known?.verdict.sender?.meter)
             if state.judged.count >= Self.judgedMax { state.judged = [:] }
-            state.judged[certificate.sha256Fingerprint] = verdict
+            state.judged[certificate.sha256Fingerprint] = (verdict, state.changes)
             return verdict
         }
     }
@@ -79,7 +82,11 @@ package final class ClientCertificates: Sendable {
 
     /// Puts the table in force that `change` makes.
     package func replace(_ change: (ClientCertificateTable) -> ClientCertificateTable) {
-        self.state.withLock { $0 = State(table: change($0.table)) }
+        self.state.withLock { state in
+            state.table = change(state.table)
+            state.changes += 1
+            state.refusal = nil
+        }
         self.number.add(1, ordering: .acquiringAndReleasing)
     }
 }
