@@ -66,7 +66,8 @@ extension InstanceTrace {
     private static func day(_ ledger: DayLedger) -> String {
         let charged = ledger.entries.count(where: \.isCharged)
         let known = ledger.isWhole ? "" : "; there may be more, since not all of that day's decisions are kept"
-        return "last 24 hours: \(ledger.entries.count) reloads, \(charged) of them charged\(known)"
+        let count = ledger.entries.count
+        return "last 24 hours: \(count) reload\(count == 1 ? "" : "s"), \(charged) of them charged\(known)"
     }
 
     private func lines(of step: TraceStep) -> [String] {
