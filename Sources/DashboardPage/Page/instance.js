@@ -245,7 +245,6 @@ function showDay(strip, note, data) {
       { name: "Charged", values: of((entry) => entry.charged && !entry.collateral), colour: "--reloaded", ...dots },
       { name: "Exempt", values: of((entry) => entry.exemption && !entry.collateral), colour: "--exempt", ...dots },
       { name: "Along with another widget", values: of((entry) => entry.collateral), colour: "--coalesced", ...dots },
-      { name: "By the host itself", values: of((entry) => !entry.charged && !entry.exemption && !entry.collateral), colour: "--unchanged", ...dots },
       ...(allowance === undefined ? [] : [{ name: "Left of the budget", values, colour: "--accent", fill: true, stepped: true }]),
     ],
   });
