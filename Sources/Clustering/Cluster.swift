@@ -57,7 +57,7 @@ package protocol Cluster: Sendable {
     /// Partitions with entries whose two clocks did not agree, as this node has read them, in the partitions' order.
     var clockTroubles: [ClockTrouble] { get }
 
-    /// Has all nodes do what an operator wants. Waits for the brokers.
+    /// Has all nodes follow an operator's order. Waits for the brokers.
     ///
     /// - Throws: If they did not take it; then it may be ordered again.
     func change(_ change: PlacementWishes.Change) throws

@@ -1,21 +1,21 @@
 package import WidgetModel
 
-/// Which partitions a node owns, as a value: which nodes it hears, and which partitions it claims, starts, hands over and gives up, in
-/// which order.
+/// The partitions that a node owns, as a value: it hears the other nodes, and decides which partitions it claims, starts, hands over and
+/// gives up, in which order.
 ///
 /// Its driver reports events and the time, by a clock that only goes forward, and carries out ``takeActions()``.
 /// It has no clock, no brokers and no threads.
 ///
 /// Its rules:
-/// - A partition is the one's that rendezvous hashing over the living members names. A node not heard for a while is dead, but only while
-///   its judge hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
+/// - Rendezvous hashing over the living members names a partition's owner. A node not heard for a while is dead, but only while its
+///   judge hears itself: one that is cut off judges no node, and listens anew when it hears itself again.
 /// - A partition is started behind a claim that the brokers have stored, each behind the one before it. A claim holds until the
 ///   next: nothing is renewed, so an election of the brokers' moves nothing.
 /// - None of that is needed for safety: of two owners the fence of the outputs lets one commit.
 /// - A living node gives one partition at a time, to a node that has been a member for a while and is starting no other.
-/// - What operators want (``PlacementWishes``) changes the order of the nodes for a partition. But for one thing: a partition is
-///   decided by the nodes whose decision rules its log goes on by, and by no others. When operators want other rules, and a node
-///   has them, the owner passes the gate to them and lets go of the partition.
+/// - Orders of operators (``PlacementWishes``) change the order of the nodes for a partition. But only nodes with the decision rules
+///   that its log goes on by decide a partition. When operators order other rules, and a node has them, the owner passes the gate
+///   to them and releases the partition.
 /// - The second by hashing follows the owner with a state of its own, to have the partition next. It begins with one partition at a
 ///   time, and with none while an owner of its own starts.
 package struct PlacementMachine: Sendable {

@@ -1,6 +1,6 @@
 /// A listener's answers since it started: how many, by their status, and how long requests waited for them.
 package struct HTTPAnswers: Hashable, Sendable {
-    /// The bounds of ``counts``, in seconds.
+    /// The bounds of ``cumulated``, in seconds.
     package static let bounds: [Double] = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]

@@ -38,7 +38,7 @@ final class Reader: Sendable {
         return Array(entries.prefix(entriesMax))
     }
 
-    /// What was read ahead from a position on; nil for none.
+    /// The entries that were read ahead from a position on; nil for none.
     private func takeAhead(from first: LogPosition, entriesMax: Int) -> [LogEntry]? {
         self.ahead.withLock { ahead in
             guard ahead.first?.position == first else { return nil }

@@ -48,7 +48,7 @@ package struct FanCopier: Sendable {
     /// How long a partition that took no copy is left behind.
     package static let retryAfter = Interval.seconds(1)
 
-    /// What is known of a partition.
+    /// The known progress of a partition.
     private enum Place: Sendable {
         case unknown
         case known(Progress)

@@ -1,4 +1,4 @@
-/// The first bytes of a connection, kept to tell a peer that speaks something else than TLS what it said.
+/// The first bytes of a connection: an error names them if the peer does not speak TLS.
 struct Opening: Hashable {
     private var bytes: UInt64 = 0
     private var count = 0

@@ -58,7 +58,7 @@ package enum FetchFinds: Sendable {
     case silence
 }
 
-/// What the engines still want of some reloads. The others are over, or are other nodes'.
+/// Those of some reloads that the engines still want. The others are over, or are other nodes'.
 package struct FetchWanted: Sendable {
     /// Reloads that are out.
     package var subjects: [FetchSubject]

@@ -2,14 +2,14 @@ package import Engine
 package import Ownership
 package import WidgetModel
 
-/// Fetches the timelines of one kind from its provider, as a value: which questions to ask when, and how to treat their answers.
+/// Fetches the timelines of one kind from its provider, as a value: it chooses each question and its time, and judges the answer.
 ///
 /// Its driver reports events, and asks ``next(now:)`` for the next step, one ``FetchAction`` after the other. It has no clock, no
 /// connections and no log: the gateway's fetcher runs it beside an HTTP client, and the fault simulator in virtual time.
 ///
 /// Its rules:
 /// - A reload is in here once, until its timeline has come or the engine wants it no more.
-/// - The engine says what is wanted before a request is sent, and again before its answer is stored.
+/// - The engine names the wanted reloads before a request is sent, and again before its answer is stored.
 /// - An answer that a later one has overtaken is not stored: its reloads are asked about again. No two exchanges store the timeline of
 ///   one reload.
 /// - A reload whose partition does not answer stays, or is searched for again.
@@ -31,10 +31,10 @@ package struct FetchMachine: Sendable {
     /// ```
     private struct Exchange {
         enum Stage {
-            /// The engine is asked what is wanted.
+            /// The engine is asked for the wanted reloads.
             case finding
             case sending
-            /// The engine is asked what is still wanted of an answer. The provider has promised to call back about some reloads.
+            /// The engine is asked which of an answer it still wants. The provider has promised to call back about some reloads.
             case checking([ReloadID: FetchPart], promised: Set<ReloadID>)
             /// Some reloads need no timeline any more; those of others are stored.
             case storing(Set<ReloadID>, over: Set<ReloadID>, promised: Set<ReloadID>)

@@ -160,7 +160,7 @@ extension BudgetPolicy {
         }
     }
 
-    /// Reads a policy back; one that ``validate()`` would refuse counts as damaged.
+    /// Reads a policy back; one with ``faults()`` counts as damaged.
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         self.name = try reader.readString()

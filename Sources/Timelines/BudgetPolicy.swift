@@ -2,7 +2,7 @@ package import WidgetModel
 
 /// How often an instance may reload: a platform's rules as data, with the place they were read and the day.
 ///
-/// A preset is a starting point; an app or a kind may have its own. Check one with ``validate()`` before use.
+/// A preset is a starting point; an app or a kind may have its own. Check one with ``faults()`` before use.
 package struct BudgetPolicy: ByteCoded, Hashable, Sendable {
     /// The window of the allowance.
     package enum Window: Hashable, Sendable {

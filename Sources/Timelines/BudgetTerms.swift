@@ -30,7 +30,7 @@ package struct BudgetTerms: Hashable, Sendable {
     private var arrivalInterval: Interval?
 
     /// - Parameters:
-    ///   - policy: One that ``BudgetPolicy/validate()`` lets pass.
+    ///   - policy: One without ``BudgetPolicy/faults()``.
     ///   - window: The host's window.
     ///   - allowance: A, as fixed when the window opened. By default the policy's `typical`.
     package init(policy: BudgetPolicy, window: BudgetWindow, allowance: Int? = nil) {

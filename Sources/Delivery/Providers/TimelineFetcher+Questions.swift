@@ -53,7 +53,7 @@ extension TimelineFetcher {
         }
     }
 
-    /// What is still to be asked about of these reloads. Those of other nodes' partitions are asked about there.
+    /// Those of these reloads that still need an answer. Other nodes ask about reloads of their own partitions.
     func wanted(of reloads: [ReloadID]) async -> FetchWanted {
         var wanted = FetchWanted()
         let groups = Dictionary(grouping: reloads, by: \.partition).sorted { $0.key < $1.key }

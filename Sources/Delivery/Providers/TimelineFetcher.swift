@@ -154,7 +154,7 @@ package actor TimelineFetcher {
         return try ProviderAnswer(body, countMax: self.machine.planner.limits.batchMax, limits: limits) { _ in true }
     }
 
-    /// A provider calls back with what it said it would.
+    /// A provider calls back with the answers that it has promised.
     package func callBack(_ body: JSONValue) async throws(Problem) -> CallBack.Result {
         let answer = try self.read(body)
         let taken = await withCheckedContinuation { continuation in
@@ -231,7 +231,7 @@ extension TimelineFetcher {
         }
     }
 
-    /// Begins something that takes time. The machine gets its result, and says what comes next.
+    /// Begins work that takes time. The machine gets its result, and names the next step.
     private func begin(_ work: @escaping @Sendable (isolated TimelineFetcher) async -> Void) {
         self.tasksBegun += 1
         let number = self.tasksBegun

@@ -27,7 +27,7 @@ extension EngineQuestion {
     package static func join(_ answers: [Answer]) -> Answer { answers[0] }
 }
 
-/// A question about each of some items, which may be as many as a request has. Its answer lists what is known of them, in their order.
+/// A question about each of some items, which may be as many as a request has. Its answer has a list about the known ones, in their order.
 package protocol ItemsQuestion: EngineQuestion where Answer: RangeReplaceableCollection {
     associatedtype Item: ByteCoded
     var items: [Item] { get }

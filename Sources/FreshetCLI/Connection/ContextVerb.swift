@@ -38,7 +38,7 @@ struct ContextVerb: ParsableCommand {
         }
     }
 
-    /// What a change of a context answers.
+    /// The answer to a change of a context.
     private static func members(_ file: ContextFile, _ path: String, _ name: String) -> [(String, JSONValue?)] {
         [
             ("file", .string(path)), ("context", .string(name)),

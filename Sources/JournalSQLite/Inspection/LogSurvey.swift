@@ -30,7 +30,7 @@ package struct LogSurvey {
     ///
     /// - Parameters:
     ///   - path: The data directory.
-    ///   - begin: Called before a partition's rows of a file are read, with how many of these steps there are.
+    ///   - step: Called before a partition's rows of a file are read, with the number of these steps.
     package init(of path: String, step: (_ steps: Int) -> Void = { _ in }) {
         self.path = path
         do throws(JournalError) {

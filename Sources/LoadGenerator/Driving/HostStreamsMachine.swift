@@ -1,4 +1,4 @@
-/// The decisions about the connections of hosts: when to make which, what to do about a lost one, and when all are there.
+/// Decides about the connections of hosts: which to make at which time, which to make again, and whether all are there.
 ///
 /// An event goes in as a call; the resulting actions are appended to a list. It has no clock and no connection. A stream is known by its
 /// index; the connection for questions, which has no stream, comes behind them.

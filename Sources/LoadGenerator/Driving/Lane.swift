@@ -26,7 +26,7 @@ struct Lane {
     /// How often one request is sent again; then it counts as failed.
     private static let resendsMax: Int32 = 8
 
-    /// - Parameter loads: All loads of the scenario; those of this listener are its own.
+    /// - Parameter scenario: All loads; those of this listener are its own.
     init(_ listener: Listener, of scenario: LoadScenario) {
         self.listener = listener
         let isOwn = scenario.loads.map { $0.listener == listener }

@@ -46,7 +46,7 @@ package struct GatewayMarks: Sendable {
 
     /// Adds a mark behind all others of its kind.
     ///
-    /// - Returns: What is to be archived. It takes the place of the one of its kind that is not kept any more.
+    /// - Returns: The record for the archive. It takes the place of the oldest mark of its kind once there are too many.
     package mutating func add(_ mark: GatewayMark) -> ArchivedRecord {
         let number = self.next[mark.kind, default: 0]
         self.next[mark.kind] = number + 1

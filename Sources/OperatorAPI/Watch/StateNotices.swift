@@ -12,7 +12,7 @@ package struct StateNotices {
     /// From how far behind its log a partition is told of.
     package static let lagMax = Interval.seconds(5)
 
-    /// What a gateway that starts or ends lacks, too.
+    /// Conditions that every gateway lacks while it starts or ends.
     private static let ordinary: Set<Readiness.Condition> = [.replay, .listeners, .draining]
 
     private let logger: Logger

@@ -2,7 +2,7 @@ import APNSWire
 package import Engine
 package import WidgetModel
 
-/// Brings reloads to upstreams and webhooks, as a value: what to send when, and how to treat an answer.
+/// Brings reloads to upstreams and webhooks, as a value: it chooses each request and its time, and judges the answer.
 ///
 /// Its driver reports events, and asks ``next(now:)`` for the next step, one ``DeliveryAction`` after the other. It has
 /// no clock, no connections and no log: the gateway's deliverer runs it beside an HTTP client, and the fault simulator

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// The decisions of receipts, as a value: which partition to ask, what to send when, and from where to go on.
+/// Sends receipts, as a value: it chooses the partition to ask, each request and its time, and the place to go on from.
 ///
 /// It takes events, and ``next(now:)`` gives one ``ReceiptAction`` after the other, as a ``DeliveryMachine`` does. The engines have the
 /// completed pushes, in the order of their completion. This value has a place in each partition up to which each app's receiver was told,

@@ -2,7 +2,7 @@ package import Engine
 package import Journaling
 package import WidgetModel
 
-/// The owner of one partition, as a value: what to read, apply, commit and publish, in which order.
+/// The owner of one partition, as a value: it decides what is read, applied, committed and published, in which order.
 ///
 /// Its driver reports events, and asks ``next(_:)`` for the next step, one ``OwnerAction`` after the other. It has no
 /// clock, no log and no thread: the gateway's owner runs it on its loop, and the fault simulator in virtual time.

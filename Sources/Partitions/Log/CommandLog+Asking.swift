@@ -32,7 +32,7 @@ extension CommandLog {
         self.nodes == nil ? [question] : question.pieces(bytesMax: OtherNodes.questionBytesMax)
     }
 
-    /// What comes of asking each of some partitions the same, in their order. A node that has several of them is asked once.
+    /// The results of one question to each of some partitions, in their order. A node that has several of them is asked once.
     package func results<Question: EngineQuestion>(
         of partitions: [PartitionID],
         _ question: Question

@@ -215,7 +215,7 @@ package final class RegistryWatch: Sendable {
 
     // MARK: Counting
 
-    /// Takes in what each app has in a partition of this node.
+    /// Takes in the usage of each app in a partition of this node.
     package func publish(_ usages: [AppUsage], of partition: PartitionID) {
         self.state.withLock { state in
             state.setElsewhere([], of: partition)
@@ -240,7 +240,7 @@ package final class RegistryWatch: Sendable {
         }
     }
 
-    /// Takes in what each app has in a partition that another node has.
+    /// Takes in the usage of each app in a partition that another node has.
     package func publish(_ usages: [AppUsage], elsewhere partition: PartitionID) {
         self.state.withLock { state in
             // It has come here while that node was asked.

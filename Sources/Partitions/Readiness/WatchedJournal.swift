@@ -12,10 +12,10 @@ package import WidgetModel
 /// and then whether it still does (``probe()``), so that a gateway without senders becomes ready again, too. On brokers each partition
 /// is stored by itself, and fails by itself.
 package final class WatchedJournal: Journal {
-    /// What can fail by itself.
+    /// A part of the log that can fail by itself.
     private enum Part: Hashable {
         case partition(PartitionID)
-        /// What is for all partitions; the whole log where all of it is in one place.
+        /// Records for all partitions; the whole log where all of it is in one place.
         case all
     }
 

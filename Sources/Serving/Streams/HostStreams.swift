@@ -11,7 +11,7 @@ package import WidgetModel
 /// themselves after a while, each at a time of its own, so that readers spread over gateways that came later and a
 /// credential that was revoked is not used for ever.
 ///
-/// It is told of the outputs of all partitions, wherever their owners are: ``begin(_:at:)`` first, then each by ``publish(_:of:unless:)``.
+/// It gets the outputs of all partitions, wherever their owners are: ``begin(_:at:)`` first, then each by ``publish(_:of:unless:)``.
 package final class HostStreams: Sendable {
     /// The hosts whose events a stream carries.
     package enum Scope: Hashable, Sendable {
@@ -34,7 +34,7 @@ package final class HostStreams: Sendable {
 
     /// The events that a reader has missed.
     package enum Missed: Hashable, Sendable {
-        /// It is new: that is not known.
+        /// The reader is new: its missed events are not known.
         case unknown
         /// These events, since the place that it named.
         case events([HostEvent])
@@ -46,11 +46,11 @@ package final class HostStreams: Sendable {
     package struct Subscription: Sendable {
         package let events: AsyncStream<Event>
         package let missed: Missed
-        /// Whether all is among ``missed`` that the reader was to draw.
+        /// Whether ``missed`` has all drawings for the reader.
         package let hasAllDrawings: Bool
         /// The place where ``events`` begins.
         package let start: StreamCursor
-        /// By partition, of the scope's: the entry of the newest reload that went out before the stream began.
+        /// For each partition of the scope: the entry of the newest reload that went out before the stream began.
         package let asOf: [LogPosition]
         /// How long the reader is asked to wait before it connects again, in milliseconds: each its own length, so that
         /// they do not all come back in one instant.
@@ -153,7 +153,7 @@ package final class HostStreams: Sendable {
 
     /// Opens a stream.
     ///
-    /// A reader that asks by a token looks up once more what it stands for: it may have been removed just before.
+    /// A reader with a token looks up the token's host once more: the token may have been removed just before.
     ///
     /// - Parameters:
     ///   - right: By what right it is open.

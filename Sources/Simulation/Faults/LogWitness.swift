@@ -5,7 +5,7 @@ import WidgetModel
 
 /// A reading of one partition's log that nothing disturbs: an engine of its own, record by record and each whole.
 ///
-/// What an owner makes of the log, in whatever slices and after whatever restarts, has to be this.
+/// Every owner must have these effects and states, with any slices and after any restarts.
 final class LogWitness {
     let partition: PartitionID
     private(set) var engine: Engine

@@ -33,7 +33,7 @@ final class SimulatedFetcher {
     var inFlight: Set<Int> = []
     var hold = ProviderHold()
     var storing: [Storing] = []
-    /// By record: what came of the timelines that are applied.
+    /// By record: the results of the applied timelines.
     var results: [PartitionID: [LogPosition: [Int: RecordAnswer.Result]]] = [:]
     /// The number of the last request whose timeline was stored.
     var lastRequest: [InstanceAddress: Int] = [:]
