@@ -1,9 +1,11 @@
 """Holds deploy/compose and deploy/kubernetes to their schemas, to each other, and to what the program reads."""
 
 import copy
+import functools
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -23,6 +25,7 @@ SECRETS = {"freshet-tls": {"tls.crt", "tls.key", "ca.crt"}, "freshet-keys": {"pr
            "freshet-brokers": {"password", "system-password", "ca.crt"}}
 # One gateway, and several.
 BASES = ["base", "cluster"]
+KUBECTL = shutil.which("kubectl")
 
 
 def read(path: pathlib.Path) -> dict:
@@ -41,8 +44,21 @@ def merged(base, patch):
     return patch
 
 
+def kustomized(folder: pathlib.Path) -> dict[tuple[str, str], dict]:
+    """What kustomize itself makes of a folder, by kind and name. It asks no cluster."""
+    run = subprocess.run([KUBECTL, "kustomize", folder], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return {identity(tree): tree for tree in yaml.safe_load_all(run.stdout)}
+
+
+def identity(tree: dict) -> tuple[str, str]:
+    return tree["kind"], tree["metadata"]["name"]
+
+
+@functools.cache
 def resources() -> dict[str, dict]:
-    """Every object of the bases, by the path of its file, as their kustomizations list and patch them."""
+    """Every object of the bases, by the path of its file: as kustomize makes it where kubectl is installed, and else as the
+    kustomizations list and patch it."""
     found = {}
     for folder in [*BASES, "monitoring"]:
         kustomization = read(KUBERNETES / folder / "kustomization.yaml")
@@ -54,6 +70,11 @@ def resources() -> dict[str, dict]:
         for patch in kustomization.get("patches", []):
             path = f"{folder}/{patch['path']}"
             found[path] = merged(found[path], read(KUBERNETES / path))
+        if KUBECTL:
+            made = kustomized(KUBERNETES / folder)
+            found |= {path: made.pop(identity(tree)) for path, tree in found.items() if path.startswith(f"{folder}/")}
+            # The rest is the configuration.
+            assert set(made) <= {("ConfigMap", "freshet")}
     return found
 
 
@@ -97,7 +118,24 @@ def test_every_file_is_listed() -> None:
                  for one in read(KUBERNETES / base / "kustomization.yaml")["configMapGenerator"] for name in one["files"]}
     used = {path for path in resources() if (KUBERNETES / path).exists()}
     assert there == used | kustomizations | generated
-    assert [one["name"] for one in read(KUBERNETES / "base/kustomization.yaml")["images"]] == [CONTAINER["base"]["image"]]
+    images = [one["name"] for one in read(KUBERNETES / "base/kustomization.yaml")["images"]]
+    assert images == [CONTAINER["base"]["image"].partition(":")[0]]
+
+
+@pytest.mark.skipif(not KUBECTL, reason="kubectl is not installed")
+def test_kustomize_makes_what_the_guide_says(tmp_path: pathlib.Path) -> None:
+    guide = (ROOT / "docs/guides/install.md").read_text()
+    text = re.search(r"^```yaml\n(apiVersion: kustomize.*?)```", guide, re.MULTILINE | re.DOTALL)[1]
+    here = os.path.relpath(ROOT, tmp_path)
+    text = re.sub(r"https://github.com/OWNER/freshet//([\w/]+)\?ref=vVERSION", rf"{here}/\1", text)
+    (tmp_path / "kustomization.yaml").write_text(text)
+    (tmp_path / "freshet.yaml").write_text("teams: []\n")
+    made = kustomized(tmp_path)
+    assert all(tree["metadata"]["namespace"] == "widgets" for tree in made.values())
+    assert made["ConfigMap", "freshet"]["data"] == {"freshet.yaml": "teams: []\n"}
+    container = made["StatefulSet", "freshet"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["image"] == "registry.example.com/freshet:VERSION"
+    assert {kind for kind, _ in made} >= {"Service", "PodDisruptionBudget", "ServiceMonitor"}
 
 
 @pytest.mark.parametrize("base", BASES)
