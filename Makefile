@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-patterns attacks drills package notes site clean
+.PHONY: help setup build test senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-patterns attacks drills package notes site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,7 +25,10 @@ lint: ## Check the format, strictly
 format: ## Format in place
 	swift format format --in-place --recursive --parallel Package.swift Sources Tests docs/examples/client-swift docs/examples/provider-swift
 
-check: lint test ## What CI runs: lint, then every test
+subjects: ## Check the subjects of the commits since this branch left main; BASE=REVISION for others
+	@Tests/subjects.sh $(BASE)
+
+check: lint subjects test ## What CI runs: lint, the commits' subjects, then every test
 
 tsan: setup ## The suites with threads under the thread sanitiser, in .build-thread; FILTER='GatewayTests' for others
 	@FILTER="$(FILTER)" Tests/checked.sh thread

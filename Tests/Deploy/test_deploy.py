@@ -302,3 +302,23 @@ def test_every_version_of_the_changelog_has_a_day_but_for_the_next() -> None:
     assert all(re.fullmatch(r"## \d+\.\d+\.\d+ \((unreleased|\d{4}-\d\d-\d\d)\)", one) for one in headings)
     # Only the version that is worked on has no day.
     assert not any("unreleased" in one for one in headings[1:])
+
+
+@pytest.mark.parametrize(("subject", "refused"), [
+    ("index: judge wildcards in steps", False), ("log verify: " + "x" * 60, False), ("log verify: " + "x" * 61, True),
+    ("Judge wildcards in steps", True), ("index:judge wildcards", True),
+])
+def test_a_commit_names_its_area_in_a_short_subject(subject: str, refused: bool, tmp_path: pathlib.Path) -> None:
+    run = lambda *words: subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    check = lambda *base: run(ROOT / "Tests/subjects.sh", *base)
+    # A plain export has no history.
+    assert check().returncode == 0
+    commit = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "--quiet", "-m"]
+    run("git", "init", "--quiet", "--initial-branch=main")
+    assert run(*commit, "an old subject that stays").returncode == 0
+    run("git", "checkout", "--quiet", "-b", "branch")
+    assert check().returncode == 0
+    assert run(*commit, subject).returncode == 0
+    done = check()
+    assert done.returncode == int(refused) and (subject in done.stderr) == refused
+    assert check("HEAD").returncode == 0
