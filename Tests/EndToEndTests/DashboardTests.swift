@@ -106,9 +106,10 @@ import Testing
     }
 
     @Test func `every view works under load, light and dark, wide and on a phone`() async throws {
-        let gateway = try await TestGateway.start(partitions: 2)
+        let gateway = try await TestGateway.start(partitions: 2, extra: DashboardScan.apps)
         let bearer = try await gateway.providerToken()
         try await Self.register(gateway, hosts: 400, bearer: bearer)
+        try await DashboardScan.register(gateway, bearer: bearer)
         try await Self.showAll(gateway, hosts: 1...4, bearer: bearer)
         let first = try await Self.push(gateway, "seahawks", bearer: bearer)
         try await Self.showAll(gateway, hosts: 1...4, bearer: bearer)
@@ -133,6 +134,7 @@ import Testing
         load.terminate()
         _ = await load.wait()
         try Self.check(reports, of: views)
+        try DashboardScan.check(reports)
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         #expect((stats.json["pushes"] as? [String: Any])?["balanced"] as? Bool == true)
         await gateway.stop()

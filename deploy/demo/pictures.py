@@ -38,7 +38,7 @@ class Night(demo.Demo):
         self.signals: set[asyncio.Task] = set()
 
     async def register(self) -> None:
-        await asyncio.to_thread(self.picture_dashboard, "empty")
+        await asyncio.to_thread(self.picture_dashboard, "empty", "system")
         await super().register()
 
     async def play(self) -> bool:
@@ -47,7 +47,7 @@ class Night(demo.Demo):
             await self.to_host(number * self.options.hosts // QUIET)
             await asyncio.sleep(0.5)
         await self.drained()
-        await asyncio.to_thread(self.picture_dashboard, "quiet")
+        await asyncio.to_thread(self.picture_dashboard, "quiet", "hosts", "senders", "apps", "forecast", "system")
         adds_up = await super().play()
         self.pushes.clear()
         load = asyncio.create_task(self.games())
@@ -55,16 +55,16 @@ class Night(demo.Demo):
             while len(self.pushes) < PUSHES:
                 load.done() and load.result()
                 await asyncio.sleep(0.5)
-            await asyncio.to_thread(self.picture_dashboard, "burst")
+            await asyncio.to_thread(self.picture_dashboard, "burst", "pushes", f"pushes/{self.pushes[-1][1]}")
             await self.picture_page()
             await self.provider_dies()
-            await asyncio.to_thread(self.picture_dashboard, "incident")
+            await asyncio.to_thread(self.picture_dashboard, "incident", "upstreams")
         finally:
             load.cancel()
             await asyncio.gather(load, return_exceptions=True)
         if self.options.widgets:
             await self.register_many()
-            await asyncio.to_thread(self.picture_dashboard, "many")
+            await asyncio.to_thread(self.picture_dashboard, "many", "apps", f"instances?app={demo.APP}&kind=scores&state=visible")
         return adds_up
 
     async def register_many(self) -> None:
@@ -136,7 +136,7 @@ class Night(demo.Demo):
             await self.targeted("score", {"team": [team]}, luck.choice([5, 10]), f"{team}:{scores[team]}")
             await asyncio.sleep(luck.uniform(0.02, 0.15))
 
-    def picture_dashboard(self, name: str) -> None:
+    def picture_dashboard(self, name: str, *places: str) -> None:
         token = pathlib.Path(self.options.operator_token).read_text().strip()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             browser = Dashboard("chromium", profile)
@@ -144,16 +144,8 @@ class Night(demo.Demo):
                 browser.open(f"https://localhost:{self.options.ops_port}/#token={token}")
                 # Until it has taken the token out of its address, and shows a view.
                 browser.wait("document.getElementById('main')?.dataset.shown !== undefined")
-                for size, scheme in ((size, scheme) for size in browser.sizes for scheme in ("light", "dark")):
-                    browser.show(size, scheme)
-                    browser.view("now")
-                    browser.wait("document.getElementById('status').innerText.trim() === 'Live'")
-                    file = self.options.folder / f"dashboard-{name}-{size}-{scheme}.png"
-                    if size == "phone":
-                        browser.picture(file, size, scheme)
-                    else:
-                        browser.wait_for_drawing()
-                        browser.keep_picture(file)
+                browser.wait("document.getElementById('status').innerText.trim() === 'Live'")
+                browser.pictures(self.options.folder, f"dashboard-{name}", list(places))
             finally:
                 browser.close()
 

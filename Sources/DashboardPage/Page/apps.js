@@ -16,8 +16,8 @@ export function open(context) {
   const none = tile("Nothing left", "until their window ends");
   const waiting = tile("Waiting", "widgets with deferred pushes");
   const free = tile("Without a budget", "policy unlimited");
-  const left = chart("Allowance left", { kind: "bar", height: 180, format: { x: band }, isTime: false, xTitle: "percent of the allowance left", legend: false });
-  const ahead = chart("Widgets with used-up budgets, if the pace stays", { height: 180, xTitle: "", legend: false });
+  const left = chart("Allowance left", { kind: "bar", height: 150, format: { x: band }, isTime: false, xTitle: "percent of the allowance left", legend: false });
+  const ahead = chart("Widgets with used-up budgets, if the pace stays", { height: 150, xTitle: "", legend: false });
   const kinds = table("Kinds, most exhausted first", [
     { title: "Kind", wide: true, cell: (row) => h("span", {}, link(to("apps", [], { app: row.app, kind: row.kind }), row.kind), " ", row.paused ? badge("paused", "warn") : "", h("span", { class: "soft aside" }, row.app)) },
     { title: "Widgets", number: true, cell: (row) => link(to("instances", [], { app: row.app, kind: row.kind }), count(row.instances), { "aria-label": `${count(row.instances)} widgets of ${row.kind} of ${row.app}` }) },
@@ -26,7 +26,7 @@ export function open(context) {
     { title: "Oldest", number: true, cell: (row) => oldest(row.freshness) },
     { title: "Nothing left", number: true, cell: (row) => h("span", {}, count(row.exhausted), " ", row.instances && row.exhausted / row.instances >= 0.05 ? badge(percent(row.exhausted, row.instances), "warn") : "") },
     { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
-    { title: "Spent", cell: (row) => (row.allowance === undefined ? "" : spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`)) },
+    { title: "Spent of budgets", cell: (row) => (row.allowance === undefined ? "" : spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`)) },
     { title: "Lasts until", cell: (row) => (row.exhaustedBy ? badge(moment(row.exhaustedBy), "warn") : row.allowance === undefined ? "" : "the window's end") },
     { title: "Timelines", wide: true, cell: (row) => (row.timelineProvider ? `provider: ${states[row.timelineProvider.health.state] ?? row.timelineProvider.health.state}` : "made by hosts") },
   ], "No app has a kind.");
@@ -90,7 +90,7 @@ export function open(context) {
     appFacts.replaceChildren(facts([
       ["Team", row.team], ["Environment", row.environment], ["Delivery", row.deliveries.join(", ")], ["Hosts", count(row.hosts)],
       ["Widgets", count((ofKind ?? row).instances)], ["Policy", ofKind?.policy], ["Developer mode", row.developerMode ? badge("yes", "warn") : "no"],
-      ["Behind", behindFacts((ofKind ?? row).freshness)], ["Paused", paused ? `since ${moment(paused.since)}` : "no"],
+      ["Paused", paused ? `since ${moment(paused.since)}` : "no"], ["Behind", behindFacts((ofKind ?? row).freshness), "wide"],
     ]));
     const key = JSON.stringify([Boolean(paused), (ofKind ?? row).instances]);
     if (key === offered) return;

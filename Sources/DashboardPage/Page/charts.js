@@ -132,7 +132,7 @@ export function chart(title, { kind = "line", format = {}, height = 220, isTime 
         borderWidth: (series.kind ?? kind) === "bar" ? 0 : 2, pointBackgroundColor: own, borderDash: series.dash ?? [],
         fill: series.fill ?? false, stepped: series.stepped ?? false, spanGaps: false, showLine: series.line ?? true,
         pointRadius: series.points ?? 0, pointHitRadius: 8, tension: 0,
-        stack: series.stack, yAxisID: series.axis ?? (panels ? `panel${index}` : "y"), borderRadius: 3, borderSkipped: "start",
+        stack: series.stack, yAxisID: series.axis ?? (panels ? `panel${index}` : "y"), borderRadius: 3, borderSkipped: "start", clip: series.points ? 5 : undefined,
         barPercentage: series.width ?? 0.92, categoryPercentage: 1, order: series.order ?? 0,
       };
     });

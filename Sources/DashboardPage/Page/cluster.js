@@ -38,10 +38,10 @@ export function open(context) {
     { title: "Owner", cell: (row) => row.owner },
     { title: "State", cell: (row) => badge(row.successor ? `${row.state} to ${row.successor}` : row.state, levels[row.state] ?? "") },
     { title: "Epoch", number: true, cell: (row) => count(row.epoch) },
-    { title: "Applied to", number: true, cell: (row) => count(row.applied) },
-    { title: "Next", cell: (row) => row.next },
-    { title: "Standby", cell: (row) => (row.standby === undefined ? "" : `${row.standby}, ${count(row.standbyLag)} behind`) },
-    { title: "Wished", cell: (row) => row.wished },
+    { title: "Applied up to entry", number: true, cell: (row) => count(row.applied) },
+    { title: "Next owner", cell: (row) => row.next },
+    { title: "Standby", cell: (row) => (row.standby === undefined ? "" : `${row.standby}, ${counted(row.standbyLag, "entry", "entries")} behind`) },
+    { title: "Ordered to", cell: (row) => row.wished },
     { title: "Snapshot", number: true, cell: (row) => (row.snapshotAgeSeconds === undefined ? "" : `${duration(row.snapshotAgeSeconds * 1000)} old`) },
     { title: "Change", cell: (row) => actions(context, "write", [move(row, names)]) },
   ]);
@@ -49,7 +49,7 @@ export function open(context) {
   const streams = table("Streams by their leader", [
     { title: "Broker", cell: (row) => h("b", {}, row.name) },
     { title: "Version", cell: (row) => row.version },
-    { title: "Leads", number: true, cell: (row) => counted(row.leads, "stream") },
+    { title: "Leads", cell: (row) => counted(row.leads, "stream") },
   ], "No broker has answered lately.");
   const alone = h("p", { class: "card empty", hidden: true }, "This gateway does not share its log.");
   const shared = h("div", { class: "view" }, tiles(alive, here, unowned, moving), troublesCard, card("Nodes", nodes.element),

@@ -15,16 +15,32 @@ export function h(tag, properties = {}, ...children) {
   return node;
 }
 
-/// Puts children in the place of those before, and keeps the keyboard where it was: on the element of the same key.
-export function fill(node, ...children) {
+/// Puts children in the place of those before, and keeps the keyboard where it was.
+export const fill = (node, ...children) => keepingFocus(node, () =>
+  node.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null && child !== false)));
+
+/// Changes an element's contents; the focus then is on the element of the same key.
+function keepingFocus(node, change) {
   const active = document.activeElement;
   const key = node.contains(active) && active !== node ? active.dataset.key ?? active.getAttribute("href") : null;
-  node.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
-  if (!key) return;
+  change();
+  if (!key || node.contains(document.activeElement)) return;
   const again = [...node.querySelectorAll("a, button, input, select, summary")]
     .find((element) => (element.dataset.key ?? element.getAttribute("href")) === key);
   again?.focus({ preventScroll: true });
 }
+
+/// Puts rows in the place of those before. One that says the same stays, and so do a selection and a tooltip in it; one with buttons
+/// is always new, since they act on the newest answer.
+const fillRows = (body, rows) => keepingFocus(body, () => {
+  const before = [...body.children];
+  for (const [index, row] of rows.entries()) {
+    const old = before[index];
+    if (!old) body.append(row);
+    else if (!old.isEqualNode(row) || row.querySelector("button")) old.replaceWith(row);
+  }
+  for (const old of before.slice(rows.length)) old.remove();
+});
 
 let ids = 0;
 export const newID = (prefix) => `${prefix}-${++ids}`;
@@ -69,7 +85,7 @@ export function table(caption, columns, empty) {
     set(rows) {
       nothing.hidden = rows.length > 0;
       element.firstChild.hidden = rows.length === 0;
-      fill(body, rows.map((row) => h("tr", { role: "row" }, columns.map((column) => {
+      fillRows(body, rows.map((row) => h("tr", { role: "row" }, columns.map((column) => {
         const content = column.cell(row);
         const names = [column.number && "number", column.wide && "wide", column.long && "long"].filter(Boolean).join(" ");
         return h("td", { role: "cell", "data-label": column.title, class: names || null },
@@ -117,17 +133,17 @@ export const spent = (part, all, text, level) => h("span", { class: "spent" }, m
 /// A word in a coloured frame.
 export const badge = (text, level = "") => h("span", { class: "badge", "data-level": level }, text);
 
-export const outcomeBadge = (name) => {
-  // A decision to issue a reload stays the same, however the reload ended.
-  const title = name === "issued" ? "Issued" : outcomes.find(([known]) => known === name)?.[1] ?? name;
-  return h("span", { class: "outcome" }, h("i", { style: { background: `var(--${name}, var(--unchanged))` } }), title);
-};
+/// An outcome's word. A decision to issue a reload stays the same, however the reload ended.
+export const outcomeTitle = (name) => (name === "issued" ? "Issued" : outcomes.find(([known]) => known === name)?.[1] ?? name);
 
-/// Facts as pairs; those without a value are left out.
+export const outcomeBadge = (name) =>
+  h("span", { class: "outcome" }, h("i", { style: { background: `var(--${name}, var(--unchanged))` } }), outcomeTitle(name));
+
+/// Facts as pairs, or as `[name, value, "wide"]` with a line of their own; those without a value are left out.
 export function facts(pairs) {
   return h("dl", { class: "facts" }, pairs
     .filter(([, value]) => value !== undefined && value !== null && value !== "")
-    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+    .map(([name, value, width]) => h("div", { class: width }, h("dt", {}, name), h("dd", {}, value))));
 }
 
 /// A labelled field of a form.

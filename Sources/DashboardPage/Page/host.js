@@ -10,7 +10,7 @@ import { count } from "./numbers.js";
 export function one(context, app, host) {
   const widgets = tile("Widgets", "it shows");
   const behind = tile("Behind", "of them");
-  const waiting = tile("Waiting", "for a reload");
+  const waiting = tile("Waiting", "pushes and other causes");
   const out = tile("On their way", "reloads, not acknowledged yet");
   const what = h("div");
   const list = table("Widgets of the host", columns, "It shows no widget.");

@@ -3,7 +3,7 @@
 import { behindReasons } from "./advice.js";
 import { actions, actionsCard, cancel, grant, reloadNow } from "./actions.js";
 import { chart } from "./charts.js";
-import { badge, card, facts, gone, h, hostLink, instancePath, link, outcomeBadge, pushLink, reason, table, tile, tiles, when } from "./elements.js";
+import { badge, card, facts, gone, h, hostLink, instancePath, link, outcomeBadge, outcomeTitle, pushLink, reason, table, tile, tiles, when } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
 import { because, count, duration, moment, ms, source } from "./numbers.js";
 
@@ -16,7 +16,9 @@ const track = (cause) => (isPush(cause) ? -1 : cause === "policy" ? 1 : 0);
 const policies = { atEnd: "a reload at its end", never: "no reload" };
 
 /// The most rows of waiting pushes that are shown; one widget may have thousands.
-const shownMax = 20;
+const shownMax = 10;
+/// How many decisions are shown first, and how many when they are asked for.
+const decisionsFirst = 10;
 const decisionsMax = 100;
 /// The most sentences about its state; each waiting push has one.
 const summaryMax = 6;
@@ -26,7 +28,7 @@ export function one(context, id) {
   const [app, address] = [id.slice(0, id.indexOf("/")), id.slice(id.indexOf("/") + 1)];
   const left = tile("Left now", "reloads in this window");
   const charged = tile("Charged", " ");
-  const waiting = tile("Waiting", "for a reload");
+  const waiting = tile("Waiting", "pushes and other causes");
   const out = tile("On its way", "not acknowledged yet");
   const verdict = h("p", { class: "said" });
   const story = h("div", { class: "view" });
@@ -62,6 +64,11 @@ export function one(context, id) {
     { title: "Push", cell: (row) => pushLink(row.push) },
     { title: "Log position", number: true, cell: (row) => count(row.position) },
   ], "No decision yet.");
+  let wanted = decisionsFirst;
+  const more = h("button", { type: "button", class: "small", hidden: true, on: { click: () => {
+    wanted = decisionsMax;
+    context.again();
+  } } }, "More");
   const replayed = h("span", { role: "status" });
   const replay = h("button", { type: "button", class: "small", on: { click: () => askReplay() } }, "Replay older decisions");
   let isReplaying = false;
@@ -70,7 +77,7 @@ export function one(context, id) {
       card("Why it is in this state", verdict, tiles(left, charged, waiting, out), h("p", { class: "told" }, tell)),
       card("Its day", { note }, strip.element)),
     storyCard,
-    card("Decisions", { note: h("span", {}, "newest first ", context.who()?.team ? "" : [replayed, " ", replay]) }, decisions.element),
+    card("Decisions", { note: h("span", {}, "newest first ", context.who()?.team ? "" : [replayed, " ", replay]) }, decisions.element, h("div", { class: "list-end" }, more)),
     h("div", { class: "columns" }, card("Waiting pushes", { note: rest }, pending.element), card("On its way", outstanding.element)),
     h("div", { class: "columns three" }, card("The widget", what), card("Budget", budget), card("Timeline", timeline)),
     actionsCard(context, actions(context, "write", [reloadNow({ instance: id }, 1), grant({ instance: id }, 1), cancel({ instance: id })])));
@@ -91,6 +98,7 @@ export function one(context, id) {
   /// Lets the gateway make decisions again that it no longer keeps; further answers tell how far it is.
   async function askReplay() {
     replay.disabled = true;
+    wanted = decisionsMax;
     try {
       const answer = await gateway.get(`${where}?decisions=1&replay=true`);
       isReplaying = answer.replay !== undefined;
@@ -118,7 +126,7 @@ export function one(context, id) {
     get interval() { return isReplaying ? 1000 : undefined; },
     async ask(signal) {
       try {
-        return await gateway.get(`${where}?decisions=${decisionsMax}`, signal);
+        return await gateway.get(`${where}?decisions=${wanted}`, signal);
       } catch (error) {
         if (error instanceof Refused && (error.status === 404 || error.status === 400)) return { gone: error.message };
         throw error;
@@ -137,7 +145,7 @@ export function one(context, id) {
       what.replaceChildren(facts([
         ["Kind", data.kind], ["Family", data.family], ["Configuration", h("code", {}, JSON.stringify(data.configuration))], ["Tags", data.tags.join(", ")],
         ["Takes pushes", data.pushEnabled ? "yes" : "no"], ["Visible", data.isVisible === undefined ? "unknown" : data.isVisible ? "yes" : "no"],
-        ["Shows the entry of", data.shownEntry ? when(data.shownEntry) : ""], ["Generation", count(data.generation)], ["Orphaned", data.isOrphaned ? badge("yes", "warn") : "no"],
+        ["Shows the entry of", data.shownEntry ? when(data.shownEntry) : ""], ["Times configured", count(data.generation)], ["Fits its kind", data.isOrphaned ? badge("no: it gets no pushes", "warn") : "yes"],
       ]));
       budget.replaceChildren(facts([
         ["Policy", window.policy], ["Window from", when(window.windowStart)], ["to", when(window.windowEnd)],
@@ -159,6 +167,7 @@ export function one(context, id) {
       rest.textContent = data.pendingCount > shownMax ? `the first ${shownMax} of ${count(data.pendingCount)}` : "";
       outstanding.set(data.outstanding);
       decisions.set(data.decisions);
+      more.hidden = wanted === decisionsMax || data.decisions.length < wanted;
       showReplay(data.replay);
       showDay(strip, note, data);
     },
@@ -188,7 +197,7 @@ function showStory(story, data) {
   const steps = table("History, newest first", [
     { title: "At", cell: (row) => when(row.at) },
     { title: "What", wide: true, cell: (row) => row.what },
-    { title: "Then", wide: true, cell: (row) => (row.decisions ?? []).map((one) => `${one.outcome}: ${one.words ?? one.reason}`).join("; ") },
+    { title: "Then", wide: true, cell: (row) => (row.decisions ?? []).map((one) => `${outcomeTitle(one.outcome)}: ${one.words ?? because[one.reason] ?? one.reason}`).join("; ") },
   ], "Nothing happened to it.");
   steps.set(data.steps.slice(-shownMax).reverse());
   const { count: missed, by, newest } = data.misses;

@@ -9,7 +9,7 @@ import { count, duration, ms } from "./numbers.js";
 
 export const title = "Widgets";
 
-const states = [["", "Any"], ["behind", "Behind"], ["waiting", "Waiting"], ["outstanding", "Reload on its way"], ["exhausted", "Nothing left"], ["visible", "Visible"], ["orphaned", "Orphaned"]];
+const states = [["", "Any"], ["behind", "Behind"], ["waiting", "Waiting"], ["outstanding", "Reload on its way"], ["exhausted", "Nothing left"], ["visible", "Visible"], ["orphaned", "Does not fit its kind"]];
 const ages = [["", "Any time"], ["5m", "5 minutes"], ["15m", "15 minutes"], ["1h", "1 hour"], ["6h", "6 hours"], ["1d", "1 day"]];
 
 export function open(context) {
@@ -26,14 +26,14 @@ const split = (id) => {
 export const columns = [
   { title: "Widget", wide: true, cell: (row) => h("span", {}, instanceLink(row.id, split(row.id).rest), h("span", { class: "soft aside" }, split(row.id).app)) },
   { title: "Kind", cell: (row) => h("span", {}, row.kind, h("span", { class: "soft aside" }, row.family)) },
-  { title: "Spent", cell: (row) => (row.allowance ? spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`, row.charged >= row.allowance ? "warn" : "") : "no limit") },
+  { title: "Spent of its budget", cell: (row) => (row.allowance ? spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`, row.charged >= row.allowance ? "warn" : "") : "no limit") },
   { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
   { title: "On its way", number: true, cell: (row) => count(row.outstanding) },
   { title: "Last reload", cell: (row) => when(row.lastReload) },
   { title: "Behind", wide: true, cell: (row) => (row.behind ? h("span", {}, behindReasons[row.behind]?.[0] ?? row.behind,
     h("span", { class: "soft aside" }, `for ${duration(Math.max(0, Date.now() - ms(row.behindSince)))}`)) : "no") },
   { title: "State", cell: (row) => {
-    const all = [row.isVisible ? badge("visible", "good") : "", row.pushEnabled === false ? badge("takes no pushes") : "", row.isOrphaned ? badge("orphaned", "warn") : ""].filter(Boolean);
+    const all = [row.isVisible ? badge("visible", "good") : "", row.pushEnabled === false ? badge("takes no pushes") : "", row.isOrphaned ? badge("does not fit its kind", "warn") : ""].filter(Boolean);
     return all.length ? h("span", { class: "badges" }, all) : "";
   } },
 ];

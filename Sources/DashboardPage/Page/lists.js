@@ -12,17 +12,33 @@ const pagesOften = 4;
 ///
 /// - `where(cursor, limit)`: the address of a page; `member`: where its rows are.
 /// - `nothing`: the text of an empty list, once all of it was looked through.
-export function searched(context, { caption, columns, member, where, nothing }) {
+/// - `isNewestFirst`: new rows move the others. They wait while the pointer or the keyboard is in the list; `held` says so.
+export function searched(context, { caption, columns, member, where, nothing, isNewestFirst = false }) {
   const found = table(caption, columns, nothing);
   const note = h("p", { class: "soft listed", role: "status" });
-  const more = h("button", { type: "button", hidden: true, on: { click: () => {
+  const more = h("button", { type: "button", class: "small", hidden: true, on: { click: () => {
     wanted += pageRows;
     context.again();
   } } }, "More");
   let wanted = pageRows;
   let isShown = false;
   let pages = 0;
+  const held = h("span", { role: "status" });
+  let waiting = null;
+  const isInUse = () => isNewestFirst && found.element.matches(matchMedia("(hover: hover)").matches ? ":hover, :focus-within" : ":focus-within");
+  for (const event of ["pointerleave", "focusout"]) {
+    found.element.addEventListener(event, () => setTimeout(() => { if (waiting && !isInUse()) put(waiting); }));
+  }
+  function put({ rows, next }) {
+    waiting = null;
+    held.textContent = "";
+    found.element.hidden = false;
+    found.set(rows);
+    more.hidden = !next;
+    note.textContent = next ? `The first ${count(rows.length)} are shown; there are more.` : rows.length > 0 ? `${count(rows.length)} in all.` : "";
+  }
   return {
+    held,
     element: h("div", { class: "list" }, found.element, h("div", { class: "list-end" }, note, more)),
     get interval() { return pages > pagesOften ? 60_000 : undefined; },
     async ask(signal) {
@@ -44,12 +60,12 @@ export function searched(context, { caption, columns, member, where, nothing }) 
       } while (next && rows.length < wanted);
       return { rows, next, asOf };
     },
-    show({ rows, next }) {
+    show(answer) {
+      if (isShown && isInUse()) {
+        waiting = answer;
+        held.textContent = "new ones wait while you are in the list";
+      } else put(answer);
       isShown = true;
-      found.element.hidden = false;
-      found.set(rows);
-      more.hidden = !next;
-      note.textContent = next ? `The first ${count(rows.length)} are shown; there are more.` : rows.length > 0 ? `${count(rows.length)} in all.` : "";
     },
   };
 }

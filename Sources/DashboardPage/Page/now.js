@@ -161,5 +161,5 @@ function showSpenders(list, senders, stats) {
     : top.map((one) => h("li", {},
       h("span", { class: "row" }, link(to("pushes", [], { sender: one.team }), one.team), h("span", {}, `${counted(one.reloadsCharged, "reload")}, ${percent(one.reloadsCharged, charged)}`)),
       meter(one.reloadsCharged, charged),
-      h("span", { class: "soft" }, `${counted(one.pushes, "push", "pushes")}, ${percent(one.unchanged, one.matched)} of their matched widgets already showed the content`))));
+      h("span", { class: "soft" }, `${counted(one.pushes, "push", "pushes")}, ${percent(one.unchanged, one.matched)} of the matched widgets were unchanged`))));
 }

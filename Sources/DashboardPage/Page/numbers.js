@@ -34,6 +34,7 @@ export function percent(part, all) {
 
 export function duration(milliseconds) {
   if (milliseconds === undefined || milliseconds === null) return unknown;
+  if (milliseconds === 0) return "0 s";
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
   if (seconds < 60) return `${one.format(seconds)} s`;

@@ -8,10 +8,10 @@ import { because, count, moment, outcomes } from "./numbers.js";
 
 /// Why a push waits.
 function waits({ reasons, expiring, sampled }) {
-  const parts = Object.entries(reasons).map(([name, number]) => `${because[name] ?? name} ${count(number)}`);
+  const parts = Object.entries(reasons).map(([name, number]) => `${because[name] ?? name}: ${count(number)}`);
   if (expiring > 0) parts.push(`${count(expiring)} of them expire before`);
   if (sampled) parts.push("of a sample");
-  return parts.join(", ");
+  return parts.join("; ");
 }
 
 export function one(context, id) {
@@ -24,7 +24,7 @@ export function one(context, id) {
   const decisions = searched(context, {
     caption: "Decisions", member: "decisions", nothing: only.value ? "No decision matches." : "The gateway no longer keeps its decisions.",
     columns: [
-      { title: "Widget", wide: true, cell: (row) => (row.instance ? instanceLink(row.instance) : "") },
+      { title: "Widget", wide: true, cell: (row) => (row.instance ? instanceLink(row.instance, row.instance.slice(row.instance.indexOf("/") + 1)) : "") },
       { title: "At", cell: (row) => when(row.at) },
       { title: "Outcome", cell: (row) => outcomeBadge(row.outcome) },
       { title: "Why", wide: true, cell: (row) => reason(row, moment) },
@@ -43,7 +43,8 @@ export function one(context, id) {
     async ask(signal) {
       try {
         const push = await gateway.get(`/v1/pushes/${encodeURIComponent(id)}`, signal);
-        return { push, asOf: push.asOf, page: await decisions.ask(signal) };
+        const page = await decisions.ask(signal);
+        return { push, asOf: push.asOf ?? page.asOf, page };
       } catch (error) {
         if (error instanceof Refused && (error.status === 404 || error.status === 400)) return { gone: error.message };
         throw error;
@@ -54,14 +55,15 @@ export function one(context, id) {
       outcome.set(push.outcomes);
       sum.replaceChildren(h("b", { id: "matched", "data-count": String(push.matched) }, count(push.matched)), " matched ", push.isComplete ? badge("complete", "good") : badge("in work"));
       what.replaceChildren(facts([
-        ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["Key", push.key], ["App", push.app ?? ""], ["Kind", push.kind ?? ""],
+        ["apns-id", h("code", {}, push.id), "wide"], ["Sender", push.team], ["Key", push.key], ["App", push.app ?? ""], ["Kind", push.kind ?? ""],
         ["For", whom(push)],
         ["Match", push.match ? h("code", {}, JSON.stringify(push.match)) : ""], ["Digest", push.digest ?? ""], ["Collapse id", push.collapseID ?? ""], ["Priority", count(push.priority)], ["Accepted", when(push.acceptedAt)],
         ["Not before", when(push.notBefore)], ["Expires", when(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
         ["No decisions", push.failure === "tooMany" ? "it matched too many instances when it was applied" : ""],
-        ["Waits for", push.waiting ? waits(push.waiting) : ""], ["Waits until", when(push.waiting?.earliest)], ["The last until", when(push.waiting?.latest)],
-        ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${because[name] ?? name} ${count(number)}`).join(", ") : ""],
+        ["Waits until", when(push.waiting?.earliest)], ["The last waits until", when(push.waiting?.latest)],
+        ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${because[name] ?? name}: ${count(number)}`).join("; ") : "", "wide"],
+        ["Why it waits", push.waiting ? waits(push.waiting) : "", "wide"],
       ]));
       decisions.show(page);
       const waiting = push.outcomes.deferred ?? 0;

@@ -1,9 +1,9 @@
 // Pushes: the newest, those that are like this, and trying one out.
 
-import { badge, card, choice, field, fill, h, instanceLink, meter, outcomeBadge, pushLink, when } from "./elements.js";
+import { badge, card, choice, field, fill, h, instanceLink, meter, outcomeBadge, outcomeTitle, pushLink, when } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { byApp, byKind, bySender, filters, searched } from "./lists.js";
-import { count, outcomes, percent } from "./numbers.js";
+import { count, counted, outcomes, percent } from "./numbers.js";
 import { one } from "./push.js";
 
 export const title = "Pushes";
@@ -26,7 +26,7 @@ function about(row) {
 function list(context) {
   const { app, kind, sender, state, outcome, within } = context.query;
   const recent = searched(context, {
-    caption: "The newest pushes", member: "pushes",
+    caption: "The newest pushes", member: "pushes", isNewestFirst: true,
     columns: [
       { title: "Push", cell: (row) => pushLink(row.id) },
       { title: "Accepted", cell: (row) => when(row.acceptedAt) },
@@ -50,7 +50,7 @@ function list(context) {
     ...recent,
     get interval() { return recent.interval; },
     // Senders try pushes out with their own clients.
-    element: h("div", { class: "view" }, card("Newest first", bar, recent.element), context.who()?.team ? null : trying),
+    element: h("div", { class: "view" }, card("Newest first", { note: recent.held }, bar, recent.element), context.who()?.team ? null : trying),
     subtitle: "Senders' pushes and their outcomes",
   };
 }
@@ -110,14 +110,16 @@ function dryRun(context) {
     field("Match", match, "A pattern over the configuration, as in a push; empty for every instance."), fault, button, result);
 }
 
+/// What a push would do to a widget, where no outcome has that word.
+const decisions = { reload: "Reloads at once", exempt: "Reloads at once, not charged" };
+
 function showDryRun(result, app, data) {
-  const path = { lists: "walked a list", scan: "scanned the columns" };
   fill(result,
     h("p", { class: "big" }, h("b", { id: "dry-matched" }, count(data.matched)), data.matched === 1 ? " widget would match." : " widgets would match."),
     h("ul", { class: "plain" }, data.decisions.map((row) => h("li", { class: "row" },
-      h("span", {}, badge(row.decision, row.decision === "reload" ? "good" : row.decision === "deferred" ? "warn" : ""), ` ${row.kind}`),
+      h("span", {}, badge(decisions[row.decision] ?? outcomeTitle(row.decision), row.decision === "reload" ? "good" : row.decision === "deferred" ? "warn" : ""), ` ${row.kind}`),
       h("span", {}, `${count(row.count)}, ${percent(row.count, data.decided)}`), meter(row.count, data.decided)))),
     data.sampled && h("p", { class: "soft" }, `Decided for a sample of ${count(data.decided)} of them.`),
     data.sample.length > 0 && h("p", {}, h("span", { class: "soft" }, "Among them "), data.sample.slice(0, 5).flatMap((one, index) => [index ? ", " : "", instanceLink(`${app}/${one.host}:${one.instance}`)])),
-    data.explain.map((plan) => h("p", { class: "soft" }, `${plan.kind}: ${path[plan.path] ?? plan.path}, ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${count(plan.rows)} rows examined.`)));
+    data.explain.map((plan) => h("p", { class: "soft" }, `To find those of ${plan.kind}, the gateway looked at ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${counted(plan.rows, "widget")}.`)));
 }

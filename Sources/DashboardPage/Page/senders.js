@@ -38,7 +38,7 @@ export function open(context) {
   ], "No sender has pushed yet.");
   return {
     element: h("div", { class: "view" }, tiles(all, exempt, unchanged, along), card("Senders", { note: "the most expensive first" }, senders.element,
-      h("p", { class: "soft note" }, "Brought along: reloads of the other widgets of a device token, within and over their budgets. All numbers are since the log began.")),
+      h("p", { class: "soft note" }, "Ended at once: matched widgets for which the push could not wait, because it expired or too many waited already. Brought along: reloads of the other widgets of a device token, within and over their budgets. All numbers are since the log began.")),
       actionsCard(context, h("div", { class: "filters" }, field("Sender", team)), change)),
     subtitle: "The cost and the outcomes of their pushes",
     ask: (signal) => gateway.get("/v1/senders", signal),

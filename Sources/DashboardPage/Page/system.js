@@ -15,10 +15,10 @@ const levels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], 
 const diskFacts = (disk) => [
   ["State", badge(...(levels[disk.level] ?? [disk.level, "warn"]))], ["Used", `${bytes(disk.usedBytes)}, ${disk.usedPercent} % of the limit`],
   ["Room", bytes(disk.roomBytes)], ["Reserve on top", bytes(disk.reserveBytes)], ["Free on the file system", bytes(disk.freeBytes)],
-  ["Log", bytes(disk.logBytes)], ["Write-ahead log", bytes(disk.writeAheadLogBytes)], ["Snapshots", bytes(disk.snapshotBytes)],
+  ["Log, write-ahead log", `${bytes(disk.logBytes)}, ${bytes(disk.writeAheadLogBytes)}`], ["Snapshots", bytes(disk.snapshotBytes)],
   ["Timelines, audit log", bytes(disk.archiveBytes)], ["The log grows by", disk.growthPerDayBytes === undefined ? "" : `${bytes(disk.growthPerDayBytes)} a day`],
   ["Last backup", disk.lastBackup === undefined ? "none known" : when(disk.lastBackup)],
-  ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`],
+  ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`, "wide"],
 ];
 
 const memoryLevels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], full: ["full: no host is added", "bad"] };
@@ -27,8 +27,8 @@ const memoryFacts = (memory) => [
   ["Room", badge(...(memoryLevels[memory.level] ?? [memory.level, "warn"]))],
   ["Used", `${bytes(memory.usedBytes)}, ${memory.usedPercent} % of the limit`],
   ["Bound", memory.limitBytes === undefined ? "none" : bytes(memory.limitBytes)], ["The process takes", bytes(memory.residentBytes)],
-  ["Hosts and instances take", `about ${bytes(memory.registryBytes)}`],
-  ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for instances, ${count(memory.refused.memory)} for memory`],
+  ["Hosts and widgets, about", bytes(memory.registryBytes)],
+  ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for widgets, ${count(memory.refused.memory)} for memory`, "wide"],
 ];
 
 /// The changes that reading the configuration again would make, in sentences.
@@ -46,28 +46,28 @@ const most = (number, max) => (max === undefined ? count(number) : `${count(numb
 export function open(context) {
   const ready = tile("Ready");
   const up = tile("Up for");
-  const lag = tile("Lag", "entries not applied yet");
+  const lag = tile("Not applied yet", "entries of the log");
   const held = tile("In work", "pushes without their answer yet");
   const partitions = table("Partitions", [
     { title: "Partition", cell: (row) => count(row.partition) },
     { title: "State", cell: (row) => (row.failed ? badge("stopped", "bad") : badge("applies", "good")) },
-    { title: "Applied to", number: true, cell: (row) => count(row.applied) },
-    { title: "Lag", number: true, cell: (row) => count(row.lag) },
+    { title: "Applied up to entry", number: true, cell: (row) => count(row.applied) },
+    { title: "Not applied yet", number: true, cell: (row) => count(row.lag) },
     { title: "Hosts", number: true, cell: (row) => count(row.hosts) },
     { title: "Widgets", number: true, cell: (row) => count(row.instances) },
     { title: "Deferred matches", number: true, cell: (row) => count(row.deferred) },
     { title: "Matches on their way", number: true, cell: (row) => count(row.issued) },
-    { title: "Timers", number: true, cell: (row) => count(row.timersArmed) },
+    { title: "Timers set", number: true, cell: (row) => count(row.timersArmed) },
   ]);
   const listeners = table("Listeners", [
     { title: "Listener", cell: (row) => h("b", {}, row.name) },
     { title: "Connections", number: true, cell: (row) => count(row.connections) },
     { title: "Requests", number: true, cell: (row) => count(row.requests) },
-    { title: "Held", number: true, cell: (row) => bytes(row.heldBytes) },
+    { title: "Buffered", number: true, cell: (row) => bytes(row.heldBytes) },
     { title: "Refused", number: true, cell: (row) => count(row.refused) },
     { title: "Handshakes failed", number: true, cell: (row) => count(row.handshakesFailed) },
     { title: "Ended by an error", number: true, cell: (row) => count(row.endedByFault) },
-    { title: "Limits met", wide: true, cell: (row) => pairs({ ...row.limits, ...row.timeouts }) },
+    { title: "Times a limit was met", wide: true, cell: (row) => pairs({ ...row.limits, ...row.timeouts }) },
   ]);
   const missing = h("p", { class: "fault" });
   const disk = h("div");
@@ -76,7 +76,7 @@ export function open(context) {
   const teams = table("Teams and their memory", [
     { title: "Team", cell: (row) => row.team },
     { title: "Hosts", number: true, cell: (row) => most(row.hosts, row.hostsMax) },
-    { title: "Instances", number: true, cell: (row) => most(row.instances, row.instancesMax) },
+    { title: "Widgets", number: true, cell: (row) => most(row.instances, row.instancesMax) },
     { title: "Memory, about", number: true, cell: (row) => bytes(row.bytes) },
   ]);
   const books = h("div");
@@ -107,7 +107,7 @@ export function open(context) {
   audit.hidden = true;
   return {
     element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
-      h("div", { class: "columns" }, card("Configuration", configuration, reading), card("Outcomes add up", books)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), h("div", { class: "columns" }, card("Log levels", logLevels.element), card("Signed in", signedIn)), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
+      h("div", { class: "columns" }, card("Configuration", { note: reading }, configuration), card("Outcomes add up", books)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), h("div", { class: "columns" }, card("Log levels", logLevels.element), h("div", { class: "view" }, card("Signed in", signedIn), card("Rejected", { note: "since the start, by reason" }, rejected))), audit),
     subtitle: "The gateway itself",
     async ask(signal) {
       const [stats, version, parts, config, session] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
@@ -151,20 +151,20 @@ export function open(context) {
       }
       const pushes = stats.pushes;
       books.replaceChildren(facts([
-        ["matched", count(pushes.matched)], ["= final", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],
+        ["Matched", count(pushes.matched)], ["= ended", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],
         ["+ issued", count(pushes.outcomes.issued ?? 0)], ["Adds up", badge(pushes.balanced ? "yes" : "no", pushes.balanced ? "good" : "bad")],
         ["Reloads issued", count(stats.reloads.issued)], ["Of them charged", count(stats.reloads.charged)],
-        ["By cause", pairs(stats.reloads.byCause, source)], ["Exempt", pairs(stats.reloads.exempt, source)],
+        ["By cause", pairs(stats.reloads.byCause, source), "wide"], ["Exempt", pairs(stats.reloads.exempt, source), "wide"],
       ]));
       configuration.replaceChildren(facts([
         ["Version", `${version.name} ${version.version}, engine ${version.engine}`],
-        ["Read", when(config?.loadedAt)], ["Result", config?.result ?? ""],
+        ["Read", when(config?.loadedAt)], ["State", { loaded: "in force", refused: badge("refused: the one before stays in force", "bad") }[config?.result] ?? ""],
         ["Faults", (config?.faults ?? []).map((one) => `${one.entry ?? `${one.file}:${one.line}`} ${one.key ?? ""}: ${one.reason}`).join("; ")],
         ["A restart is needed for", (config?.restartNeeded ?? []).join(", ")],
         ["Changed by requests", (config?.amendments ?? []).map((one) => `${one.team ?? one.app} by ${one.by}${one.inForce ? "" : " (ended)"}`).join("; ")],
-        ["Provider keys", count(stats.providerKeys.count)], ["Newest keys", stats.providerKeys.refusal ?? "taken"],
+        ["Provider keys", count(stats.providerKeys.count)], ["Newest keys", stats.providerKeys.refusal ?? "in force"],
         ["Clients' certificates revoked", stats.clientCertificates ? count(stats.clientCertificates.revoked ?? 0) : ""],
-        ["Hosts", count(stats.registry.hosts)], ["Widgets", count(stats.registry.instances)], ["Orphaned", count(stats.registry.orphaned)],
+        ["Hosts", count(stats.registry.hosts)], ["Widgets", count(stats.registry.instances)], ["Widgets that do not fit their kind", count(stats.registry.orphaned)],
         ["Tokens", count(stats.registry.tokens)], ["Channels", count(stats.registry.channels)],
       ]));
       rejected.replaceChildren(facts([

@@ -42,9 +42,7 @@ export function open(context) {
   const providers = table("Timeline providers", [
     { title: "Kind", wide: true, cell: (row) => h("span", {}, link(to("apps", [], { app: row.app, kind: row.kind }), row.kind), h("span", { class: "soft block" }, row.app)) },
     { title: "State", cell: (row) => state(row.health) },
-    { title: "Requests", number: true, cell: (row) => count(row.requests) },
-    { title: "Failed", number: true, cell: (row) => count(row.failedRequests) },
-    { title: "Expired", number: true, cell: (row) => count(row.expired + row.overflowed) },
+    { title: "Given up", number: true, cell: (row) => count(row.expired + row.overflowed) },
     ...health,
   ], "No kind has a timeline provider; hosts make their own timelines.");
   const upstreams = table("Upstreams", [
@@ -73,7 +71,7 @@ export function open(context) {
     { title: "Ends", cell: (row) => when(row.notAfter) },
     { title: "Left", cell: (row) => badge(row.secondsLeft < 0 ? "ended" : duration(row.secondsLeft * 1000), row.secondsLeft < 0 ? "bad" : row.secondsLeft < 14 * 86_400 ? "warn" : "good") },
     { title: "Replaced", number: true, cell: (row) => `${count(row.replaced)} times` },
-    { title: "Newest files", wide: true, cell: (row) => (row.refusal ? badge(row.refusal, "bad") : "taken") },
+    { title: "Newest files", wide: true, cell: (row) => (row.refusal ? badge(row.refusal, "bad") : "in force") },
   ]);
   const change = h("div");
   let offered = "";
@@ -103,9 +101,9 @@ export function open(context) {
       ways.set(sent ? [{ name: "APNs", ...sent.apns }, { name: "Webhooks", ...sent.webhook }] : []);
       client.replaceChildren(sent ? facts([
         ["Waiting", count(sent.waiting)], ["In work", count(sent.inWork)], ["Connections", count(sent.client.connections)],
-        ["Connects failed", count(sent.client.connectsFailed)], ["GOAWAYs", count(sent.client.goAways)], ["Streams refused", count(sent.client.refused)],
+        ["Connects failed", count(sent.client.connectsFailed)], ["Connections that servers ended", count(sent.client.goAways)], ["Streams refused", count(sent.client.refused)],
         ["Sent again", count(sent.client.resent)], ["Relayed pushes", `${count(sent.relay.answered)} answered, ${count(sent.relay.unanswered)} not`],
-        ["Limits met", Object.entries(sent.client.limits ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none"],
+        ["Times a limit was met", Object.entries(sent.client.limits ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none"],
       ]) : "");
       certificates.set(stats.tls ?? []);
     },

@@ -4,6 +4,7 @@
     dashboard.py --url … numbers | texts now system | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
     dashboard.py --url … find TEXT… | filter VIEW NAME=VALUE… | act VIEW BUTTON [FIELD=VALUE…] | follow | looking | asks
     dashboard.py --url … team VIEW… | links VIEW | press VIEW BUTTON WORDS
+    dashboard.py --url … --shots folder pictures NAME VIEW…
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -40,6 +41,15 @@ PAGE = """(() => { const brand = document.querySelector('.brand span').getBoundi
 SPLIT = """Object.fromEntries([...document.querySelectorAll('main [data-outcome]')].map((one) =>
   [one.dataset.outcome, Number(one.querySelector('[data-count]').dataset.count)]))"""
 
+# Of each card of a view, by its heading: where it ends, and how many of its rows are whole in the window.
+CARDS = """Object.fromEntries([...document.querySelectorAll('#main section.card')].filter((one) => one.checkVisibility()).map((one) =>
+  [one.querySelector('h2').textContent, { end: one.getBoundingClientRect().bottom,
+    rows: [...one.querySelectorAll('.table:not(.plain) tbody tr')].filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length }]))"""
+
+# Where To do, the headline, and else the first row of a list lead.
+LEADS = """[...new Set([...document.querySelectorAll('#main :is(.todo, .said) a'), document.querySelector('#main .list tbody a')]
+  .filter(Boolean).map((one) => one.hash.slice(2)))]"""
+
 
 def say(**line: object) -> None:
     print(json.dumps(line), flush=True)
@@ -60,6 +70,26 @@ class Dashboard(Browser):
         shows = self.ask("Number(document.getElementById('main').dataset.shows)")
         self.ask("document.getElementById('status').click()")
         self.wait(f"Number(document.getElementById('main').dataset.shows) > {shows}")
+
+    def pictures(self, folder: pathlib.Path, name: str, places: list[str]) -> None:
+        """Now, the views where an operator would look next, and these ones: as the window shows them, and on a phone as long as they are."""
+        self.show("wide", "light")
+        self.view("now")
+        leads = self.ask(LEADS)
+        for place in [one for one in leads if one.startswith("instances?")][:1]:
+            self.view(place)
+            leads += self.ask(LEADS)
+        for size, scheme in ((size, scheme) for size in self.sizes for scheme in ("light", "dark")):
+            self.show(size, scheme)
+            for place in dict.fromkeys(["now", *leads, *places]):
+                self.view(place)
+                view = "" if place == "now" else f"-{words(place)}"
+                file = folder / f"{name}{view}-{size}-{scheme}.png"
+                if size == "phone":
+                    self.picture(file, size, scheme)
+                else:
+                    self.wait_for_drawing()
+                    self.keep_picture(file)
 
     def picture(self, file: pathlib.Path, size: str, scheme: str) -> None:
         """The whole page, as long as it is."""
@@ -144,18 +174,28 @@ class Dashboard(Browser):
         return {"isInOrder": places[:count] == list(range(count)), "count": count, "places": places, "unseen": unseen}
 
 
+def words(place: str) -> str:
+    """A view's address as a part of a file's name."""
+    return re.sub(r"%[0-9A-F]{2}|[^A-Za-z0-9.]+", "-", place)[:80]
+
+
+def pictures(page: Dashboard, options: argparse.Namespace) -> None:
+    name, *places = options.rest
+    page.pictures(options.shots, name, places)
+
+
 def tour(page: Dashboard, options: argparse.Namespace) -> None:
     for size in page.sizes:
         for scheme in ("light", "dark"):
             page.show(size, scheme)
             for place in options.rest:
                 page.view(place, again=(size, scheme) == ("wide", "light"))
-                name = re.sub(r"%[0-9A-F]{2}|[^a-z0-9.]+", "-", place)
                 if options.shots:
-                    page.picture(options.shots / f"{name}-{size}-{scheme}.png", size, scheme)
+                    page.picture(options.shots / f"{words(place)}-{size}-{scheme}.png", size, scheme)
                 found = page.axe()
                 line = {"view": place, "size": size, "scheme": scheme, "violations": found["violations"], "contrasts": found["contrasts"],
-                        "overflow": page.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")}
+                        "overflow": page.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+                        "cards": page.ask(CARDS)}
                 if scheme == "light":
                     line["focus"] = page.walk()
                 say(**line)
@@ -383,7 +423,7 @@ def team(page: Dashboard, options: argparse.Namespace) -> None:
     for place in options.rest:
         page.view(place)
         if options.shots:
-            page.picture(options.shots / f"{re.sub(r'%[0-9A-F]{2}|[^a-z0-9.]+', '-', place)}.png", "wide", "light")
+            page.picture(options.shots / f"{words(place)}.png", "wide", "light")
         say(view=place, text=page.ask("document.body.innerText"), violations=page.axe()["violations"],
             links=page.ask("[...document.querySelectorAll('main a[href^=\\'#/\\']')].map((one) => one.hash.slice(2).split(/[/?]/)[0])"),
             buttons=page.ask("[...document.querySelectorAll('#main button')].filter((one) => one.checkVisibility()).map((one) => one.textContent)"))
@@ -407,7 +447,7 @@ def main() -> None:
     parser.add_argument("--strict", action="store_true", help="trust only the certificates that this user's browser trusts")
     jobs = {"tour": tour, "numbers": numbers, "texts": texts, "dry-run": dry_run, "locked": locked, "arrival": arrival,
             "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks,
-            "team": team, "links": links, "press": press}
+            "team": team, "links": links, "press": press, "pictures": pictures}
     parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
