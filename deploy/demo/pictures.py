@@ -69,6 +69,9 @@ class Night(demo.Demo):
 
     async def register_many(self) -> None:
         """Hosts until there are so many widgets. The program plays them, since these clients would take an hour for a million."""
+        # What still waits would reload after these clients have ended.
+        (await self.ops.post("/v1/orders", json={"action": "cancel", "of": {"app": demo.APP}})).raise_for_status()
+        await self.to_acknowledge.join()
         # The page shows nothing any more, since its provider is away.
         page = (await self.ops.get("/v1/stats")).json()["reloads"]["outstanding"]
         await self.end_readers()

@@ -83,7 +83,7 @@ class Dashboard(Browser):
             self.show(size, scheme)
             for place in dict.fromkeys(["now", *leads, *places]):
                 self.view(place)
-                view = "" if place == "now" else f"-{words(place)}"
+                view = "" if place == "now" else "-" + words(re.sub(r"/.*", "-one", place))
                 file = folder / f"{name}{view}-{size}-{scheme}.png"
                 if size == "phone":
                     self.picture(file, size, scheme)
