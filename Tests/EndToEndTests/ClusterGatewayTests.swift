@@ -264,6 +264,7 @@ struct ClusterGatewayTests {
         // Other views want all partitions.
         let reports = try await DashboardTests.reports(pair.first, ["tour", "cluster"], shots: "cluster")
         try DashboardTests.check(reports, of: ["cluster"], besides: 503)
+        try DashboardScan.check(reports)
         #expect(await pair.first.drain() == 0)
         try await Self.awaitAll(pair.second)
         try await Self.checkBooks(pair.second, pair)

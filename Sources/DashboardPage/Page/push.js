@@ -4,7 +4,7 @@ import { actions, cancel } from "./actions.js";
 import { badge, card, choice, facts, field, gone as absent, h, hostLink, instanceLink, link, outcomeBadge, reason, split, to, when } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { searched } from "./lists.js";
-import { because, count, moment, outcomes } from "./numbers.js";
+import { because, count, counted, moment, outcomes } from "./numbers.js";
 
 /// Why a push waits.
 function waits({ reasons, expiring, sampled }) {
@@ -59,7 +59,7 @@ export function one(context, id) {
         ["For", whom(push)],
         ["Match", push.match ? h("code", {}, JSON.stringify(push.match)) : ""], ["Digest", push.digest ?? ""], ["Collapse id", push.collapseID ?? ""], ["Priority", count(push.priority)], ["Accepted", when(push.acceptedAt)],
         ["Not before", when(push.notBefore)], ["Expires", when(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
-        ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
+        ["Applied by", `${count(push.appliedBy)} of ${counted(push.partitions, "partition")}`],
         ["No decisions", push.failure === "tooMany" ? "it matched too many instances when it was applied" : ""],
         ["Waits until", when(push.waiting?.earliest)], ["The last waits until", when(push.waiting?.latest)],
         ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${because[name] ?? name}: ${count(number)}`).join("; ") : "", "wide"],

@@ -61,8 +61,8 @@ export function open(context) {
     { title: "Tries", number: true, cell: (row) => count(row.tries) },
     { title: "Tried again", number: true, cell: (row) => count(row.again) },
     { title: "Expired", number: true, cell: (row) => count(row.expired) },
-    { title: "Troubles", number: true, cell: (row) => count(row.troubles) },
-    { title: "Last trouble", wide: true, cell: (row) => (row.lastTrouble ? dated(row.lastTrouble, row.lastTroubleAt) : row.lastRefusal ? dated(row.lastRefusal, row.lastRefusalAt) : "none") },
+    { title: "Own credentials refused", number: true, cell: (row) => count(row.troubles) },
+    { title: "Last refusal", wide: true, cell: (row) => (row.lastTrouble ? dated(row.lastTrouble, row.lastTroubleAt) : row.lastRefusal ? dated(row.lastRefusal, row.lastRefusalAt) : "none") },
   ]);
   const client = h("div");
   const certificates = table("Certificates", [
