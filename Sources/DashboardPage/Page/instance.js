@@ -180,7 +180,7 @@ const soon = (instant) => (ms(instant) <= Date.now() ? "reload now" : h("span", 
 function standing(data) {
   const said = [];
   if (data.behindSince) {
-    said.push(badge("behind", "warn"), ` It has not shown the newest data since ${moment(data.behindSince)}, for ${duration(Math.max(0, Date.now() - ms(data.behindSince)))}. `);
+    said.push(badge("behind", "warn"), ` It has not shown the newest data since ${moment(data.behindSince)}, for ${duration(Math.max(0, ms(data.asOf ?? Date.now()) - ms(data.behindSince)))}. `);
     const why = behindReasons[data.behind]?.[0];
     if (why) said.push(`It ${why}. `);
   } else said.push(badge("up to date", "good"), " It shows the newest data. ");

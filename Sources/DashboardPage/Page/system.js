@@ -158,14 +158,14 @@ export function open(context) {
       ]));
       configuration.replaceChildren(facts([
         ["Version", `${version.name} ${version.version}, engine ${version.engine}`],
-        ["Read", when(config?.loadedAt)], ["State", { loaded: "in force", refused: badge("refused: the one before stays in force", "bad") }[config?.result] ?? ""],
-        ["Faults", (config?.faults ?? []).map((one) => `${one.entry ?? `${one.file}:${one.line}`} ${one.key ?? ""}: ${one.reason}`).join("; ")],
+        ["Read", when(config?.loadedAt)], ["State", { loaded: "in force", refused: badge("refused, not in force", "bad") }[config?.result] ?? ""],
         ["A restart is needed for", (config?.restartNeeded ?? []).join(", ")],
         ["Changed by requests", (config?.amendments ?? []).map((one) => `${one.team ?? one.app} by ${one.by}${one.inForce ? "" : " (ended)"}`).join("; ")],
         ["Provider keys", count(stats.providerKeys.count)], ["Newest keys", stats.providerKeys.refusal ?? "in force"],
         ["Clients' certificates revoked", stats.clientCertificates ? count(stats.clientCertificates.revoked ?? 0) : ""],
         ["Hosts", count(stats.registry.hosts)], ["Widgets", count(stats.registry.instances)], ["Widgets that do not fit their kind", count(stats.registry.orphaned)],
         ["Tokens", count(stats.registry.tokens)], ["Channels", count(stats.registry.channels)],
+        ["Faults", (config?.faults ?? []).map((one) => `${one.entry ?? `${one.file}:${one.line}`} ${one.key ?? ""}: ${one.reason}`).join("; "), "wide"],
       ]));
       rejected.replaceChildren(facts([
         ...Object.entries(stats.http.rejected ?? {}).map(([name, number]) => [name, count(number)]),

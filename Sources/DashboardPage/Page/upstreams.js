@@ -46,7 +46,7 @@ export function open(context) {
     ...health,
   ], "No kind has a timeline provider; hosts make their own timelines.");
   const upstreams = table("Upstreams", [
-    { title: "App", wide: true, cell: (row) => h("span", {}, h("b", {}, row.app), row.kindOf === "receipts" ? h("span", { class: "soft block" }, "receipts for senders") : "") },
+    { title: "App", wide: true, cell: (row) => h("span", {}, h("b", {}, row.app), h("span", { class: "soft block" }, { webhooks: "webhook", receipts: "receipts for senders" }[row.kindOf] ?? "upstream")) },
     { title: "Where", wide: true, cell: (row) => h("span", { class: "id" }, row.origin) },
     { title: "Key", cell: (row) => h("span", {}, row.keyID ?? (row.kindOf ? "signed" : ""),
       row.tokenAgeSeconds === undefined ? "" : h("span", { class: "soft block" }, `token of ${duration(row.tokenAgeSeconds * 1000)}`)) },
