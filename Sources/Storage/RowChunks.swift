@@ -43,6 +43,13 @@ public import CKernels
     @inlinable @inline(__always)
     public var count: Int { self.length }
 
+    /// Bytes of memory held, without the memory that rows refer to.
+    @inlinable
+    public var byteCount: Int {
+        self.chunkCount * Self.chunkRows * MemoryLayout<Row>.stride
+            + self.chunkCapacity * MemoryLayout<UInt>.stride
+    }
+
     /// The places of all rows.
     @inlinable @inline(__always)
     public var indices: Range<Int> { 0..<self.length }

@@ -22,6 +22,10 @@ public protocol SideRow: Sendable {
     @inlinable
     public var count: Int { self.rows.count }
 
+    /// Bytes of memory held, without the memory that rows refer to.
+    @inlinable
+    public var byteCount: Int { self.rows.byteCount }
+
     /// A row; a blank one of none. Precondition for a change: a number that is in use.
     @inlinable
     public subscript(number: Number<Row>) -> Row {

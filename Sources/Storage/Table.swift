@@ -46,6 +46,10 @@ public import WidgetModel
         return Number(first)..<Number(min(self.end, first.addingSaturating(count)))
     }
 
+    /// Bytes of memory held, without the memory that rows refer to.
+    @inlinable
+    public var byteCount: Int { self.rows.byteCount + self.freeNumbers.heldBytes }
+
     /// How many rows are in use.
     @inlinable
     public var count: Int { self.end - self.freeNumbers.count }

@@ -58,6 +58,9 @@ package struct TimingWheel: ~Copyable, Sendable {
     var scratch: [UInt32] = []
     var scratchSeconds: [UInt32] = []
 
+    /// Bytes of memory held by timers and buckets.
+    package var byteCount: Int { self.due.byteCount + self.chunks.byteCount + self.buckets.heldBytes }
+
     /// An empty wheel.
     ///
     /// - Parameter start: The present time; a timer that is armed for an earlier time fires the next time any timer

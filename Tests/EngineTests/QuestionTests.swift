@@ -77,6 +77,7 @@ import WidgetModel
         ]
         let others: [any EngineQuestion] = [
             TotalsQuestion(), ProgressQuestion(), InForceQuestion(), SendersQuestion(), UsagesQuestion(),
+            TablesQuestion(),
             BehindQuestion(longerThan: .minutes(15), now: scene.now), ChannelsQuestion(of: Scene.sports),
             ChannelsQuestion(of: Scene.sports, ChannelID("c1")), SurveyQuestion(from: scene.now, at: 0),
             OrphansQuestion(under: Scene.settings(), at: 1),

@@ -85,9 +85,4 @@ extension TimingWheel {
         }
         return faults
     }
-
-    /// Bytes of memory held by timers and buckets.
-    var byteCount: Int {
-        self.due.byteCount + self.chunks.byteCount + self.buckets.capacity * MemoryLayout<TimerBucket>.stride
-    }
 }

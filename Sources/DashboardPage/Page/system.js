@@ -22,11 +22,16 @@ const diskFacts = (disk) => [
 ];
 
 const memoryLevels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], full: ["full: no host is added", "bad"] };
+/// The three tables that take most memory.
+const largest = (tables = {}) => Object.entries(tables).sort((left, right) => right[1] - left[1]).slice(0, 3)
+  .map(([name, size]) => `${name} ${bytes(size)}`).join(", ");
+
 
 const memoryFacts = (memory) => [
   ["Room", badge(...(memoryLevels[memory.level] ?? [memory.level, "warn"]))],
   ["Used", `${bytes(memory.usedBytes)}, ${memory.usedPercent} % of the limit`],
   ["Bound", memory.limitBytes === undefined ? "none" : bytes(memory.limitBytes)], ["The process takes", bytes(memory.residentBytes)],
+  ["Largest tables", largest(memory.tables)],
   ["Hosts and widgets, about", bytes(memory.registryBytes)],
   ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for widgets, ${count(memory.refused.memory)} for memory`, "wide"],
 ];

@@ -28,6 +28,9 @@ struct DecisionLog: ~Copyable, Sendable {
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64 = 0
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.entries.byteCount }
+
     /// How many of them are not kept any more.
     var evicted: Int { Int(clamping: self.count - UInt64(self.entries.count)) }
 

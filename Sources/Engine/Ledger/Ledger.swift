@@ -41,6 +41,13 @@ struct Ledger: ~Copyable, Sendable {
         self.accounts = accounts
     }
 
+    /// Notes the memory of its tables.
+    func measure(_ bytes: inout TableBytes) {
+        bytes[.pushes] = self.pushes.byteCount
+        bytes[.repeats] = self.repeats.byteCount
+        bytes[.decisions] = self.decisions.byteCount
+    }
+
     /// Keeps as much as limits say from now on.
     mutating func applyLimits(_ limits: EngineLimits) {
         self.decisions.resize(to: limits.decisionsRetainedMax)

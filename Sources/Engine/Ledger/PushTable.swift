@@ -56,6 +56,11 @@ struct PushTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
+    /// Bytes of memory held, without the bytes of collapse ids.
+    var byteCount: Int {
+        self.rows.byteCount + self.index.byteCount + self.collapseIDs.heldBytes + self.recent.byteCount
+    }
+
     /// The sums beside the rows.
     struct Sums: Sendable {
         var complete = (first: PushNumber.none, last: PushNumber.none)

@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// The pushes that were accepted last, by the number of their coming: a ring of their rows.
@@ -19,6 +20,9 @@ struct RecentPushes: Sendable {
 
     /// The number of the oldest that is still listed.
     var oldest: UInt64 { self.count - UInt64(self.entries.count) }
+
+    /// Bytes of memory held.
+    var byteCount: Int { self.entries.heldBytes }
 
     @inline(__always)
     mutating func append(_ slot: PushNumber, at position: LogPosition) {

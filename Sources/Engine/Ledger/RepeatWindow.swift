@@ -31,6 +31,9 @@ struct RepeatWindow: ~Copyable, Sendable {
         for slot in self.entries.indices { self.index.insert(UInt32(slot), self.hash(self.entries[slot].id)) }
     }
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.entries.byteCount + self.index.byteCount }
+
     /// When the oldest push that is still recognised was accepted.
     var start: Instant? {
         self.entries.count == 0 ? nil : self.entries[self.entries.count < self.capacity ? 0 : self.oldest].acceptedAt

@@ -83,7 +83,7 @@ package enum ReceivedQuestion: Sendable {
         ChannelsQuestion.self, SurveyQuestion.self, OrphansQuestion.self, HostSummaryQuestion.self,
         FiledDecisionsQuestion.self, KeptDecisionsQuestion.self, CompletedPushesQuestion.self, TokensQuestion.self,
         UsagesQuestion.self,
-        ReloadQuestion<ShownTimeline>.self, PageQuestion<ShownTimelines>.self,
+        ReloadQuestion<ShownTimeline>.self, PageQuestion<ShownTimelines>.self, TablesQuestion.self,
     ]
     private static let searchTag = UInt8.max
 

@@ -18,6 +18,16 @@ extension AppUsage: FieldCoded {
     package static let coding = Fields(Self.init, \.app, \.team, \.usage)
 }
 
+extension TableBytes: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { EngineTable.allCases.map { self[$0] }.encode(into: &writer) }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.init()
+        let bytes: [Int] = try reader.readRow(of: EngineTable.allCases.count)
+        for (table, count) in zip(EngineTable.allCases, bytes) { self[table] = count }
+    }
+}
+
 extension SenderView: FieldCoded {
     package static let coding = Fields(
         Self.init,

@@ -11,6 +11,15 @@ package struct TotalsQuestion: EngineQuestion {
     package func answer(from engine: borrowing Engine) -> EngineStats { engine.stats() }
 }
 
+/// The memory of each table of a partition, see ``Engine/tables``.
+package struct TablesQuestion: EngineQuestion {
+    package static let coding = Fields(Self.init)
+
+    package init() {}
+
+    package func answer(from engine: borrowing Engine) -> TableBytes { engine.tables }
+}
+
 /// How far a partition is, between two entries.
 package struct ProgressQuestion: EngineQuestion {
     package static let coding = Fields(Self.init)

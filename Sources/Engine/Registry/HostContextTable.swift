@@ -26,6 +26,9 @@ struct HostContextTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
+    /// Bytes of memory held, without contexts' texts.
+    var byteCount: Int { self.rows.byteCount + self.index.byteCount }
+
     /// How many different contexts there are, the blank one left out.
     var count: Int { self.rows.count }
 

@@ -103,6 +103,12 @@ struct HostTable: ~Copyable, Sendable {
         self.contexts = HostContextTable(seed: seed)
     }
 
+    /// Bytes of memory held, without the rows' cold fields.
+    var byteCount: Int {
+        self.rows.byteCount + self.contexts.byteCount + self.index.byteCount + self.names.byteCount
+            + self.texts.byteCount
+    }
+
     /// Room for rows that are read back, see ``restore(_:_:named:saying:firstToken:)``.
     ///
     /// - Parameters:

@@ -140,6 +140,10 @@ struct InstanceDetails: ~Copyable, Sendable {
         self.heads.expect(rows)
     }
 
+    /// Bytes of memory held by the fields that every instance has, and by those of the side tables.
+    var byteCount: Int { self.heads.byteCount + self.texts.byteCount }
+    var sideByteCount: Int { self.particulars.byteCount + self.content.byteCount + self.observed.byteCount }
+
     @inline(__always)
     subscript(particulars slot: InstanceNumber) -> Particulars {
         _read { yield self.particulars[self.heads[slot.index].particulars] }

@@ -28,6 +28,9 @@ struct InstanceTable: ~Copyable, Sendable {
     /// An empty table.
     init() {}
 
+    /// Bytes of memory held by the fields that every instance has.
+    var byteCount: Int { self.rows.byteCount + self.details.byteCount }
+
     /// Room for rows that are read back.
     ///
     /// - Parameters:

@@ -47,6 +47,19 @@ struct Registry: ~Copyable, Sendable {
     /// Notes that whose the apps are has changed.
     mutating func markUsagesChanged() { self.usages.markChanged() }
 
+    /// Notes the memory of its tables.
+    func measure(_ bytes: inout TableBytes) {
+        bytes[.hosts] = self.hosts.byteCount
+        bytes[.tokens] = self.tokens.byteCount
+        bytes[.instances] = self.instances.byteCount
+        bytes[.details] = self.instances.details.sideByteCount
+        let index = self.index.bytes
+        bytes[.indexColumns] = index.columns
+        bytes[.indexLists] = index.lists
+        bytes[.indexValues] = index.values
+        bytes[.indexConditions] = index.conditions
+    }
+
     /// The violated invariants; empty unless there is a bug. O(instances).
     func checkInvariants() -> [String] { self.instances.details.checkInvariants(of: self.usedInstances()) }
 }

@@ -12,6 +12,9 @@ struct TextStore: ~Copyable, Sendable {
     /// Nothing.
     init() {}
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.words.byteCount }
+
     /// Keeps bytes.
     ///
     /// - Returns: Their number; none of no bytes, which take no place.

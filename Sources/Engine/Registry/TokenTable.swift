@@ -51,6 +51,12 @@ struct TokenTable: ~Copyable, Sendable {
         self.seed = seed
     }
 
+    /// Bytes of memory held, without the bytes of long tokens.
+    var byteCount: Int {
+        self.rows.byteCount + self.index.byteCount + self.longTokens.heldBytes + self.controls.heldBytes
+            + self.successors.heldBytes + self.removals.heldBytes
+    }
+
     var removedCount: Int { self.rows.count - self.boundCount }
 
     private func hash(_ token: DeviceToken) -> UInt64 { SeededHash.of(token.bytes.span, seed: self.seed) }

@@ -90,6 +90,9 @@ struct ReloadTable: ~Copyable, Sendable {
         self.rows = Table(free: free, expecting: reloads)
     }
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.rows.byteCount + self.served.byteCount }
+
     var count: Int { self.rows.count }
     /// All numbers are below this; some of them may be free.
     var end: Int { self.rows.end }

@@ -29,6 +29,12 @@ struct Reloads: ~Copyable, Sendable {
 }
 
 extension Reloads {
+    /// Notes the memory of its tables.
+    func measure(_ bytes: inout TableBytes) {
+        bytes[.reloads] = self.table.byteCount
+        bytes[.matches] = self.causes.byteCount + self.waiting.byteCount
+    }
+
     /// How many pushes wait or are served, one for each instance that they matched.
     var causeCount: Int { self.causes.count }
 

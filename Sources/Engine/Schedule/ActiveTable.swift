@@ -31,6 +31,9 @@ struct ActiveTable: ~Copyable, Sendable {
     /// How many instances are active.
     var count: Int { self.rows.count - 1 }
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.rows.byteCount + self.owners.byteCount }
+
     /// Precondition for a change: the number of an active instance.
     @inline(__always)
     subscript(number: Number<ActiveRow>) -> ActiveRow {

@@ -49,6 +49,9 @@ struct BehindTable: ~Copyable, Sendable {
         self.tip = minute
     }
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.counts.byteCount }
+
     /// Counts a widget of a kind that comes, or goes.
     mutating func countLive(_ kind: KindNumber, _ change: Int) {
         self.makeRoom(for: kind)

@@ -25,6 +25,14 @@ struct Schedule: ~Copyable, Sendable {
         self.cold.expect(rows)
     }
 
+    /// Notes the memory of its tables.
+    func measure(_ bytes: inout TableBytes) {
+        bytes[.schedule] =
+            self.resting.byteCount + self.cold.byteCount + self.active.byteCount + self.behind.byteCount
+            + self.days.byteCount
+        bytes[.timers] = self.instanceTimers.byteCount + self.hostTimers.byteCount
+    }
+
     /// The fields that decisions read of an instance at rest.
     @inline(__always)
     subscript(instance: InstanceNumber) -> RestingRow {

@@ -13,6 +13,9 @@ struct Timers<Tag>: ~Copyable, Sendable {
     /// How many are armed.
     var count: Int { self.wheel.count }
 
+    /// Bytes of memory held.
+    var byteCount: Int { self.wheel.byteCount }
+
     /// The first due second.
     var nextDue: Instant? { self.wheel.nextDue }
 

@@ -210,12 +210,22 @@ package struct IntentIndex: ~Copyable, Sendable {
         return self.conditions.count - 1
     }
 
+    /// Bytes of memory held, by purpose, allocators' overhead not counted. O(fields of all kinds).
+    package var bytes: (columns: Int, lists: Int, values: Int, conditions: Int) {
+        var bytes = (columns: self.places.byteCount + self.rows.byteCount, lists: 0, values: 0, conditions: 0)
+        for index in self.segments.indices {
+            bytes.columns += self.segments[index].columnByteCount
+            bytes.lists += self.segments[index].listByteCount
+            bytes.values += self.segments[index].valueByteCount
+        }
+        for index in self.conditions.indices { bytes.conditions += self.conditions[index].byteCount }
+        return bytes
+    }
+
     /// Bytes of memory held, allocators' overhead not counted.
     package var byteCount: Int {
-        var count = self.places.byteCount + self.rows.byteCount
-        for index in self.segments.indices { count += self.segments[index].byteCount }
-        for index in self.conditions.indices { count += self.conditions[index].byteCount }
-        return count
+        let bytes = self.bytes
+        return bytes.columns + bytes.lists + bytes.values + bytes.conditions
     }
 
     // MARK: Invariants

@@ -56,11 +56,11 @@ struct KindSegment: ~Copyable {
 
     var count: Int { self.table.rowCount }
 
-    /// Bytes of memory held.
-    var byteCount: Int {
-        var count = self.table.byteCount + self.instances.byteCount
-        for index in self.fields.indices { count += self.fields[index].dictionary.byteCount }
-        return count
+    // Bytes of memory held, by purpose.
+    var columnByteCount: Int { self.table.columnByteCount + self.instances.byteCount }
+    var listByteCount: Int { self.table.listByteCount }
+    var valueByteCount: Int {
+        self.fields.indices.reduce(0) { $0 + self.fields[$1].dictionary.byteCount }
     }
 
     // MARK: Changing

@@ -44,10 +44,8 @@ struct RowColumn: ~Copyable {
 
     var rowCount: Int { self.isArray ? self.words.count : self.codes.count }
 
-    /// Bytes of memory held.
-    var byteCount: Int {
-        self.codes.byteCount + self.words.byteCount + self.store.byteCount + self.lists.byteCount
-    }
+    /// Bytes of memory held, without ``lists``.
+    var byteCount: Int { self.codes.byteCount + self.words.byteCount + self.store.byteCount }
 
     // MARK: One row
 

@@ -8,11 +8,9 @@ struct RowTable: ~Copyable {
     private(set) var rowCount = 0
     private var areListsDeferred = false
 
-    var byteCount: Int {
-        var count = 0
-        for index in self.columns.indices { count += self.columns[index].byteCount }
-        return count
-    }
+    // Bytes of memory held.
+    var columnByteCount: Int { self.columns.indices.reduce(0) { $0 + self.columns[$1].byteCount } }
+    var listByteCount: Int { self.columns.indices.reduce(0) { $0 + self.columns[$1].lists.byteCount } }
 
     /// How many blocks of 65,536 rows there are.
     var blockCount: Int { (self.rowCount + 0xFFFF) >> 16 }

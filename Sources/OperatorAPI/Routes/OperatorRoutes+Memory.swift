@@ -6,8 +6,9 @@ import WidgetModel
 /// The memory that the process takes, and the parts of the registry that teams and apps have.
 extension OperatorRoutes {
     /// For `GET /v1/stats`; nil where it is not counted.
-    func memorySizes() -> JSONValue? {
+    func memorySizes() async throws(Problem) -> JSONValue? {
         guard let registry = self.traffic.registry else { return nil }
+        let tables = try await self.tableBytes()
         let (view, refused) = (registry.view, registry.refused)
         return JSONValue.object(of: [
             ("level", .string((view.budget?.level ?? .ample).rawValue)),
@@ -30,6 +31,7 @@ extension OperatorRoutes {
                     }
                 )
             ),
+            ("tables", JSONValue.object(of: EngineTable.allCases.map { ($0.name, .count(tables[$0])) })),
             (
                 "refused",
                 JSONValue.object(of: [
@@ -38,6 +40,23 @@ extension OperatorRoutes {
                 ])
             ),
         ])
+    }
+
+    /// The memory of the engines' tables, of all partitions that are this node's.
+    private func tableBytes() async throws(Problem) -> TableBytes {
+        try await self.log.askPresent(TablesQuestion()).reduce(into: TableBytes()) { $0 += $1.answer }
+    }
+
+    /// The same as metrics.
+    func addTables(_ text: inout PrometheusText) async throws(Problem) {
+        let tables = try await self.tableBytes()
+        text.add(
+            "freshet_table_bytes",
+            .gauge,
+            "Memory that the tables of this gateway's partitions hold.",
+            by: "table",
+            EngineTable.allCases.map { ($0.name, tables[$0]) }
+        )
     }
 
     private static func members(of usage: RegistryUsage) -> [(String, JSONValue?)] {

@@ -61,6 +61,7 @@ extension OperatorRoutes {
         self.addCluster(&text)
         self.addDecisions(&text)
         self.addMemory(&text)
+        try await self.addTables(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)
         text.add(

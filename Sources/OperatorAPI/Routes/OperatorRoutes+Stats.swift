@@ -73,7 +73,7 @@ extension OperatorRoutes {
             ("storage", self.storageSizes()),
             ("decisionStore", self.decisionCounts()),
             ("fairness", self.shares()),
-            ("memory", self.memorySizes()),
+            ("memory", try await self.memorySizes()),
             ("tls", .array(self.credentials.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

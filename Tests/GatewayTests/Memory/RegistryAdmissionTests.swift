@@ -266,5 +266,17 @@ import WidgetModel
         ] {
             #expect(metrics.contains("\(line)\n"), "\(line)")
         }
+        let tables = EngineTable.allCases.map { table in
+            let name = #"freshet_table_bytes{table="\#(table.name)"}"#
+            let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+            return line?.split(separator: " ").last.flatMap { Int64($0) }
+        }
+        #expect(tables == EngineTable.allCases.map { table in stats["tables"]?[table.name].flatMap { Self.int($0) } })
+        #expect(tables[EngineTable.hosts.rawValue] ?? 0 > 0)
+    }
+
+    private static func int(_ value: JSONValue) -> Int64? {
+        guard case .int(let number) = value else { return nil }
+        return number
     }
 }
