@@ -245,6 +245,32 @@ import Testing
         #expect(said == expected && links == places)
     }
 
+    @Test(
+        arguments: [
+            (reloaded: 75, expired: 25, failed: 0, said: nil),
+            (74, 24, 2, "26 of 100 matches that ended within an hour were not shown: 24 expired, 2 failed."),
+            (0, 0, 1, "1 of 1 match that ended within an hour was not shown: 0 expired, 1 failed."),
+            (0, 0, 0, nil),
+        ] as [(reloaded: Int, expired: Int, failed: Int, said: String?)]
+    )
+    func `matches that ended unshown are something to do, with the pushes`(
+        reloaded: Int,
+        expired: Int,
+        failed: Int,
+        said: String?
+    ) async throws {
+        let minutes = """
+            [{"at": "2026-11-25T09:00:00Z", "failed": 1000},
+             {"at": "2026-11-25T09:01:00Z", "reloaded": \(reloaded), "expired": \(expired), "deferred": 900},
+             {"at": "2026-11-25T10:00:00Z", "failed": \(failed), "issued": 900}]
+            """
+        let words = #"advice({ stats: { asOf: "2026-11-25T10:00:00Z" }, minutes: \#(minutes) })"#
+        let found = try await DashboardRules.run(words, as: [Advice].self)
+        #expect(found == (said.map { [Advice(level: "warn", text: $0)] } ?? []))
+        let links = try await DashboardRules.run("\(words).map((one) => one.link[0])", as: [String].self)
+        #expect(links == (said.map { _ in ["#/pushes?outcome=\(expired >= failed ? "expired" : "failed")"] } ?? []))
+    }
+
     private struct Mark: Decodable, Equatable {
         let at: String
         let kind: String

@@ -30,12 +30,16 @@ enum DashboardRules {
     /// The texts of a gateway's dashboard now: the advice, and the pauses at the top of every view.
     static func said(of gateway: TestGateway) async throws -> [String] {
         var answers: [String] = []
-        for path in ["stats", "senders", "budget", "providers", "upstreams", "orders", "history?step=second"] {
+        for path in [
+            "stats", "senders", "budget", "providers", "upstreams", "orders", "history?step=second",
+            "history?step=minute",
+        ] {
             answers.append(try await gateway.curl("GET", "\(gateway.opsURL)/v1/\(path)").body)
         }
         let state = """
             stats: \(answers[0]), senders: \(answers[1]).senders, budget: ((all) => all.survey ? all : null)(\(answers[2])),
-            providers: \(answers[3]).providers, places: \(answers[4]), samples: \(answers[6]).samples
+            providers: \(answers[3]).providers, places: \(answers[4]), samples: \(answers[6]).samples,
+            minutes: \(answers[7]).samples
             """
         return try await self.run(
             "[...advice({ \(state) }).map((one) => `${one.text} ${one.act}`), ...\(answers[5]).orders.map(pauseText)]",

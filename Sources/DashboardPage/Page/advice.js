@@ -1,13 +1,17 @@
 // The meaning of the numbers, and the advice that follows. No element is made here, so that this can be read as the
 // rules.
 
-import { bytes, count, counted, duration, moment, percent } from "./numbers.js";
+import { bytes, count, counted, duration, moment, ms, outcomes, percent } from "./numbers.js";
 
 /// Above so many times as many late widgets as the goal allows, they are stale.
 export const staleFrom = 2;
 
 /// How many kinds without budgets have a line of their own.
 const kindsToldMax = 3;
+
+/// From which share of the matches that ended within an hour on it is told that widgets did not show them; the alert FreshetMatchesUnshown
+/// has the same.
+const unshownFrom = 0.25;
 
 /// From how many milliseconds on the last backup is old: two nights.
 const backupAgeMax = 2 * 86_400_000;
@@ -183,6 +187,14 @@ export function clusterTroubles(cluster) {
   }
   const streams = cluster.brokers?.streams ?? [];
   const leaderless = streams.filter((one) => one.leader === undefined).length;
+/// The matches that ended within an hour, by the samples of its minutes: how many there are, and how many expired or failed.
+function ended(minutes, asOf) {
+  const lately = minutes.filter((sample) => ms(asOf) - ms(sample.at) < 3_600_000);
+  const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
+  const all = outcomes.filter(([name]) => !["issued", "deferred"].includes(name)).reduce((total, [name]) => total + sum(name), 0);
+  return { all, expired: sum("expired"), failed: sum("failed") };
+}
+
   if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
   const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
   if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until it is back, the loss of one more broker can stop the log." });
@@ -196,7 +208,7 @@ const view = {
 };
 
 /// The things to do now, worst first: `{ level, text, act, link }`.
-export function advice({ stats, senders, budget, providers, places, cluster, samples = [] }) {
+export function advice({ stats, senders, budget, providers, places, cluster, samples = [], minutes = [] }) {
   const found = [];
   const add = (level, text, act, link) => found.push({ level, text, act, link });
   const http = stats.http ?? {};
@@ -266,6 +278,13 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   const bad = http.badCredentials;
   if (bad?.keepComing) {
     add("warn", `${count(bad.withinMinute)} pushes with invalid credentials came within a minute, the last from ${bad.peer}.`, "Find that sender by its address, and check its token with freshet token inspect.", view.senders);
+  const { all: matches, expired, failed: unmade } = ended(minutes, stats.asOf);
+  if (expired + unmade > matches * unshownFrom) {
+    const most = expired >= unmade ? "expired" : "failed";
+    add("warn", `${count(expired + unmade)} of ${counted(matches, "match", "matches")} that ended within an hour ${expired + unmade === 1 ? "was" : "were"} not shown: ${count(expired)} expired, ${count(unmade)} failed.`,
+      most === "expired" ? "Budgets let fewer reloads through than senders push, or hosts were away." : "Hosts did not acknowledge their reloads, or an upstream refused them.",
+      [`#/pushes?outcome=${most}`, most === "expired" ? "Pushes that expired" : "Pushes that failed"]);
+  }
   }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
   for (const one of stats.freshness?.missed ?? []) {

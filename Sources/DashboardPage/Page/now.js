@@ -85,7 +85,7 @@ export function open(context) {
       showSteps(stepsCard, steps, stats, drawn.config?.configuration);
       lately = drawn.seconds.slice(-60);
       showRates();
-      showTodo(todo, advice({ stats, senders, budget, providers, places, cluster, samples: lately }), stats);
+      showTodo(todo, advice({ stats, senders, budget, providers, places, cluster, samples: lately, minutes: drawn.minutes }), stats);
       showSpenders(spenders, senders, stats);
       const outcomes = stats.pushes.outcomes;
       outcome.set(outcomes, { all: true });
