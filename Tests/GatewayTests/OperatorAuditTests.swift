@@ -49,7 +49,7 @@ import WidgetModel
                 "writer", "POST", "/v1/orders",
                 #"{"action":"grant","count":2,"of":{"instance":"com.example.scores/host-1:a0"}}"#, 200
             ),
-            ("admin", "PUT", "/v1/log-levels", #"{"levels":{"http":"debug"}}"#, 200),
+            ("writer", "PUT", "/v1/log-levels", #"{"levels":{"http":"debug"}}"#, 200),
             ("admin", "POST", "/v1/config/reload", "", 400),
             ("admin", "DELETE", "/v1/hosts/com.example.scores/host-1", "", 200),
             ("admin", "DELETE", "/v1/hosts/com.example.scores/host-1?history=false", "", 404),
@@ -67,7 +67,7 @@ import WidgetModel
                 "ci r-6 POST /v1/clock 200",
                 "boss r-5 DELETE /v1/hosts/com.example.scores/host-1?history=false 404",
                 "boss r-4 DELETE /v1/hosts/com.example.scores/host-1 200",
-                "boss r-3 POST /v1/config/reload 400", "boss r-2 PUT /v1/log-levels 200",
+                "boss r-3 POST /v1/config/reload 400", "ci r-2 PUT /v1/log-levels 200",
                 "ci r-1 POST /v1/orders 200", "ci r-0 POST /v1/orders 200",
             ]
         )
@@ -85,8 +85,8 @@ import WidgetModel
         for (token, method, target, body, status) in [
             ("reader", "POST", "/v1/orders", Self.pause, 403), ("nobody", "POST", "/v1/orders", Self.pause, 401),
             ("writer", "POST", "/v1/orders", #"{"action":"pause"}"#, 400),
-            ("writer", "PUT", "/v1/log-levels", "{}", 403),
-            ("admin", "PUT", "/v1/log-levels", "{}", 400), ("admin", "DELETE", "/v1/nothing", "", 404),
+            ("reader", "PUT", "/v1/log-levels", "{}", 403),
+            ("writer", "PUT", "/v1/log-levels", "{}", 400), ("admin", "DELETE", "/v1/nothing", "", 404),
             ("admin", "DELETE", "/v1/stats", "", 405),
             ("admin", "GET", "/v1/orders", "", 200), ("reader", "GET", "/v1/stats", "", 200),
         ] {

@@ -22,10 +22,10 @@ const diskFacts = (disk) => [
 ];
 
 const memoryLevels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], full: ["full: no host is added", "bad"] };
+
 /// The three tables that take most memory.
 const largest = (tables = {}) => Object.entries(tables).sort((left, right) => right[1] - left[1]).slice(0, 3)
   .map(([name, size]) => `${name} ${bytes(size)}`).join(", ");
-
 
 const memoryFacts = (memory) => [
   ["Room", badge(...(memoryLevels[memory.level] ?? [memory.level, "warn"]))],
@@ -104,9 +104,9 @@ export function open(context) {
     { title: "From", cell: (row) => h("span", {}, row.level, " ", row.level === row.configured ? "" : badge(`configured: ${row.configured}`, "warn")) },
     { title: "Written", number: true, cell: (row) => count(row.written) },
     { title: "Not written again", number: true, cell: (row) => count(row.repeated) },
-    { title: "Change", cell: (row) => (isAdmin ? actions(context, "admin", [{ ...logLevel(row.subsystem, row.level, overridden), label: `${row.subsystem}…` }]) : "needs admin") },
+    { title: "Change", cell: (row) => (mayWrite ? actions(context, "write", [{ ...logLevel(row.subsystem, row.level, overridden), label: `${row.subsystem}…` }]) : "needs write") },
   ]);
-  let isAdmin = false;
+  let mayWrite = false;
   let levelsShown = "";
   const audit = card("Last changes", { note: "by operators, the newest first" }, changes.element);
   audit.hidden = true;
@@ -124,10 +124,10 @@ export function open(context) {
     },
     show({ stats, version, parts, config, session, audited, diff, logs }) {
       difference = diff;
-      isAdmin = session?.scopes.includes("admin") ?? false;
+      mayWrite = session?.scopes.includes("write") ?? false;
       const levels = (logs?.subsystems ?? []);
       overridden = Object.fromEntries(levels.filter((one) => one.level !== one.configured).map((one) => [one.subsystem, one.level]));
-      const key = JSON.stringify([isAdmin, levels.map((one) => [one.level, one.written])]);
+      const key = JSON.stringify([mayWrite, levels.map((one) => [one.level, one.written])]);
       if (key !== levelsShown) {
         levelsShown = key;
         logLevels.set(levels);

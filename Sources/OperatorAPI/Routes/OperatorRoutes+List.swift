@@ -39,7 +39,7 @@ extension OperatorRoutes {
         )
         Route(.delete, "/v1/teams/{team}/keys/{key}", query: ["dryRun"], .changes(.admin, Self.endTeamKey))
         Route(.get, "/v1/log-levels", .asks(.read, Self.logLevels))
-        Route(.put, "/v1/log-levels", body: .ordinary, .changes(.admin, Self.setLogLevels))
+        Route(.put, "/v1/log-levels", body: .ordinary, .changes(.write, Self.setLogLevels))
         Route(.get, "/v1/stats", .asks(.read, Self.stats))
         Route(.get, "/v1/history", query: ["step", "after", "limit"], .asks(.read, Self.samples))
         Route(.get, "/v1/history/marks", query: ["after"], .asks(.read, Self.marks))
