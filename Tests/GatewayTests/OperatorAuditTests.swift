@@ -80,6 +80,37 @@ import WidgetModel
         #expect(requests.last?["body"] == .string(Self.pause))
     }
 
+    @Test func `charts have marks of orders, for readers without the names of operators`() async throws {
+        let movable = MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { Sports.start })
+        let scene = try await OperatorScene(tokens: Self.tokens, movable: movable)
+        try await scene.scene.register("host-1")
+        for (token, method, target, body) in [
+            ("writer", "POST", "/v1/orders", Self.pause),
+            ("writer", "POST", "/v1/orders", #"{"action":"cancel","of":{"sender":"\#(Sports.team)"}}"#),
+            ("writer", "POST", "/v1/orders", #"{"action":"reload","of":{"instance":"com.example.scores/host-1:a0"}}"#),
+            ("admin", "POST", "/v1/config/reload", ""), ("writer", "POST", "/v1/clock", #"{"advance":60}"#),
+            ("admin", "DELETE", "/v1/hosts/com.example.scores/host-2", ""),
+            ("writer", "POST", "/v1/try-now", "{}"),
+            ("admin", "DELETE", "/v1/teams/\(Sports.team)?dryRun=true", ""),
+        ] {
+            _ = await scene.routes.respond(to: Self.request(token, method, target, body))
+        }
+        let authors: [String?] = ["ci", "ci", "ci", "boss", "ci"]
+        let nobody: [String?] = Array(repeating: nil, count: authors.count)
+        for (token, by) in [("reader", nobody), ("writer", nobody), ("admin", authors)] {
+            let answer = try await scene.send(Self.request(token, "GET", "/v1/history/marks"))
+            guard case .array(let all) = answer.json["marks"] else { throw Unexpected() }
+            let marks = all.filter { $0["kind"] == JSONValue.string("order") }
+            let texts = [
+                "Paused com.example.scores", "Cancelled pushes that wait for pushes of \(Sports.team)",
+                "Asked for reloads of com.example.scores/host-1:a0",
+                "DELETE /v1/hosts/com.example.scores/host-2, answered 404", "Tried now: all that had failed",
+            ]
+            #expect(marks.map { $0["text"] } == texts.map { JSONValue.string($0) }, "\(token)")
+            #expect(marks.map { $0["by"] } == by.map { name in name.map { JSONValue.string($0) } }, "\(token)")
+        }
+    }
+
     @Test func `what is refused changes nothing and is in no audit`() async throws {
         let scene = try await OperatorScene(tokens: Self.tokens)
         for (token, method, target, body, status) in [

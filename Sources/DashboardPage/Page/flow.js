@@ -1,7 +1,6 @@
 // The flow over ten minutes to thirty days: pushes, matches, reloads and deferred matches, each with a scale of its own, and the events
 // meanwhile.
 
-import { scopeText } from "./actions.js";
 import { chart, markColours } from "./charts.js";
 import { card, choice, h, when } from "./elements.js";
 import { history } from "./gateway.js";
@@ -43,7 +42,7 @@ export function flow(context) {
     const from = until - seconds * 1000;
     const shown = samples.filter((sample) => ms(sample.at) > from);
     const points = thin(spread(shown, stepSeconds[step], what.startedAt), Math.ceil(seconds / stepSeconds[step] / pointsMax));
-    const happened = marksOf(what).filter((mark) => ms(mark.at) > from);
+    const happened = marksOf(what.marks).filter((mark) => ms(mark.at) > from);
     const first = shown[0] ? beginning(shown[0], step, what.minutes) : until;
     since.textContent = shown[0] && first - from > 3000 * stepSeconds[step] ? `There is data since ${moment(first)}.` : "";
     const dots = points.length < 30 ? 2 : 0;
@@ -82,16 +81,15 @@ export function flow(context) {
     element, ageElement,
     charts: [lines, age],
     async ask(signal) {
-      const session = await context.session();
       const step = chosen()[2];
-      const [seconds, minutes, hours, kept, audited, config] = await Promise.all([history("second", live.isOn, signal), history("minute", live.isOn, signal),
+      const [seconds, minutes, hours, kept, config] = await Promise.all([history("second", live.isOn, signal), history("minute", live.isOn, signal),
         step === "hour" ? history("hour", live.isOn, signal) : [], context.sometimes("/v1/history/marks", signal, 9),
-        session.scopes.includes("admin") ? context.sometimes("/v1/audit", signal) : null, context.sometimes("/v1/config", signal, 60)]);
-      return { seconds, minutes, hours, marks: kept?.marks, audited, config };
+        context.sometimes("/v1/config", signal, 60)]);
+      return { seconds, minutes, hours, marks: kept?.marks, config };
     },
-    show({ seconds: newest, minutes, hours, marks: kept, audited }, stats) {
+    show({ seconds: newest, minutes, hours, marks: kept }, stats) {
       samples = { second: newest, minute: minutes, hour: hours }[chosen()[2]];
-      what = { startedAt: stats.startedAt, asOf: stats.asOf, minutes, marks: kept, audited };
+      what = { startedAt: stats.startedAt, asOf: stats.asOf, minutes, marks: kept };
       draw();
       drawAge(minutes);
     },
@@ -155,30 +153,6 @@ function worst(samples) {
   return result;
 }
 
-/// The events that are not in the numbers, the oldest first: `{ at, kind, text }`.
-export function marksOf({ marks: kept = [], audited }) {
-  const marks = [];
-  for (const entry of audited?.requests ?? []) {
-    // A dry run changes nothing.
-    if (entry.path === "/v1/clock" || /[?&]dryRun=true(&|$)/.test(entry.path)) continue;
-    marks.push({ at: entry.at, kind: entry.path === "/v1/config/reload" ? "configuration" : "order",
-      text: `${changeText(entry)} by ${entry.caller}${entry.status >= 300 ? `, answered ${entry.status}` : ""}.` });
-  }
-  const isTold = (one) => one.kind === "configuration" && marks.some((mark) => mark.kind === one.kind && Math.abs(ms(mark.at) - ms(one.at)) < 5000);
-  const others = kept.filter((one) => !isTold(one)).map(({ at, kind, text, awaySince }) =>
-    ({ at, kind, text: `${text}${awaySince ? `; it was away since ${moment(awaySince)}` : ""}.` }));
-  return [...marks, ...others].sort((left, right) => ms(left.at) - ms(right.at));
-}
-
-const acts = { pause: "Paused", resume: "Resumed", cancel: "Cancelled pushes that wait for", grant: "Granted reloads to", reload: "Asked for reloads of" };
-
-/// A request of the audit, in words.
-export function changeText(entry) {
-  let body = {};
-  try { body = JSON.parse(entry.body || "{}"); } catch { /* It was cut: the path says enough. */ }
-  if (entry.path === "/v1/orders" && body.action) return `${acts[body.action] ?? body.action} ${scopeText(body.of)}`;
-  if (entry.path === "/v1/config/reload") return "Configuration read again";
-  if (entry.path === "/v1/try-now") return `Tried now: ${body.kind ?? body.app ?? "all that had failed"}`;
-  if (entry.path === "/v1/log-levels") return "Log levels set";
-  return `${entry.method} ${entry.path}`;
-}
+/// The events that are not in the numbers, the oldest first, as sentences: `{ at, kind, text }`.
+export const marksOf = (marks = []) => marks.map(({ at, kind, text, awaySince, by }) =>
+  ({ at, kind, text: `${text}${awaySince ? `; it was away since ${moment(awaySince)}` : ""}${by ? ` by ${by}` : ""}.` }));

@@ -2,7 +2,6 @@
 
 import { actions, logLevel, readConfiguration } from "./actions.js";
 import { badge, card, facts, h, table, tile, tiles, when } from "./elements.js";
-import { changeText } from "./flow.js";
 import { gateway } from "./gateway.js";
 import { bytes, count, duration, ms, source } from "./numbers.js";
 
@@ -91,7 +90,7 @@ export function open(context) {
   const changes = table("Last changes", [
     { title: "When", cell: (row) => when(row.at) },
     { title: "Who", cell: (row) => h("b", {}, row.caller) },
-    { title: "What", wide: true, cell: (row) => h("span", {}, changeText(row), h("span", { class: "soft block" }, `${row.method} ${row.path}`)) },
+    { title: "What", wide: true, cell: (row) => h("span", {}, row.text, h("span", { class: "soft block" }, `${row.method} ${row.path}`)) },
     { title: "From", cell: (row) => row.remoteAddress },
     { title: "Answer", number: true, cell: (row) => count(row.status) },
   ]);

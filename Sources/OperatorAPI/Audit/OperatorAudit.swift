@@ -70,6 +70,9 @@ package final class OperatorAudit: Sendable {
         return self.state.withLock { $0.trail.entries }
     }
 
+    /// The newest requests that are known by now, the newest first: nothing is waited for.
+    package var known: [AuditTrail.Entry] { self.state.withLock { $0.trail.entries } }
+
     // MARK: Reading
 
     /// Takes the operators' acts from an entry that a partition's owner has applied.
@@ -228,6 +231,7 @@ extension Views {
             ("method", .string(entry.method)),
             ("path", .string(entry.path)),
             ("body", .string(entry.body)),
+            ("text", .string(entry.words)),
             ("status", entry.status.map { .count($0) }),
         ])
     }

@@ -151,8 +151,18 @@ extension OperatorRoutes {
     }
 
     /// `GET /v1/history/marks`: the events that charts mark, the oldest first.
+    ///
+    /// What operators did is read from the audit. Only administrators see their names.
     func marks(_ call: OperatorCall) async throws(Problem) -> HTTPResponse {
-        let marks = self.watch.history.marks(after: try call.instant("after"), now: self.clock.now())
-        return try await self.answer([("marks", .array(marks.map { Views.mark($0) }))])
+        let (after, now) = (try call.instant("after"), self.clock.now())
+        let mayAudit = call.asker.caller.scope >= .admin
+        let marks = self.watch.history.marks(after: after, now: now).map { (at: $0.at, json: Views.mark($0)) }
+        let orders = AuditTrail.marked(self.doors.audit.known, after: after, now: now).map {
+            (at: $0.at, json: Views.mark($0, namesCaller: mayAudit))
+        }
+        let all = (marks + orders).enumerated().sorted {
+            ($0.element.at.milliseconds, $0.offset) < ($1.element.at.milliseconds, $1.offset)
+        }
+        return try await self.answer([("marks", .array(all.map(\.element.json)))])
     }
 }

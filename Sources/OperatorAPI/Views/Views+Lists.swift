@@ -89,4 +89,14 @@ extension Views {
             ("awaySince", mark.awaySince.map { .instant($0) }),
         ])
     }
+
+    static func mark(_ entry: AuditTrail.Entry, namesCaller: Bool) -> JSONValue {
+        let refusal = entry.status.flatMap { $0 >= 300 ? ", answered \($0)" : nil } ?? ""
+        return JSONValue.object(of: [
+            ("at", .instant(entry.at)),
+            ("kind", .string("order")),
+            ("text", .string(entry.words + refusal)),
+            ("by", namesCaller ? .string(entry.source.caller) : nil),
+        ])
+    }
 }
