@@ -19,9 +19,10 @@ extension Gateway {
             if let survey = await watch.surveys.latest { notices.tell(budgets: survey.own.kinds) }
             let report = self.reloading.report
             notices.tell(configurationReadAt: report.at, isRefused: !report.faults.isEmpty)
-            notices.tell(targetsInTrouble: await operators.targetsInTrouble())
+            let targets = await operators.calledTargets()
+            notices.tell(targets)
             // A partition that does not answer is told of above.
-            if let board = try? await operators.behind(isPresentOnly: true) { notices.tell(board) }
+            if let board = try? await operators.behind(targets, isPresentOnly: true) { notices.tell(board) }
             do {
                 try await Task.sleep(for: .milliseconds(self.settings.inForce.streams.heartbeat.milliseconds))
             } catch {

@@ -1,6 +1,7 @@
 import Engine
 import HTTPTransport
 import OperatorAPI
+import Ownership
 import Partitions
 import Serving
 import Settings
@@ -153,9 +154,17 @@ import WidgetModel
             #expect(troubles.cause(of: reason, kind, isAway: false) == .unacknowledged)
         }
         #expect(troubles.cause(of: .outToHost, kind, isAway: true) == .hostAway)
-        troubles.upstreams = [Sports.app]
-        troubles.webhooks = [Sports.app]
-        troubles.providers = [kind: true, other: false]
+        var failed = TargetHealth()
+        let answer = TargetHealth.Answer(.failure, status: 503, at: .epoch)
+        _ = failed.take(answer, heldUntil: .epoch + TargetHealth.patience)
+        troubles = DeliveryTroubles(of: [
+            CalledTarget(.upstream(Sports.app), failed, isHeld: false),
+            CalledTarget(.webhook(Sports.app), TargetHealth(), isHeld: true),
+            CalledTarget(.provider(kind), failed, isHeld: false),
+            CalledTarget(.provider(other), TargetHealth(), isHeld: false),
+            CalledTarget(.upstream(Sports.otherApp), TargetHealth(), isHeld: false),
+            CalledTarget(.receipts(Sports.otherApp), failed, isHeld: true),
+        ])
         #expect(troubles.cause(of: .outToUpstream, kind, isAway: true) == .upstream)
         #expect(troubles.cause(of: .outToWebhook, kind, isAway: true) == .webhook)
         #expect(troubles.cause(of: .outToHost, kind, isAway: true) == .provider)

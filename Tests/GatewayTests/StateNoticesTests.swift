@@ -3,6 +3,7 @@ import Engine
 import Journaling
 import NIOCore
 import OperatorAPI
+import Ownership
 import Partitions
 import Serving
 import Testing
@@ -27,6 +28,16 @@ import WidgetModel
         )
     }
 
+    /// An upstream that refuses everything since then.
+    private static func upstream(failingSince instant: Int64?) -> CalledTarget {
+        var health = TargetHealth()
+        if let instant {
+            let at = Instant(milliseconds: instant)
+            _ = health.take(.init(.failure, status: 503, at: at), heldUntil: at + TargetHealth.patience)
+        }
+        return CalledTarget(.upstream(BundleID("a.b")), health, isHeld: false)
+    }
+
     @Test func `outages and readings of the configuration are marked when they begin`() {
         var marks: [String] = []
         var notices = StateNotices(RecordedLog().logger) { kind, text, at in
@@ -41,9 +52,9 @@ import WidgetModel
         for (at, isRefused) in [(1, false), (1, false), (2, true), (2, true), (3, false)] as [(Int64, Bool)] {
             notices.tell(configurationReadAt: Instant(milliseconds: at), isRefused: isRefused)
         }
-        let upstream = (name: "The upstream of a.b", since: Instant(milliseconds: 5))
-        for targets in [[upstream], [upstream], [], [(upstream.name, Instant(milliseconds: 6))]] {
-            notices.tell(targetsInTrouble: targets)
+        let failing = [Self.upstream(failingSince: 5), Self.upstream(failingSince: 6)]
+        for upstream in [failing[0], failing[0], Self.upstream(failingSince: nil), failing[1]] {
+            notices.tell([upstream])
         }
         #expect(
             marks == [

@@ -155,15 +155,9 @@ export function healthText(health) {
   return `${answer} at ${moment(last.at)}${held}`;
 }
 
-/// Upstreams, webhooks, receivers of receipts and timeline providers that have mostly failed for a while: `{ name, since, health }`.
-export function targetsInTrouble(places, providers) {
-  return [
-    ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
-    ...(places?.webhooks ?? []).map((one) => [`The webhook of ${one.app}`, one.health]),
-    ...(places?.receipts ?? []).map((one) => [`The receiver of receipts of ${one.app}`, one.health]),
-    ...(providers ?? []).map((one) => [`The timeline provider of ${one.kind} of ${one.app}`, one.health]),
-  ].filter(([, health]) => health?.state === "inTrouble").map(([name, health]) => ({ name, since: health.troubleSince, health }));
-}
+/// Upstreams, webhooks, receivers of receipts and timeline providers that have mostly failed for a while.
+const targetsInTrouble = (places, providers) => [...(places?.upstreams ?? []), ...(places?.webhooks ?? []), ...(places?.receipts ?? []), ...(providers ?? [])]
+  .filter((one) => one.health?.state === "inTrouble");
 
 /// The faults of the nodes that share a log, worst first: `{ level, text, act }`.
 export function clusterTroubles(cluster) {
@@ -187,18 +181,18 @@ export function clusterTroubles(cluster) {
   }
   const streams = cluster.brokers?.streams ?? [];
   const leaderless = streams.filter((one) => one.leader === undefined).length;
+  if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
+  const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
+  if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until it is back, the loss of one more broker can stop the log." });
+  return found;
+}
+
 /// The matches that ended within an hour, by the samples of its minutes: how many there are, and how many expired or failed.
 function ended(minutes, asOf) {
   const lately = minutes.filter((sample) => ms(asOf) - ms(sample.at) < 3_600_000);
   const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
   const all = outcomes.filter(([name]) => !["issued", "deferred"].includes(name)).reduce((total, [name]) => total + sum(name), 0);
   return { all, expired: sum("expired"), failed: sum("failed") };
-}
-
-  if (leaderless) found.push({ level: "bad", text: `${counted(leaderless, "stream has", "streams have")} no leader.`, act: "Brokers choose one within seconds. If they do not, see whether most of them run." });
-  const lagging = streams.filter((one) => one.leader !== undefined && one.current < one.replicas).length;
-  if (lagging) found.push({ level: "warn", text: `${counted(lagging, "stream is", "streams are")} not whole on every broker.`, act: "A broker is away or catches up. Until it is back, the loss of one more broker can stop the log." });
-  return found;
 }
 
 const view = {
@@ -278,18 +272,18 @@ export function advice({ stats, senders, budget, providers, places, cluster, sam
   const bad = http.badCredentials;
   if (bad?.keepComing) {
     add("warn", `${count(bad.withinMinute)} pushes with invalid credentials came within a minute, the last from ${bad.peer}.`, "Find that sender by its address, and check its token with freshet token inspect.", view.senders);
+  }
+  if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
+  for (const one of stats.freshness?.missed ?? []) {
+    add(missedLevel(one), lateText(one, ` of ${placeText(one)}`, stats.freshness.goalSeconds), `Of all its widgets that are behind, ${behindText(one)}.`,
+      [behindLink(one, stats.freshness.goalSeconds, one.app, one.kind), "Late widgets"]);
+  }
   const { all: matches, expired, failed: unmade } = ended(minutes, stats.asOf);
   if (expired + unmade > matches * unshownFrom) {
     const most = expired >= unmade ? "expired" : "failed";
     add("warn", `${count(expired + unmade)} of ${counted(matches, "match", "matches")} that ended within an hour ${expired + unmade === 1 ? "was" : "were"} not shown: ${count(expired)} expired, ${count(unmade)} failed.`,
       most === "expired" ? "Budgets let fewer reloads through than senders push, or hosts were away." : "Hosts did not acknowledge their reloads, or an upstream refused them.",
       [`#/pushes?outcome=${most}`, most === "expired" ? "Pushes that expired" : "Pushes that failed"]);
-  }
-  }
-  if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
-  for (const one of stats.freshness?.missed ?? []) {
-    add(missedLevel(one), lateText(one, ` of ${placeText(one)}`, stats.freshness.goalSeconds), `Of all its widgets that are behind, ${behindText(one)}.`,
-      [behindLink(one, stats.freshness.goalSeconds, one.app, one.kind), "Late widgets"]);
   }
   // The gateway has the most exhausted kinds first.
   const spent = (budget?.kinds ?? []).filter((one) => one.isSpent);

@@ -97,6 +97,7 @@ extension OperatorRoutes {
                 let key = KindKey(app: app.bundle, kind: schema.kind)
                 guard case .object(let members) = await self.provider(key) else { continue }
                 let names = JSONValue.object(of: [
+                    ("name", .string(CalledTarget.Part.provider(key).name)),
                     ("app", .string(app.bundle.rawValue)), ("kind", .string(schema.kind.rawValue)),
                 ])
                 guard case .object(let first) = names else { continue }
@@ -122,6 +123,7 @@ extension OperatorRoutes {
         let upstreams = self.apps.apps.compactMap { app -> JSONValue? in
             guard let upstream = outgoing.upstream(of: app.bundle) else { return nil }
             return JSONValue.object(of: [
+                ("name", .string(CalledTarget.Part.upstream(app.bundle).name)),
                 ("app", .string(app.bundle.rawValue)),
                 ("origin", .string(upstream.origin)),
                 ("relay", .string(upstream.relay.rawValue)),
@@ -137,6 +139,7 @@ extension OperatorRoutes {
         let webhooks = self.apps.apps.compactMap { app -> JSONValue? in
             guard let origin = outgoing.webhookOrigin(of: app.bundle) else { return nil }
             return JSONValue.object(of: [
+                ("name", .string(CalledTarget.Part.webhook(app.bundle).name)),
                 ("app", .string(app.bundle.rawValue)), ("origin", .string(origin)),
                 ("health", health(.webhook, app.bundle)),
             ])
@@ -146,6 +149,7 @@ extension OperatorRoutes {
             guard let origin = outgoing.receiptsOrigin(of: app.bundle) else { return nil }
             let view = receivers[app.bundle]
             return JSONValue.object(of: [
+                ("name", .string(CalledTarget.Part.receipts(app.bundle).name)),
                 ("app", .string(app.bundle.rawValue)), ("origin", .string(origin)),
                 ("told", .count(view?.counters.told ?? 0)), ("gaps", .count(view?.counters.gaps ?? 0)),
                 ("health", view.map { Views.health($0.target, now: now) }),

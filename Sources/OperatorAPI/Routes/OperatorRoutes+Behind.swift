@@ -1,24 +1,27 @@
 import Engine
 import IntentMatching
-import Ownership
 package import Partitions
 import Serving
 import Settings
-import TimelineProviding
 import WidgetModel
 
 /// How fresh widgets are: which of them are behind, judged by the goal.
 extension OperatorRoutes {
     /// The widgets that are behind now. O(kinds), nothing walks over widgets.
     ///
-    /// - Parameter isPresentOnly: Whether only the partitions are asked that are this node's.
-    package func behind(isPresentOnly: Bool = false) async throws(Problem) -> BehindBoard {
+    /// - Parameters:
+    ///   - targets: The services that the gateway calls; nil to look at them now.
+    ///   - isPresentOnly: Whether only the partitions are asked that are this node's.
+    package func behind(
+        _ targets: [CalledTarget]? = nil,
+        isPresentOnly: Bool = false
+    ) async throws(Problem) -> BehindBoard {
         let goal = self.bounds.goal
         let now = self.clock.now()
         let question = BehindQuestion(longerThan: goal.within, now: now)
         let partitions =
             isPresentOnly ? try await self.log.askPresent(question) : try await self.log.askEach(question)
-        let troubles = await self.troubles()
+        let troubles = if let targets { DeliveryTroubles(of: targets) } else { await self.troubles() }
         let survey = await self.watch.surveys.latest
         let apps = self.traffic.streams.apps
         return BehindBoard(partitions.map(\.answer), goal: goal, at: now, troubles) { key in
@@ -28,25 +31,7 @@ extension OperatorRoutes {
         }
     }
 
-    /// The targets that reloads cannot reach now.
-    func troubles() async -> DeliveryTroubles {
-        var troubles = DeliveryTroubles()
-        for (target, view) in await self.targets.outgoing?.targets() ?? [:]
-        where view.health.isInTrouble || view.heldUntil != nil {
-            switch target.kind {
-            case .upstream: troubles.upstreams.insert(target.app)
-            case .webhook: troubles.webhooks.insert(target.app)
-            }
-        }
-        for app in self.apps.apps {
-            for schema in app.schemas {
-                let key = KindKey(app: app.bundle, kind: schema.kind)
-                guard let view = await self.targets.providers?.view(of: key) else { continue }
-                troubles.providers[key] = view.target.health.isInTrouble || !view.isClosed
-            }
-        }
-        return troubles
-    }
+    private func troubles() async -> DeliveryTroubles { DeliveryTroubles(of: await self.calledTargets()) }
 
     /// The app and kind of each row with why it is behind, as `GET /v1/instances` lists it.
     func summaries(_ rows: [InstanceSummary]) async -> JSONValue {

@@ -6,7 +6,7 @@ import Partitions
 import Serving
 import Settings
 import TimelineProviding
-package import WidgetModel
+import WidgetModel
 
 /// How upstreams, webhooks, receivers of receipts and timeline providers do.
 extension OperatorRoutes {
@@ -44,24 +44,26 @@ extension OperatorRoutes {
         )
     }
 
-    /// The targets that have mostly failed for a while, as sentences name them, and since when.
-    package func targetsInTrouble() async -> [(name: String, since: Instant)] {
+    /// All that have been called, by app.
+    package func calledTargets() async -> [CalledTarget] {
         let targets = await self.targets.outgoing?.targets() ?? [:]
         let receivers = await self.targets.outgoing?.receivers() ?? [:]
-        var all: [(name: String, health: TargetHealth?)] = []
+        var all: [CalledTarget] = []
+        func add(_ part: CalledTarget.Part, _ view: TargetView?) {
+            if let view { all.append(CalledTarget(part, view.health, isHeld: view.heldUntil != nil)) }
+        }
         for app in self.apps.apps {
             let bundle = app.bundle
-            for kind in DeliveryTarget.Kind.allCases {
-                let health = targets[.init(kind: kind, app: bundle)]?.health
-                all.append(("The \(kind == .upstream ? "upstream" : "webhook") of \(bundle)", health))
-            }
-            all.append(("The receiver of receipts of \(bundle)", receivers[bundle]?.target.health))
+            add(.upstream(bundle), targets[.init(kind: .upstream, app: bundle)])
+            add(.webhook(bundle), targets[.init(kind: .webhook, app: bundle)])
+            add(.receipts(bundle), receivers[bundle]?.target)
             for schema in app.schemas {
-                let view = await self.targets.providers?.view(of: KindKey(app: bundle, kind: schema.kind))
-                all.append(("The timeline provider of \(schema.kind) of \(bundle)", view?.target.health))
+                let key = KindKey(app: bundle, kind: schema.kind)
+                guard let view = await self.targets.providers?.view(of: key) else { continue }
+                all.append(CalledTarget(.provider(key), view.target.health, isHeld: !view.isClosed))
             }
         }
-        return all.compactMap { name, health in health?.troubleSince.map { (name, $0) } }
+        return all
     }
 
     private func addReceipts(_ text: inout PrometheusText) async {

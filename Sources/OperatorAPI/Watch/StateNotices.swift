@@ -1,6 +1,7 @@
 package import Clustering
 package import Engine
 package import Logging
+import Ownership
 package import Partitions
 package import Serving
 import Settings
@@ -19,7 +20,7 @@ package struct StateNotices {
     private let mark: (GatewayMark.Kind, String, Instant?) -> Void
     private var missing: [Readiness.Condition] = []
     private var configurationReadAt: Instant?
-    private var targetsInTrouble: Set<String> = []
+    private var targetsInTrouble: Set<CalledTarget.Part> = []
     private var lagging: Set<Int> = []
     private var disagreeing: Set<PartitionID> = []
     /// How often each team had been refused when it was looked at last, and which were since.
@@ -60,12 +61,13 @@ package struct StateNotices {
         self.mark(.configuration, isRefused ? "The configuration was refused" : "The configuration was read again", at)
     }
 
-    /// The targets that have mostly failed for a while, as sentences name them, and since when; the log has them already.
-    package mutating func tell(targetsInTrouble now: [(name: String, since: Instant)]) {
-        for target in now where !self.targetsInTrouble.contains(target.name) {
-            self.mark(.outage, "\(target.name) began to fail", target.since)
+    /// The targets, of which some have mostly failed for a while; the log has these already.
+    package mutating func tell(_ targets: [CalledTarget]) {
+        let now = targets.filter(\.health.isInTrouble)
+        for target in now where !self.targetsInTrouble.contains(target.part) {
+            self.mark(.outage, "\(target.part.name) began to fail", target.health.troubleSince)
         }
-        self.targetsInTrouble = Set(now.map(\.name))
+        self.targetsInTrouble = Set(now.map(\.part))
     }
 
     /// How far partitions are behind their logs.

@@ -1,4 +1,5 @@
 package import Engine
+import Ownership
 package import Serving
 package import Settings
 package import WidgetModel
@@ -33,12 +34,26 @@ package enum BehindCause: String, Hashable, Sendable, CaseIterable {
 /// The targets that reloads cannot reach now.
 package struct DeliveryTroubles: Sendable {
     /// Apps whose upstream, or whose webhook, is in trouble or has to be left alone.
-    package var upstreams: Set<BundleID> = []
-    package var webhooks: Set<BundleID> = []
+    private var upstreams: Set<BundleID> = []
+    private var webhooks: Set<BundleID> = []
     /// Kinds with a timeline provider, and whether that is in trouble or left alone.
-    package var providers: [KindKey: Bool] = [:]
+    private var providers: [KindKey: Bool] = [:]
 
     package init() {}
+
+    /// By all targets that have been called.
+    package init(of targets: [CalledTarget]) {
+        for target in targets {
+            let isOut = target.health.isInTrouble || target.isHeld
+            switch target.part {
+            case .upstream(let app): if isOut { self.upstreams.insert(app) }
+            case .webhook(let app): if isOut { self.webhooks.insert(app) }
+            case .provider(let key): self.providers[key] = isOut
+            // No reload goes to it.
+            case .receipts: break
+            }
+        }
+    }
 
     /// Why a widget is behind.
     ///
