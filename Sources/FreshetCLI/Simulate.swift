@@ -15,7 +15,7 @@ struct Simulate: AsyncParsableCommand {
             engine is the gateway's own. The same scenario and seed give the same run, to the bit, on every machine.
 
               freshet simulate --scenario sports-night.yaml --html report.html
-              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json - \\
+              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json \\
                 | jq .staleness
 
             With --faults it runs a small gateway instead of a scenario, once for each seed. Its network, journal and \
@@ -32,8 +32,7 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(name: [.customLong("scenario"), .customShort("s")], help: "The scenario, a YAML file.")
     var scenario: String?
-    @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
-    var json: String?
+    @Flag(help: "Print JSON.") var json = false
     @OptionGroup var page: PageOptions
     @Option(help: "A seed in place of the scenario's; with --faults, the first seed.") var seed: UInt64?
     @Option(help: "How many virtual days, in place of the scenario's.") var days: Int?
@@ -44,7 +43,7 @@ struct Simulate: AsyncParsableCommand {
 
     func validate() throws {
         if self.faults {
-            guard self.scenario == nil, self.json == nil, self.page.html == nil, self.days == nil else {
+            guard self.scenario == nil, !self.json, self.page.html == nil, self.days == nil else {
                 throw ValidationError("with --faults, give no other options than --clusters, --seed and --seeds")
             }
             guard (1...1_000_000_000).contains(self.seeds) else {
@@ -75,11 +74,9 @@ struct Simulate: AsyncParsableCommand {
         let report = try await self.simulate(scenario)
         let took = ContinuousClock.now - started
         try self.page.write(report.page)
-        if let json {
-            let text = Data(report.jsonText)
-            try Output.write(text, to: json)
-        }
-        if !self.quiet, self.json != "-" {
+        if self.json {
+            try Output.write(Data(report.jsonText), to: "-")
+        } else if !self.quiet {
             print(report.text, terminator: "")
             let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
             // A clock may say that it took no time at all.

@@ -30,8 +30,7 @@ struct WhatIf: AsyncParsableCommand {
     @Option(help: "Only for this app's kinds.") var app: String?
     @Option(help: "Only for this kind.") var kind: String?
     @Option(help: "Count a widget as starved if a push waits for it longer than this.") var starvedAfter = "4h"
-    @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
-    var json: String?
+    @Flag(help: "Print JSON.") var json = false
     @OptionGroup var page: PageOptions
 
     func validate() throws {
@@ -72,11 +71,11 @@ struct WhatIf: AsyncParsableCommand {
             throw ExitCode(1)
         }
         try self.page.write(report.page)
-        if let json {
-            let text = Data(report.jsonText)
-            try Output.write(text, to: json)
+        if self.json {
+            try Output.write(Data(report.jsonText), to: "-")
+        } else if !self.data.quiet {
+            print(report.text, terminator: "")
         }
-        if !self.data.quiet, self.json != "-" { print(report.text, terminator: "") }
     }
 
     /// Runs the partitions side by side.

@@ -250,7 +250,7 @@ import Testing
         let page = "\(gateway.folder)/what-if.html"
         let run = try await Command.run(
             TestGateway.program,
-            ["what-if", "--policy", policy, "--since", "1h", "--html", page, "--json", "-"] + data
+            ["what-if", "--policy", policy, "--since", "1h", "--html", page, "--json"] + data
         )
         #expect(run.status == 0, "\(run.errors)")
         let report = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]

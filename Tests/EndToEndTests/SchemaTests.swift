@@ -84,9 +84,10 @@ import Testing
         let folder = try TestGateway.makeFolder()
         let files = ["burst", "failing-provider", "restart"].map { "\(folder)/\($0).json" }
         for (file, name) in zip(files, ["burst", "failing-provider", "restart"]) {
-            let options = ["--quick", name, "--widgets", "30", "--rate", "100", "--seconds", "1", "--json", file]
+            let options = ["--quick", name, "--widgets", "30", "--rate", "100", "--seconds", "1", "--json"]
             let result = try await Command.run(TestGateway.program, ["bench"] + options)
             #expect(result.status == 0, "\(result.errors)")
+            try result.output.write(toFile: file, atomically: true, encoding: .utf8)
         }
         // Hosts that are not registered: refused, and never answered with 2xx.
         try
@@ -95,17 +96,19 @@ import Testing
         let refused = "\(folder)/refused.json"
         let result = try await Command.run(
             TestGateway.program,
-            ["bench", "\(folder)/none.yaml", "--no-setup", "--json", refused]
+            ["bench", "\(folder)/none.yaml", "--no-setup", "--json"]
         )
         #expect(result.status == 1, "\(result.errors)")
+        try result.output.write(toFile: refused, atomically: true, encoding: .utf8)
         #expect(try await Self.faults("bench-report", files + [refused], in: folder) == [])
         for (number, pair) in [(files[0], files[0]), (files[1], files[2]), (files[0], refused)].enumerated() {
             let comparison = "\(folder)/comparison-\(number).json"
             let compared = try await Command.run(
                 TestGateway.program,
-                ["bench", "compare", pair.0, pair.1, "--json", comparison]
+                ["bench", "compare", pair.0, pair.1, "--json"]
             )
             #expect(compared.status == 0, "\(compared.errors)")
+            try compared.output.write(toFile: comparison, atomically: true, encoding: .utf8)
             #expect(try await Self.faults("bench-comparison", [comparison], in: folder) == [])
         }
         try FileManager.default.removeItem(atPath: folder)

@@ -107,10 +107,6 @@ import Testing
         "freshet log export": "it prints NDJSON alone",
         "freshet log outputs": "it prints NDJSON alone",
         "freshet api": "it prints what the route answers, which is JSON where it is not a text",
-        "freshet bench run": "the option takes a file, beside the report for people",
-        "freshet bench compare": "the option takes a file, beside the report for people",
-        "freshet simulate": "the option takes a file, beside the report for people",
-        "freshet what-if": "the option takes a file, beside the report for people",
     ]
 
     @Test func `every verb that answers has the switch for JSON`() {

@@ -76,7 +76,7 @@ import WidgetModel
 
     /// The policy that the traffic ran under, with other numbers or the same.
     private func whatIf(_ budget: Int, since: String = "1h") throws -> FreshetProgram.Result {
-        try self.run(["what-if", "--policy", try self.policy(budget), "--since", since, "--json", "-", "--quiet"])
+        try self.run(["what-if", "--policy", try self.policy(budget), "--since", since, "--json", "--quiet"])
     }
 
     @Test func `what lies behind a state of other decision rules is not replayed by these`() throws {

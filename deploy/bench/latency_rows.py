@@ -18,9 +18,7 @@ def latency_rows(options: argparse.Namespace) -> list[Row]:
     figures: dict[tuple[str, str], list[float]] = {}
     syncs, behind = [], 0
     for number in range(min(3, options.rounds)):
-        report = options.folder / "latency.json"
-        subprocess.run([options.program, "bench", SCENARIO, "--quiet", "--json", report], check=True, stdout=subprocess.DEVNULL)
-        told = json.loads(report.read_text())
+        told = json.loads(subprocess.run([options.program, "bench", SCENARIO, "--quiet", "--json"], check=True, stdout=subprocess.PIPE).stdout)
         stages = told["loads"][0]["latencyMicroseconds"]
         for stage in ("accepted", "decided"):
             for part in ("p50", "p99"):

@@ -55,7 +55,7 @@ def command(options: argparse.Namespace, gateway: Gateway) -> list[str]:
     return [
         options.program, "bench", SCENARIO, "--push-port", str(gateway.push), "--host-port", str(gateway.host),
         "--ca", gateway.ca, *gateway.sender, "--server-pid", str(gateway.process.pid),
-        "--scale", str(options.scale), "--stretch", str(options.round / 20), "--json", "-", "--quiet",
+        "--scale", str(options.scale), "--stretch", str(options.round / 20), "--json", "--quiet",
     ]
 
 

@@ -14,8 +14,7 @@ struct Bench: AsyncParsableCommand {
               freshet bench --quick burst --html burst.html
               freshet bench --quick burst --widgets 300000 --print > burst.yaml
               freshet bench docs/examples/bench/steady.yaml
-              freshet bench goal.yaml --scale 0.1 --html goal.html --json goal.json \\
-                --hlog goal.hlog
+              freshet bench goal.yaml --scale 0.1 --html goal.html --hlog goal.hlog
               freshet bench steady.yaml --push-port 2197 --host-port 8443 \\
                 --ca certs/ca.pem --key certs/provider-key.p8 \\
                   --kid F6G7H8J9K0 --team A1B2C3D4E5

@@ -10,7 +10,7 @@ struct BenchCompare: ParsableCommand {
         commandName: "compare",
         abstract: "Compare two reports.",
         discussion: """
-            Both are files of `freshet bench --json`. For each figure you see the difference, its 95 % confidence \
+            Both are what `freshet bench --json` printed. For each figure you see the difference, its 95 % confidence \
             interval (resampled from the intervals of both runs), and the verdict: better, worse, or no difference. \
             One figure in twenty differs by chance, and more do if the machine is busy. Repeat the runs before you act \
             on a difference.
@@ -28,17 +28,15 @@ struct BenchCompare: ParsableCommand {
     @Argument(help: "The report to judge.") var after: String
     @Option(help: "How much worse a figure may be, as in 20%.") var atMost: String?
     @Option(help: "Judge only figures whose names end with this, as in \"accepted p99\".") var only: String?
-
-    @Option(help: ArgumentHelp("Write the comparison as JSON; - for standard output.", valueName: "file"))
-    var json: String?
+    @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
         let comparison = try LoadComparison(Self.read(self.before), Self.read(self.after))
-        if let json {
-            let text = Data(comparison.jsonText)
-            try Output.write(text, to: json)
+        if self.json {
+            try Output.write(Data(comparison.jsonText), to: "-")
+        } else {
+            print(comparison.text, terminator: "")
         }
-        if self.json != "-" { print(comparison.text, terminator: "") }
         guard let atMost else { return }
         guard atMost.last == "%", let percent = Double(atMost.dropLast()), percent >= 0 else {
             throw ValidationError("--at-most takes a percentage, as in 20%")

@@ -18,8 +18,7 @@ struct BenchRun: AsyncParsableCommand {
     @Argument(help: "The scenario, a YAML file; with --quick, its name.") var scenario: String?
     @OptionGroup var quickOptions: QuickOptions
     @OptionGroup var target: BenchTargetOptions
-    @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file")) var json:
-        String?
+    @Flag(help: "Print JSON.") var json = false
     @OptionGroup var page: PageOptions
     @Option(help: ArgumentHelp("Write an HdrHistogram log.", valueName: "file")) var hlog: String?
     @Option(help: "A seed in place of the scenario's.") var seed: UInt64?
@@ -56,11 +55,11 @@ struct BenchRun: AsyncParsableCommand {
             let text = HistogramLog.text(report.tally, names: names, began: report.outcome.began)
             try Output.write(Data(text.utf8), to: hlog)
         }
-        if let json {
-            let text = Data(report.jsonText)
-            try Output.write(text, to: json)
+        if self.json {
+            try Output.write(Data(report.jsonText), to: "-")
+        } else if !self.quiet {
+            print(report.text, terminator: "")
         }
-        if !self.quiet, self.json != "-" { print(report.text, terminator: "") }
         if !report.isMet { throw ExitCode(1) }
     }
 
