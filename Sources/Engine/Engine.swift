@@ -20,6 +20,11 @@ package struct Engine: ~Copyable, Sendable {
     /// Which release brought which version of the decision rules.
     package static let releases = [1: "0.2.0"]
 
+    /// The release that brought a version of the rules, as a person reads it.
+    package static func program(of rules: Int) -> String {
+        self.releases[rules].map { "Freshet \($0)" } ?? "another version of Freshet"
+    }
+
     /// The last instant of the engine's time, as of its timing wheels (2106-02-07T06:28:13Z): a later timer is never
     /// due, and a later record of the log happens at this instant.
     package static let latest = Instant(seconds: Int64(UInt32.max) - 2)

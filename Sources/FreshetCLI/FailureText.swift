@@ -4,7 +4,9 @@ import HTTPTransport
 /// Failures in words for people.
 enum FailureText {
     /// An error as a sentence; one of Foundation's with the path that it is about and the system's reason.
-    static func of(_ error: any Error) -> String { self.ofFoundation(error) ?? ConnectionFailure.sentence(error) }
+    static func of(_ error: any Error) -> String {
+        self.ofFoundation(error) ?? ConnectionFailure.known(error) ?? "\(error)"
+    }
 
     /// - Returns: Nil if Foundation has not made the error.
     static func ofFoundation(_ error: any Error) -> String? {

@@ -112,7 +112,7 @@ actor PlacedOwners {
         for (rules, partitions) in self.cluster.view?.strandedPartitions ?? [:] {
             self.logger.error(
                 """
-                partitions go on by decision rules \(rules) (\(RulesStanding.program(of: Int(rules)))), and no node has them: start one \
+                partitions go on by decision rules \(rules) (\(Engine.program(of: Int(rules)))), and no node has them: start one \
                 node of that version, then run freshet cluster upgrade-rules
                 """,
                 metadata: ["partitions": "\(partitions.map { "\($0)" }.joined(separator: ", "))"]

@@ -29,7 +29,7 @@ final class AcceptFailureHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.holdBack(context.channel, "\(error)")
+        self.holdBack(context.channel, ConnectionFailure.sentence(error))
     }
 
     private func holdBack(_ listener: any Channel, _ reason: String) {

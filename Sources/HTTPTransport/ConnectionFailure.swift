@@ -5,8 +5,13 @@ import TLS
 
 /// The reason why a connection was not made, or broke, in words for people: neither a library's nor the system's own.
 package enum ConnectionFailure {
-    /// The meaning of an error of the network.
+    /// The meaning of an error of the network. Words of a library that are not known stand behind ours.
     package static func sentence(_ error: any Error) -> String {
+        self.known(error) ?? "the connection failed: \(error)"
+    }
+
+    /// The meaning of an error of the network; nil of every other error.
+    package static func known(_ error: any Error) -> String? {
         switch error {
         case let error as HTTPTransportError: error.message
         case let error as TLSError: error.message
@@ -15,8 +20,8 @@ package enum ConnectionFailure {
         case is SocketAddressError, is SocketAddressError.UnknownHost: "the name has no address"
         case ChannelError.connectTimeout: "it did not answer in time"
         case is ChannelError: "the connection was closed"
-        case is HTTPParserError: "its answer is not HTTP/1.1"
-        default: "\(error)"
+        case is HTTPParserError: "it does not speak HTTP/1.1"
+        default: nil
         }
     }
 

@@ -180,7 +180,9 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         self.loop.counters.connectionsEndedByFault += 1
         self.loop.shared.logger.debug(
             "HTTP/1.1 connection failed",
-            metadata: ["peer": "\(self.connection.remoteAddress)", "error": "\(error)"]
+            metadata: [
+                "peer": "\(self.connection.remoteAddress)", "error": "\(ConnectionFailure.sentence(error))",
+            ]
         )
         guard self.exchange == .idle, let error = error as? HTTPParserError else { return context.close(promise: nil) }
         let status: HTTPResponseStatus = error == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest

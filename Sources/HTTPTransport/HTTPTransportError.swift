@@ -5,8 +5,10 @@ package struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConver
     package enum Code: Hashable, Sendable {
         /// The address could not be bound.
         case listen
-        /// No connection came about: name not found, refused, no route, too late.
+        /// No connection came about: name not found, refused, no route.
         case connect
+        /// The server did not answer in time to the attempt to connect.
+        case connectTimeout
         /// TLS failed; the message says whether a certificate was not trusted and what to pass.
         case tls
         /// The server speaks TLS but not HTTP/2.

@@ -52,7 +52,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         self.loop.shared.logger.debug(
             "connection failed",
-            metadata: ["peer": "\(self.remoteAddress)", "error": "\(error)"]
+            metadata: ["peer": "\(self.remoteAddress)", "error": "\(ConnectionFailure.sentence(error))"]
         )
         context.close(promise: nil)
     }

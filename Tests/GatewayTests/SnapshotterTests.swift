@@ -213,7 +213,9 @@ import WidgetModel
         let refused = scene.restarted()
         let fault = await #expect(throws: OwnerError.self) { try await refused.start() }
         #expect(
-            fault?.description.contains("decided by engine version \(Engine.version - 1)") == true,
+            fault?.description.contains(
+                "decided by decision rules \(Engine.version - 1), and this program has \(Engine.version): start "
+            ) == true,
             "\(String(describing: fault))"
         )
         // It is good for the program that wrote it, and stays.

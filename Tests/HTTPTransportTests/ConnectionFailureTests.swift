@@ -24,6 +24,12 @@ import Testing
         #expect(ConnectionFailure.sentence(ChannelError.ioOnClosedChannel) == "the connection was closed")
     }
 
+    @Test func `of an error that is not known, our words come first`() {
+        struct Unknown: Error {}
+        #expect(ConnectionFailure.sentence(Unknown()) == "the connection failed: Unknown()")
+        #expect(ConnectionFailure.known(Unknown()) == nil)
+    }
+
     @Test func `what nothing listens for, and what is taken, is told without a library's words`() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let taken = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()

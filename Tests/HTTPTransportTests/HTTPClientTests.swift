@@ -369,6 +369,31 @@ import Testing
         #expect(closed?.code == .connectionClosed)
     }
 
+    @Test func `a server whose queue of connections is full is given up, and counted`() async throws {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let full = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1).serverChannelOption(.autoRead, value: false)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let address = try #require(full.localAddress)
+        // So many connections the system takes for a queue of one.
+        var waiting: [any Channel] = []
+        for _ in 0..<2 { waiting.append(try await ClientBootstrap(group: group).connect(to: address).get()) }
+        var configuration = HTTPClientConfiguration()
+        configuration.connection.connectTimeout = .milliseconds(20)
+        let client = HTTPClient(configuration, on: group)
+        let target = HTTPTarget(
+            HTTPOrigin(host: "127.0.0.1", port: address.port ?? 0),
+            tls: try TestCertificates.shared.clientContext()
+        )
+        let error = await Self.error { try await client.send(Self.post(), to: target) }
+        #expect(error?.code == .connectTimeout)
+        #expect(error?.message == "cannot connect to 127.0.0.1:\(address.port ?? 0): it did not answer in time")
+        #expect(error?.isUnprocessed == true)
+        #expect(client.counters().limits[.connect] == 1)
+        await client.close()
+        for channel in waiting + [full] { try await channel.close() }
+    }
+
     @Test func `a server that takes TCP and says nothing is given up`() async throws {
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()

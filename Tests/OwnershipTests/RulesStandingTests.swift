@@ -105,8 +105,8 @@ import WidgetModel
         for (earlier, later) in zip(releases, releases.dropFirst()) {
             #expect(earlier.lexicographicallyPrecedes(later))
         }
-        #expect(RulesStanding.program(of: 1) == "Freshet 0.2.0")
-        #expect(RulesStanding.program(of: Engine.version + 1) == "another version of Freshet")
+        #expect(Engine.program(of: 1) == "Freshet 0.2.0")
+        #expect(Engine.program(of: Engine.version + 1) == "another version of Freshet")
     }
 
     @Test
@@ -119,7 +119,7 @@ import WidgetModel
         #expect(own.step() == .goOn)
         #expect(own.entriesBehind == nil)
         #expect(
-            "\(own)" == "partition 0: decided by rules \(Engine.version) (\(RulesStanding.program(of: Engine.version)))"
+            "\(own)" == "partition 0: decided by rules \(Engine.version) (\(Engine.program(of: Engine.version)))"
         )
         Self.setRules(7, of: id, in: store)
         let named = Self.output(newest, naming: 7)

@@ -41,7 +41,7 @@ extension HTTPTransportError.Code {
     var words: String {
         switch self {
         case .listen: "no address"
-        case .connect: "no connection"
+        case .connect, .connectTimeout: "no connection"
         case .tls: "TLS failed"
         case .applicationProtocol: "no HTTP/2"
         case .connectionClosed: "connection lost"

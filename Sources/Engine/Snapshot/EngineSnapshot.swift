@@ -73,9 +73,15 @@ package enum SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged(let frame, let fault): "frame \(frame) is damaged (\(fault))"
         case .incomplete(let frames): "its \(frames) frames are not a complete state"
         case .otherFormat(let version):
-            "its format is version \(version), this program reads version \(EngineSnapshot.version)"
+            """
+            its format is version \(version), and this program reads version \(EngineSnapshot.version): start the version of \
+            Freshet that wrote it
+            """
         case .otherEngine(let version):
-            "it was decided by engine version \(version), this program decides by version \(Engine.version)"
+            """
+            it was decided by decision rules \(version), and this program has \(Engine.version): start \
+            \(Engine.program(of: Int(clamping: version)))
+            """
         case .otherPartition: "it belongs to another partition"
         }
     }

@@ -118,7 +118,7 @@ extension GatewayAccess {
     func failure(_ error: any Error) -> String {
         let remedy: String? =
             switch (error as? HTTPTransportError)?.code {
-            case .connect:
+            case .connect, .connectTimeout:
                 "check that it runs there; the address comes from \(self.place), and --server, "
                     + "\(GatewaySetting.server.variable) or a context can give another one"
             case .tls: "give the CA with --ca, the name with --server-name"

@@ -1,3 +1,4 @@
+import Engine
 import Ownership
 import WidgetModel
 
@@ -35,7 +36,7 @@ struct ClusterRules {
     /// Those that nodes have.
     var there: Set<Int> { Set(self.nodes.map(\.rules)) }
 
-    static func words(_ rules: Int) -> String { "rules \(rules) (\(RulesStanding.program(of: rules)))" }
+    static func words(_ rules: Int) -> String { "rules \(rules) (\(Engine.program(of: rules)))" }
 
     /// Partitions without an owner whose rules no node that is there has: nothing of them is decided.
     var stranded: [Partition] {

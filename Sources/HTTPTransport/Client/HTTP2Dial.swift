@@ -64,7 +64,9 @@ struct HTTP2Dial: Sendable {
             if let refusal = refusals.first, refusals.count == error.connectionErrors.count { return refusal }
             return HTTPTransportError(.connect, "cannot connect to \(peer): \(ConnectionFailure.sentence(error))")
         default:
-            return HTTPTransportError(.connect, "cannot connect to \(peer): \(ConnectionFailure.sentence(error))")
+            let code: HTTPTransportError.Code =
+                if case ChannelError.connectTimeout = error { .connectTimeout } else { .connect }
+            return HTTPTransportError(code, "cannot connect to \(peer): \(ConnectionFailure.sentence(error))")
         }
     }
 }

@@ -260,13 +260,13 @@ final class TargetConnections {
     }
 
     private func connectFailed(_ id: UInt64, _ error: any Error) {
-        let failure = error as? HTTPTransportError ?? HTTPTransportError(.connect, "\(error)")
+        let failure = error as? HTTPTransportError ?? HTTPTransportError(.connect, ConnectionFailure.sentence(error))
         self.client.count {
             $0.connectsFailed += 1
             switch failure.code {
             case .addressRefused: $0.limits[.address] += 1
             case .timeout: $0.limits[.handshake] += 1
-            case .connect where failure.message.contains("timed out"): $0.limits[.connect] += 1
+            case .connectTimeout: $0.limits[.connect] += 1
             default: break
             }
         }

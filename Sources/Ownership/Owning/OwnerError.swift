@@ -56,7 +56,7 @@ package enum OwnerError: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .decidedByOthers(let partition, let rules):
             """
-            partition \(partition) goes on by decision rules \(rules) (\(RulesStanding.program(of: rules))), and this program \
+            partition \(partition) goes on by decision rules \(rules) (\(Engine.program(of: rules))), and this program \
             has \(Engine.version). Run freshet upgrade, or start that version
             """
         case .stopped(let partition):

@@ -171,11 +171,6 @@ package struct RulesStanding: Hashable, Sendable {
 }
 
 extension RulesStanding: CustomStringConvertible {
-    /// The release that brought a version of the rules, as a person reads it.
-    package static func program(of rules: Int) -> String {
-        Engine.releases[rules].map { "Freshet \($0)" } ?? "another version of Freshet"
-    }
-
     /// `partition 0: 12 entries behind its newest snapshot, decided by rules 1 (Freshet 0.2.0)`.
     package var description: String {
         guard let rules = self.rules else { return "partition \(self.partition): nothing is decided yet" }
@@ -188,6 +183,6 @@ extension RulesStanding: CustomStringConvertible {
             case (let count?, .some): "\(count) \(count == 1 ? "entry" : "entries") behind its newest snapshot, "
             case (let count?, nil): "\(count) \(count == 1 ? "entry" : "entries"), and no snapshot, "
             }
-        return "partition \(self.partition): \(behind)decided by rules \(rules) (\(Self.program(of: rules)))"
+        return "partition \(self.partition): \(behind)decided by rules \(rules) (\(Engine.program(of: rules)))"
     }
 }
