@@ -1,7 +1,7 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
 PICTURES := $(or $(FOLDER),.build/pictures)
 
-.PHONY: help setup build test senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-patterns attacks drills package notes site clean
+.PHONY: help setup build test senders lint subjects format check asan tsan coverage demo demo-cluster chaos pictures bench bench-setup profile properties planted crash soak fuzz fuzz-api fuzz-patterns attacks drills package notes site clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -98,6 +98,10 @@ fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES
 	swift build -c release --product freshet
 	@.venv/bin/python Tests/Fuzz/Routes --program .build/release/freshet --neighbour \
 		--seeds "$(or $(SEEDS),10)" --minutes "$(or $(MINUTES),60)"
+
+fuzz-api: setup ## The operators' routes by docs/openapi.yaml, EXAMPLES (default 200) for each, alone and in rows of requests
+	swift build --build-tests
+	FRESHET_TEST_EXAMPLES="$(or $(EXAMPLES),200)" swift test --skip-build --disable-xctest --filter 'OperatorDocumentTests.*routes'
 
 drills: setup ## Go through the drill book of docs/operating.md: each incident is provoked, and has to look as the book says, in its time
 	swift build --build-tests
