@@ -45,6 +45,12 @@ package enum FetchSearch: Hashable, Sendable {
     /// For accepted timelines whose content is not here: from a row on.
     case content(PartitionID, from: UInt64? = nil)
 
+    var partition: PartitionID {
+        switch self {
+        case .reloads(let partition, _, _), .content(let partition, _): partition
+        }
+    }
+
     var isForReloads: Bool {
         if case .reloads = self { true } else { false }
     }

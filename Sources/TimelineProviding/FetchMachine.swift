@@ -14,6 +14,8 @@ package import WidgetModel
 ///   one reload.
 /// - A reload whose partition does not answer stays, or is searched for again.
 /// - Reloads without room stay in the engine's tables, and are searched for when there is room: half of it is for new ones.
+/// - Each partition is searched again every hour: reloads and content that no event names are found then, such as the reloads of a
+///   host that has changed to a stream, or the content of a timeline whose successor never came.
 package struct FetchMachine: Sendable {
     /// Whether it may ask the provider.
     private enum Standing {
@@ -57,6 +59,8 @@ package struct FetchMachine: Sendable {
     package static let placeholderPause = Interval.minutes(1)
     /// How long no partition is searched after one has not answered.
     package static let silencePause = Interval.seconds(1)
+    /// How far apart the searches of all partitions are.
+    package static let roundInterval = Interval.hours(1)
 
     private var standing: Standing
     package private(set) var planner: FetchPlanner
@@ -75,6 +79,10 @@ package struct FetchMachine: Sendable {
     private var isSearching = false
     /// Until then no partition is searched: one did not answer.
     private var searchesPausedUntil = Instant.epoch
+    /// The partitions that were ever searched. One that has gone to another node has nothing to find.
+    private var partitions: Set<PartitionID> = []
+    /// When they are searched again; nil before the first step.
+    private var nextRound: Instant?
     private var actions: ArraySlice<FetchAction> = []
 
     /// - Parameters:
@@ -116,6 +124,7 @@ extension FetchMachine {
         case .asking: break
         }
         if let change = self.health.look(at: now) { return .tellHealth(change, heldUntil: self.heldUntil(now)) }
+        self.beginRound(now)
         guard let batch = self.planner.next(at: now) else { return self.nextSearch(now) }
         let reloads = batch.items.map(\.reload)
         self.exchanges[.request(batch.number)] = Exchange(reloads: reloads, stage: .finding)
@@ -129,8 +138,21 @@ extension FetchMachine {
         switch self.standing {
         case .closed: return nil
         case .waiting: return search
-        case .asking: return [search, self.planner.wakesAt(now), self.health.looksAt].compactMap(\.self).min()
+        case .asking:
+            let round = self.partitions.isEmpty ? nil : self.nextRound
+            return [search, round, self.planner.wakesAt(now), self.health.looksAt].compactMap(\.self).min()
         }
+    }
+
+    private mutating func beginRound(_ now: Instant) {
+        if let due = self.nextRound {
+            guard now >= due else { return }
+            for partition in self.partitions.sorted() {
+                self.lookForReloads(in: partition)
+                self.restoreContent(in: partition)
+            }
+        }
+        self.nextRound = now + Self.roundInterval
     }
 
     /// Reloads come before content.
@@ -166,6 +188,7 @@ extension FetchMachine {
     package mutating func restoreContent(in partition: PartitionID) { self.look(for: .content(partition)) }
 
     private mutating func look(for search: FetchSearch, from instant: Instant = .epoch) {
+        self.partitions.insert(search.partition)
         if !self.searches.contains(search) { self.searches.append(search) }
         self.searchesPausedUntil = max(self.searchesPausedUntil, instant)
     }

@@ -266,6 +266,24 @@ import WidgetModel
         #expect(desk.machine.count == 0 && desk.charged == charged)
     }
 
+    @Test func `every hour reloads and content are looked for that no event has named`() throws {
+        let desk = try FetchDesk(widgets: 2)
+        desk.machine.lookForReloads(in: FetchDesk.partition)
+        let first = try #require(desk.run().requests.first)
+        desk.answer(first.number, first.reloads)
+        let store = try #require(desk.run().stores.first)
+        try desk.store(store.exchange, store.timelines)
+        desk.run()
+        desk.contents = []
+        let next = desk.machine.nextDue(desk.now)
+        let due = try #require(next)
+        #expect(due > desk.now && due <= desk.now + FetchMachine.roundInterval)
+        desk.now = due - .milliseconds(1)
+        #expect(desk.run() == [])
+        desk.now = due
+        #expect(desk.run().requests.first?.reloads.count == 2)
+    }
+
     @Test func `a call-back about content that is not asked for is not taken`() throws {
         let (desk, number, reloads) = try Self.asked()
         desk.answer(number, reloads)

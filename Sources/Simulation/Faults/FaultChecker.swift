@@ -268,8 +268,11 @@ struct FaultChecker: Sendable {
 
     // MARK: Reloads at hosts
 
-    /// Whether a reload was for a stream when it was issued: the fetcher was told of it. Others are looked for at the next start.
-    func isForStream(_ reload: ReloadID) -> Bool { self.issued[reload]?.reload.delivery == .stream }
+    /// Whether a reload was for a stream when it was issued, and its host has one ever since: the fetcher was told of it.
+    func isForStream(_ reload: ReloadID) -> Bool {
+        guard let issued = self.issued[reload]?.reload, issued.delivery == .stream else { return false }
+        return self.obligations[Int(reload.partition.rawValue)].moves[issued.host].map { $0 <= reload.position } ?? true
+    }
 
     /// A reload was committed, and a debtor is there that has to act on it.
     ///

@@ -148,24 +148,23 @@ extension FaultRun {
 // MARK: - The end
 
 extension FaultRun {
-    /// While its provider is well, no reload waits for its timeline for long.
-    mutating func checkFetches() {
+    /// While its provider is well, no reload waits for its timeline for so long.
+    ///
+    /// - Parameter areTold: Only reloads that the fetcher was told of. It finds the others when it searches the partition again.
+    mutating func checkFetches(within patience: Interval, areTold: Bool) {
         guard self.checker.violations.isEmpty else { return }
         for owner in self.owners {
             for reload in self.outstandingFetches(of: owner)
-            where self.clock.now - reload.issuedAt > .hours(1) && self.checker.isForStream(reload.id) {
+            where self.clock.now - reload.issuedAt > patience && (!areTold || self.checker.isForStream(reload.id)) {
                 self.checker.fault("\(reload.id) has waited for its timeline since \(reload.issuedAt)")
             }
         }
         self.checker.note(.fetchOverflow, self.fetcher(self.start)?.machine.planner.counters.overflowed ?? 0)
     }
 
-    /// The content of each timeline that is shown is here, unless the fetcher has asked for it for an hour, or another gateway may have
-    /// logged the timeline.
+    /// The content of each timeline that is shown is here.
     mutating func checkContents() {
-        guard let fetcher = self.fetcher(self.start), fetcher.machine.planner.counters.expired == 0,
-            !self.wasTakenOver
-        else { return }
+        guard let fetcher = self.fetcher(self.start) else { return }
         let list = ShownTimelines(of: FaultWorld.app, FaultWorld.fetchedKind)
         for owner in self.owners {
             for shown in PageQuestion(list, limit: .max).answer(from: owner.engine).rows where !fetcher.has(shown) {

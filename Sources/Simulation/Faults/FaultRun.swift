@@ -132,8 +132,10 @@ package struct FaultRun {
         (self.isFullUntil, self.clockError) = (0, 0)
         if self.isHeld { self.release() }
         for host in self.hosts.indices { self.queue.put(.connect(host), at: self.now + 1) }
-        self.work(until: self.now + 2 * 3_600_000)
-        self.checkFetches()
+        self.work(until: self.now + 1_800_000)
+        self.checkFetches(within: .minutes(30), areTold: true)
+        self.work(until: self.now + 5_400_000)
+        self.checkFetches(within: .hours(1), areTold: false)
         // Nothing waits for longer than its expiration, a not-before, and the time to acknowledge.
         self.work(until: self.now + 28 * 3_600_000)
         self.judge()
@@ -334,7 +336,7 @@ package struct FaultRun {
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
         self.checker.checkTurnedAway(self.owners, team: FaultWorld.team)
         self.checkDebts()
-        self.checkFetches()
+        self.checkFetches(within: .hours(1), areTold: false)
         self.checkContents()
         self.checker.checkBudgets()
         for request in self.requests.indices where !self.requests[request].isAnswered {
