@@ -45,6 +45,15 @@ extension FaultRun {
         self.boot()
     }
 
+    /// Gateways that do not know that they lost the log stop, as a lease or a lock has them do. The journal refuses only those
+    /// that have effects to commit; the others would ask the provider for ever.
+    mutating func endRivals() {
+        for rival in self.rivals { rival.machine.stop() }
+        self.rivals = []
+        self.deliverers.removeAll { $0.start != self.start }
+        self.fetchers.removeAll { $0.start != self.start }
+    }
+
     private mutating func disconnectHosts() {
         for host in self.hosts.indices {
             self.hosts[host].session = nil

@@ -129,6 +129,7 @@ package struct FaultRun {
         }
         self.work(until: at + 60_000)
         self.plan = .quiet
+        self.endRivals()
         (self.isFullUntil, self.clockError) = (0, 0)
         if self.isHeld { self.release() }
         for host in self.hosts.indices { self.queue.put(.connect(host), at: self.now + 1) }
