@@ -209,9 +209,9 @@ extension MemoryJournal {
         entriesMax: Int
     ) throws(JournalError) -> [LogEntry] {
         let result = self.stored(partition) { stored in
-            stored.entries.dropFirst(Int(clamping: max(position.rawValue, 1) - 1)).prefix(max(entriesMax, 0))
+            Array(stored.entries.dropFirst(Int(clamping: max(position.rawValue, 1) - 1)).prefix(max(entriesMax, 0)))
         }
-        return Array(try result.get())
+        return try result.get()
     }
 
     package func readNewestOutput(
@@ -258,15 +258,14 @@ extension MemoryJournal {
     }
 
     private func stored<Value>(_ partition: PartitionID, _ body: (Partition) -> Value) -> Result<Value, JournalError> {
-        let stored = self.state.withLock { state -> Result<Partition, JournalError> in
+        self.state.withLock { state in
             if state.isClosed { return .failure(JournalError(.closed, "the journal is closed")) }
             guard Int(partition.rawValue) < state.partitions.count else {
                 let count = state.partitions.count
                 return .failure(JournalError(.invalid, "read of partition \(partition) of a log with \(count)"))
             }
-            return .success(state.partitions[Int(partition.rawValue)])
+            return .success(body(state.partitions[Int(partition.rawValue)]))
         }
-        return stored.map(body)
     }
 }
 

@@ -132,6 +132,8 @@ extension [UInt8] {
     /// Appends the bytes of a span.
     @inlinable
     public mutating func append(copying span: Span<UInt8>) {
+        // Without it the library writes a count of zero into the storage that all empty arrays share.
+        guard !span.isEmpty else { return }
         self.append(addingCapacity: span.count) { output in
             for index in span.indices { output.append(span[index]) }
         }
