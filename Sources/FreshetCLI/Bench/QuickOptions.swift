@@ -13,20 +13,20 @@ struct QuickOptions: ParsableArguments {
     var isPrinted = false
 
     func validate() throws {
-        typealias Size = QuickScenario.Size
-        for (name, value, range) in [
-            ("--widgets", self.widgets, Size.widgetsRange), ("--rate", self.rate, Size.rateRange),
-            ("--seconds", self.seconds, Size.secondsRange),
-        ] {
-            guard let value else { continue }
-            guard self.quick else {
-                throw ValidationError("\(name) needs --quick; a scenario file has its own value")
-            }
-            guard range.contains(value) else {
-                throw ValidationError("\(name) takes \(range.lowerBound) to \(range.upperBound)")
-            }
-        }
+        try self.check(self.widgets, of: "--widgets", within: QuickScenario.Size.widgetsRange)
+        try self.check(self.rate, of: "--rate", within: QuickScenario.Size.rateRange)
+        try self.check(self.seconds, of: "--seconds", within: QuickScenario.Size.secondsRange)
         guard self.quick || !self.isPrinted else { throw ValidationError("--print needs --quick") }
+    }
+
+    private func check(_ value: Int?, of option: String, within range: ClosedRange<Int>) throws {
+        guard let value else { return }
+        guard self.quick else {
+            throw ValidationError("\(option) needs --quick; a scenario file has its own value")
+        }
+        guard range.contains(value) else {
+            throw ValidationError("\(option) takes \(range.lowerBound) to \(range.upperBound)")
+        }
     }
 
     /// The size that the options ask for, or else one that suits the machine.
