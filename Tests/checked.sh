@@ -53,8 +53,9 @@ esac
 
 swift build --build-tests --scratch-path "$folder" "${options[@]}"
 tests=$folder/debug/freshetPackageTests.xctest
-# Slow tests are ten times as slow here: one seed of each finds the same kinds of fault.
-export FRESHET_SEEDS=${FRESHET_SEEDS:-1} LLVM_PROFILE_FILE=$folder/%p.profraw
+# Slow tests are ten times as slow here: one seed of each finds the same kinds of fault, and with few tests at once each comes to
+# its end within the time that a test waits for a condition.
+export FRESHET_SEEDS=${FRESHET_SEEDS:-1} SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 LLVM_PROFILE_FILE=$folder/%p.profraw
 rm -f "$folder"/*.profraw
 status=0
 # The end-to-end tests run the program of .build, which is another one.
