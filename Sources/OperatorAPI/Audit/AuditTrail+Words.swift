@@ -19,10 +19,7 @@ extension AuditTrail.Entry {
 
     /// Whether charts mark it: it changed something, and is no reading of the configuration, which has a mark of its own.
     var isMarked: Bool {
-        let isDryRun = self.path.split(separator: "?").dropFirst().contains { query in
-            query.split(separator: "&").contains("dryRun=true")
-        }
-        return !isDryRun && !["/v1/clock", "/v1/config/reload"].contains(self.path)
+        !["/v1/clock", "/v1/config/reload"].contains(self.path)
     }
 
     private static func order(_ said: JSONValue) -> String? {

@@ -213,7 +213,7 @@ extension OperatorAudit {
             "an operator's request",
             metadata: [
                 "request": "\(source.request)", "caller": "\(source.caller)", "peer": "\(source.address)",
-                "method": "\(request.method)", "path": "/\(request.path.joined(separator: "/"))",
+                "method": "\(request.method)", "path": "\(request.target)",
                 "body": "\(String(decoding: request.body.prefix(AuditedRequest.bodyBytesMax), as: UTF8.self))",
                 "status": "\(status)",
             ]

@@ -96,7 +96,7 @@ extension OperatorRoutes {
             ifMatch: call.request.headers["if-match"],
             ifNoneMatch: call.request.headers["if-none-match"]
         )
-        return Change { () async throws(Problem) in
+        return Change(isDryRun: isDryRun) { () async throws(Problem) in
             let amended = try await reloading.amend(
                 entry,
                 edit,

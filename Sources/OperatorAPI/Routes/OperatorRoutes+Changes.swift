@@ -12,6 +12,8 @@ extension OperatorRoutes {
     struct Change: Sendable {
         /// Whether it is cancelled when its client goes, because it may take long and may be left at any point.
         var endsWithClient = false
+        /// Whether it only tells its effects. The log has nothing of it.
+        var isDryRun = false
         let carryOut: @Sendable () async throws(Problem) -> HTTPResponse
     }
 
@@ -23,6 +25,7 @@ extension OperatorRoutes {
         // A task of its own: the request's ends when the client goes.
         let task = Task { () async -> Result<HTTPResponse, Problem> in
             do throws(Problem) {
+                guard !change.isDryRun else { return .success(try await change.carryOut()) }
                 switch audit {
                 case .ownRecord: return .success(try await change.carryOut())
                 case .notes:
