@@ -62,7 +62,8 @@ status=0
 env ${preload:+LD_PRELOAD="$preload"} "$tests" --skip-build --disable-xctest --testing-library swift-testing \
     --filter "${FILTER:-$filter}" --skip '^EndToEndTests\.' > >(tee "$log") 2>&1 || status=1
 
-if [ "$what" = thread ]; then Tests/ThreadSanitiser/serve.sh "$folder/debug/freshet" "$folder" || status=1; fi
+# A gateway refuses variables that set no key of its configuration.
+if [ "$what" = thread ]; then env -u FRESHET_SEEDS Tests/ThreadSanitiser/serve.sh "$folder/debug/freshet" "$folder" || status=1; fi
 if [ "$what" = coverage ]; then
     # The compiler's own: those of another LLVM do not read its profiles.
     PATH=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin:$PATH
