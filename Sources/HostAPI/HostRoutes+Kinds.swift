@@ -41,7 +41,10 @@ extension HostRoutes {
             }
         }
         guard name == "entry" else {
-            throw Problem(.unavailable, "the kind's timeline provider does not answer, or has no sample")
+            guard self.providers?.hasProvider(of: key) == true else {
+                throw Problem(.notSupported, "the kind has no timeline provider, which tells its \(name)")
+            }
+            throw Problem(.unavailable, "the kind's timeline provider does not answer; ask again in a moment")
         }
         return try self.sample(of: key.kind, app)
     }

@@ -13,28 +13,34 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    /// Two thousand requests, right ones and wrong ones, alone and in rows that one answer leads to the next. No answer may be a 5xx or
+    /// Thousands of requests, right ones and wrong ones, alone and in rows that one answer leads to the next. No answer may be a 5xx or
     /// differ from the document, and none may accept what the document forbids.
-    @Test func `the operators' routes answer as the document says`() async throws {
+    @Test(arguments: [
+        (part: "operators", tags: "operators,health", streams: ["events", "pushEvents"]),
+        (part: "hosts", tags: "hosts", streams: ["hostEvents", "appEvents"]),
+    ])
+    func `the routes answer as the document says`(part: String, tags: String, streams: [String]) async throws {
         let gateway = try await TestGateway.start(options: ["--in-memory"])
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let folder = "\(TestGateway.root)/Tests/Schemathesis"
         let examples = ProcessInfo.processInfo.environment["FRESHET_TEST_EXAMPLES"] ?? "15"
         let variables = [
-            "FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", "SCHEMATHESIS_HOOKS=\(folder)/hooks.py",
+            "FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", "FRESHET_PROVIDER_TOKEN=\(bearer)",
+            "FRESHET_HOST=\(TestGateway.token(1))", "FRESHET_APP=\(TestGateway.app)", "FRESHET_TAGS=\(tags)",
+            "SCHEMATHESIS_HOOKS=\(folder)/hooks.py",
         ]
         let result = try await Command.run(
             "env",
             variables + [
-                Self.tool("schemathesis"), "--config-file", "\(folder)/schemathesis.toml",
-                "run", Self.document, "--url", gateway.opsURL, "--tls-verify", gateway.ca,
-                // Streams do not end.
-                "--exclude-operation-id", "events", "--exclude-operation-id", "pushEvents",
+                Self.tool("schemathesis"), "--config-file", "\(folder)/\(part).toml",
+                "run", Self.document, "--url", part == "hosts" ? gateway.hostURL : gateway.opsURL,
+                "--tls-verify", gateway.ca,
                 // However slow the machine is.
                 "--request-timeout", "3600",
                 "--phases", "coverage,fuzzing,stateful", "--max-examples", examples, "--seed", "1",
-            ]
+                // Streams do not end.
+            ] + streams.flatMap { ["--exclude-operation-id", $0] }
         )
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.contains("passed"))

@@ -124,7 +124,6 @@ import WidgetModel
             (#"{"instances":[]}"#, Place(.badRequest, "app")),
             (#"{"app":"com.example.unserved","instances":[]}"#, Place(.badRequest, "app")),
             (#"{"app":"com.example.scores"}"#, Place(.badRequest, "instances")),
-            (#"{"app":"com.example.scores","instances":null}"#, Place(.badRequest, "instances")),
             (Self.body("", instances: "{}"), Place(.badRequest, "instances")),
             (Self.body("", instances: "[1]"), Place(.badRequest, "instances[0]")),
             (Self.body(#""hots":"x""#), Place(.badRequest, "hots")),

@@ -54,8 +54,8 @@ import WidgetModel
 
     @Test(
         arguments: [
-            ("{}", .atEnd), (#"{"policy":"atEnd"}"#, .atEnd), (#"{"policy":null}"#, .atEnd),
-            (#"{"policy":"never"}"#, .never), (#"{"policy":{"after":"2026-11-02T17:00:00Z"}}"#, .after(Sports.start)),
+            ("{}", .atEnd), (#"{"policy":"atEnd"}"#, .atEnd), (#"{"policy":"never"}"#, .never),
+            (#"{"policy":{"after":"2026-11-02T17:00:00Z"}}"#, .after(Sports.start)),
         ] as [(String, ReloadPolicy)]
     )
     func `the policy is one of three, and atEnd where none is named`(text: String, policy: ReloadPolicy) throws {
@@ -86,6 +86,7 @@ import WidgetModel
             (Self.entry(#","relevance":{"score":1,"weight":1}"#), Place(.badRequest, "entries[0].relevance.weight")),
             (Self.entry(#","relevance":{"score":1e300}"#), Place(.badTimeline, "entries[0].relevance.score")),
             (#"{"policy":"later"}"#, Place(.badRequest, "policy")),
+            (Self.entry(#","relevance":null"#), Place(.badRequest, "entries[0].relevance")),
             (#"{"policy":{}}"#, Place(.badRequest, "policy")),
             (#"{"policy":{"after":"soon"}}"#, Place(.badRequest, "policy.after")),
             (#"{"policy":{"after":"2026-11-02T17:00:00Z","before":1}}"#, Place(.badRequest, "policy.before")),

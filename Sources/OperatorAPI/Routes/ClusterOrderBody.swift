@@ -10,7 +10,7 @@ enum ClusterOrderBody {
     ///
     /// - Throws: `bad-request` with what to give, `not-found` if there is no such node or partition.
     static func change(_ value: JSONValue, in view: ClusterView) throws(Problem) -> PlacementWishes.Change {
-        var object = try RequestObject(value, takesNull: false)
+        var object = try RequestObject(value)
         let change: PlacementWishes.Change
         switch try object.requiredString("action") {
         case "drain": change = .drain(try Self.node(try object.requiredString("node"), in: view))

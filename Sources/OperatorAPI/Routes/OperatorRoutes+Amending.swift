@@ -124,7 +124,9 @@ extension OperatorCall {
     /// The body: an entry. A private key is refused before the request and its caller are logged.
     fileprivate func entry() throws(Problem) -> JSONValue {
         let value = try self.json()
-        _ = try RequestObject(value)
+        guard case .object = value else {
+            throw Problem(.badRequest, "expected an object, found \(value.typeName)")
+        }
         try Self.refuseSecrets(value)
         return value
     }

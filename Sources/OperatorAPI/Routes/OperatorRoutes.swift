@@ -209,7 +209,7 @@ extension OperatorRoutes {
 
 extension OperatorCall {
     /// The body as a JSON object without nulls: an operator's change says what it changes.
-    func statement() throws(Problem) -> RequestObject { try RequestObject(try self.json(), takesNull: false) }
+    func statement() throws(Problem) -> RequestObject { try RequestObject(try self.json()) }
 
     /// The host of a path `/v1/hosts/{app}/{host}`.
     var host: HostKey { HostKey(app: BundleID(self["app"]), id: HostID(self["host"])) }

@@ -7,7 +7,7 @@ package import WidgetModel
 package enum OrderBody {
     /// The order that a body states.
     package static func order(_ value: JSONValue) throws(Problem) -> OperatorOrder {
-        var object = try RequestObject(value, takesNull: false)
+        var object = try RequestObject(value)
         let name = try object.requiredString("action")
         let action: OperatorOrder.Action
         switch name {

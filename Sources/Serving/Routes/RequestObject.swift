@@ -9,7 +9,6 @@ package import WidgetModel
 package struct RequestObject {
     private let members: NamedMembers<JSONValue.Member>
     private let path: String
-    private let takesNull: Bool
     private var taken: Set<String> = []
 
     /// An object at a place in the body.
@@ -17,15 +16,13 @@ package struct RequestObject {
     /// - Parameters:
     ///   - value: The value there.
     ///   - path: The place, empty for the whole body.
-    ///   - takesNull: Whether a member that is null is like one that is absent; otherwise it is refused.
-    package init(_ value: JSONValue, at path: String = "", takesNull: Bool = true) throws(Problem) {
+    package init(_ value: JSONValue, at path: String = "") throws(Problem) {
         guard case .object(let members) = value else {
             throw Problem(.badRequest, "expected an object, found \(value.typeName)", path: path.isEmpty ? nil : path)
         }
         self.members = NamedMembers(members)
         self.path = path
-        self.takesNull = takesNull
-        if !takesNull, let null = members.first(where: { $0.value == .null }) {
+        if let null = members.first(where: { $0.value == .null }) {
             throw self.problem(null.name, "is null, which means nothing here; leave it out")
         }
     }
@@ -40,11 +37,10 @@ package struct RequestObject {
         Problem(code, sentence, path: self.path(of: name))
     }
 
-    /// The member's value, or nil if it is absent or null.
+    /// The member's value, or nil if it is absent.
     package mutating func value(_ name: String) -> JSONValue? {
         self.taken.insert(name)
-        guard let member = self.members.first(named: name), member.value != .null else { return nil }
-        return member.value
+        return self.members.first(named: name)?.value
     }
 
     package mutating func string(_ name: String, bytesMax: Int = 1024) throws(Problem) -> String? {
@@ -117,7 +113,7 @@ package struct RequestObject {
 
     package mutating func object(_ name: String) throws(Problem) -> RequestObject? {
         guard let value = self.value(name) else { return nil }
-        return try RequestObject(value, at: self.path(of: name), takesNull: self.takesNull)
+        return try RequestObject(value, at: self.path(of: name))
     }
 
     /// Refuses members that were not asked for.
