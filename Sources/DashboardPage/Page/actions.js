@@ -2,7 +2,7 @@
 
 import { card, choice, field, h, newID } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
-import { count, counted, moment } from "./numbers.js";
+import { count, counted, moment, now } from "./numbers.js";
 
 /// Asks in a dialog: `{ title, will, fields, request(), done(answer), yes }`. `fields` are `[label, control, hint]`, `will()` are
 /// sentences, `request()` is `[method, path, body]`.
@@ -92,7 +92,7 @@ const order = (action, of, more = {}) => ["POST", "/v1/orders", { action, of, ..
 /// - `of`: the scope, as `POST /v1/orders` has it; `known`: how many widgets it is about, where that is known.
 export function pause(of, known) {
   const end = choice(lengths, "3600");
-  const until = () => (end.value ? new Date(Math.ceil(Date.now() / 60_000) * 60_000 + Number(end.value) * 1000).toISOString().replace(".000Z", "Z") : undefined);
+  const until = () => (end.value ? new Date(Math.ceil(now() / 60_000) * 60_000 + Number(end.value) * 1000).toISOString().replace(".000Z", "Z") : undefined);
   return {
     label: "Pause…", yes: "Pause", title: `Pause ${scopeText(of)}`, fields: [["For", end]],
     will: () => [
@@ -199,11 +199,11 @@ export const readConfiguration = (difference) => ({
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"];
 
-export function logLevel(subsystem, now, others) {
-  const level = choice(levels.map((one) => [one, one]), now);
+export function logLevel(subsystem, present, others) {
+  const level = choice(levels.map((one) => [one, one]), present);
   return {
     label: "Change…", yes: "Set the level", title: `Log level of ${subsystem}`, fields: [["Level", level]],
-    will: () => [`Messages of ${subsystem} are written from ${level.value} on; now from ${now} on.`, "The level holds until the gateway ends, or until you set it again."],
+    will: () => [`Messages of ${subsystem} are written from ${level.value} on; now from ${present} on.`, "The level holds until the gateway ends, or until you set it again."],
     request: () => ["PUT", "/v1/log-levels", { levels: { ...others, [subsystem]: level.value } }],
     done: () => `Set: ${subsystem} writes from ${level.value} on.`,
   };

@@ -5,7 +5,7 @@ import { actions, actionsCard, cancel, grant, reloadNow } from "./actions.js";
 import { chart } from "./charts.js";
 import { badge, card, facts, gone, h, hostLink, instancePath, link, outcomeBadge, outcomeTitle, pushLink, reason, table, tile, tiles, when } from "./elements.js";
 import { gateway, Refused } from "./gateway.js";
-import { because, count, duration, moment, ms, source } from "./numbers.js";
+import { because, count, duration, moment, ms, now, source } from "./numbers.js";
 
 const isPush = (cause) => cause === "push" || cause === "appRequest" || cause === "appIntent";
 /// The lines of the day's strip: the causes of reloads.
@@ -174,20 +174,20 @@ export function one(context, id) {
   };
 }
 
-const soon = (instant) => (ms(instant) <= Date.now() ? "reload now" : h("span", {}, "reload at ", when(instant)));
+const soon = (instant) => (ms(instant) <= now() ? "reload now" : h("span", {}, "reload at ", when(instant)));
 
 /// The state in sentences: whether it is behind, which reloads are out, which causes wait, and their reason to wait.
 function standing(data) {
   const said = [];
   if (data.behindSince) {
-    said.push(badge("behind", "warn"), ` It has not shown the newest data since ${moment(data.behindSince)}, for ${duration(Math.max(0, ms(data.asOf ?? Date.now()) - ms(data.behindSince)))}. `);
+    said.push(badge("behind", "warn"), ` It has not shown the newest data since ${moment(data.behindSince)}, for ${duration(Math.max(0, now() - ms(data.behindSince)))}. `);
     const why = behindReasons[data.behind]?.[0];
     if (why) said.push(`It ${why}. `);
   } else said.push(badge("up to date", "good"), " It shows the newest data. ");
   const oldest = data.outstanding[0];
   if (oldest?.issuedAt) said.push(`${data.outstanding.length === 1 ? "A reload is" : `${count(data.outstanding.length)} reloads are`} on the way, the oldest since ${moment(oldest.issuedAt)}; the host has not acknowledged it. `);
   if (data.waitsFor) said.push(`Why the next reload waits: ${because[data.waitsFor] ?? data.waitsFor}${data.decidesAt ? `; decided at ${moment(data.decidesAt)}` : ""}. `);
-  said.push(data.nextReload ? `Its next reload is possible ${ms(data.nextReload) <= Date.now() ? "now" : `at ${moment(data.nextReload)}`}. ` : "Only a later event can make it reload. ");
+  said.push(data.nextReload ? `Its next reload is possible ${ms(data.nextReload) <= now() ? "now" : `at ${moment(data.nextReload)}`}. ` : "Only a later event can make it reload. ");
   if (data.budget.lastReload) said.push(`Its last reload was at ${moment(data.budget.lastReload)}.`);
   return said;
 }

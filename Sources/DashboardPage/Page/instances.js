@@ -5,7 +5,7 @@ import { badge, card, h, hostLink, instanceLink, spent, when } from "./elements.
 import { path } from "./gateway.js";
 import { one } from "./instance.js";
 import { byApp, byKind, filters, searched } from "./lists.js";
-import { count, duration, ms } from "./numbers.js";
+import { count, duration, ms, now } from "./numbers.js";
 
 export const title = "Widgets";
 
@@ -31,7 +31,7 @@ export const columns = [
   { title: "On its way", number: true, cell: (row) => count(row.outstanding) },
   { title: "Last reload", cell: (row) => when(row.lastReload) },
   { title: "Behind", wide: true, cell: (row) => (row.behind ? h("span", {}, behindReasons[row.behind]?.[0] ?? row.behind,
-    h("span", { class: "soft aside" }, `for ${duration(Math.max(0, Date.now() - ms(row.behindSince)))}`)) : "no") },
+    h("span", { class: "soft aside" }, `for ${duration(Math.max(0, now() - ms(row.behindSince)))}`)) : "no") },
   { title: "State", cell: (row) => {
     const all = [row.isVisible ? badge("visible", "good") : "", row.pushEnabled === false ? badge("takes no pushes") : "", row.isOrphaned ? badge("does not fit its kind", "warn") : ""].filter(Boolean);
     return all.length ? h("span", { class: "badges" }, all) : "";

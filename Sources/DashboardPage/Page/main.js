@@ -6,7 +6,7 @@ import { loadCharts } from "./charts.js";
 import { field, h } from "./elements.js";
 import { Away, forgetHistory, gateway, operator, Refused } from "./gateway.js";
 import { live } from "./live.js";
-import { duration, moment, stamp } from "./numbers.js";
+import { duration, moment, setNow, stamp } from "./numbers.js";
 import { startSearch } from "./search.js";
 import * as apps from "./apps.js";
 import * as cluster from "./cluster.js";
@@ -123,6 +123,7 @@ function answered(view, data) {
 }
 
 function sawAt(instant) {
+  if (instant) setNow(instant);
   state.seen = { at: Date.now(), asOf: instant ?? state.seen?.asOf };
   const partial = gateway.partial;
   const lack = partial ? `Only ${partial.answered} of ${partial.of} partitions answered.` : "";

@@ -58,13 +58,19 @@ export function bytes(value) {
 
 export const ms = (instant) => (typeof instant === "number" ? instant : Date.parse(instant));
 
+let ahead = 0;
+
+/// The gateway's clock, as its newest answer tells it: ages are by it, whatever the browser's own says.
+export const now = () => Date.now() + ahead;
+export const setNow = (instant) => { ahead = ms(instant) - Date.now(); };
+
 /// A time of day, where the date stands beside it or is that of now.
 export const time = (instant) => (instant === undefined || instant === null ? unknown : clock.format(ms(instant)));
 export const minute = (instant) => shortClock.format(ms(instant));
 export const day = (instant) => dayOnly.format(ms(instant));
 
 /// Half a year ahead or ago, the year matters more than the minute.
-const isFar = (instant) => Math.abs(ms(instant) - Date.now()) > 15_552_000_000;
+const isFar = (instant) => Math.abs(ms(instant) - now()) > 15_552_000_000;
 
 /// A time with its date and zone, for a sentence.
 export function moment(instant) {

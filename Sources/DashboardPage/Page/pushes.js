@@ -3,7 +3,7 @@
 import { badge, card, choice, field, fill, h, instanceLink, meter, outcomeBadge, outcomeTitle, pushLink, when } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { byApp, byKind, bySender, filters, searched } from "./lists.js";
-import { count, counted, outcomes, percent } from "./numbers.js";
+import { count, counted, now, outcomes, percent } from "./numbers.js";
 import { one } from "./push.js";
 
 export const title = "Pushes";
@@ -38,7 +38,7 @@ function list(context) {
       { title: "State", cell: (row) => (row.isComplete ? badge("complete", "good") : badge("in work")) },
     ],
     nothing: [app, kind, sender, state, outcome, within].some(Boolean) ? "No listed push matches." : "No push has come yet.",
-    where: (cursor, limit) => path("/v1/pushes", { app, kind, sender, state, outcome, after: within && new Date(Date.now() - Number(within) * 1000).toISOString(), cursor, limit }),
+    where: (cursor, limit) => path("/v1/pushes", { app, kind, sender, state, outcome, after: within && new Date(now() - Number(within) * 1000).toISOString(), cursor, limit }),
   });
   const bar = filters(context, "pushes", [byApp, byKind(context), bySender, { name: "state", label: "State", options: states },
     { name: "outcome", label: "Outcome", options: [["", "Any"], ...outcomes.map(([name, label]) => [name, label])] }, { name: "within", label: "Accepted within", options: lengths }]);

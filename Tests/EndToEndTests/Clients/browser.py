@@ -21,6 +21,8 @@ class Browser:
     sizes = {"wide": (1120, 760, 1), "phone": (390, 844, 2)}
     #: The longest wait for one expression.
     seconds = 600.0
+    #: Seconds that the page's clock is ahead of the machine's.
+    ahead = 0
 
     def __init__(self, program: str, profile: str, trusts_all: bool = True) -> None:
         from_us, to_browser = os.pipe()
@@ -74,6 +76,9 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        if self.ahead:
+            script = f"const real = Date.now; Date.now = () => real() + {self.ahead * 1000};"
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         self.call("Page.navigate", url=url)
 
     def ask(self, expression: str) -> object:

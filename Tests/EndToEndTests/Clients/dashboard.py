@@ -449,12 +449,13 @@ def main() -> None:
             "tables": tables, "away": away, "find": find, "filter": filter_by, "act": act, "follow": follow, "looking": looking, "asks": asks,
             "team": team, "links": links, "press": press, "pictures": pictures}
     parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
+    parser.add_argument("--ahead", type=int, default=0, help="how many seconds the browser's clock is ahead")
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         page = Dashboard(options.program, profile, trusts_all=not options.strict)
-        page.seconds = options.seconds
+        page.seconds, page.ahead = options.seconds, options.ahead
         try:
             page.open(options.url)
             # Until it has taken the token out of its address, and shows a view.
