@@ -1,4 +1,3 @@
-import Dispatch
 package import Journaling
 package import WidgetModel
 import WorkerThreads
@@ -18,8 +17,6 @@ package final class SQLiteJournal: Journal, LogHistory {
     let directory: DataDirectory
     let snapshotFolder: SnapshotFolder
     private let writer: WorkerThread
-    /// Left when everything is closed.
-    private let isOpen: DispatchGroup
 
     /// Opens a log, or creates it.
     ///
@@ -55,8 +52,6 @@ package final class SQLiteJournal: Journal, LogHistory {
         for file in log.files.dropLast() where LogDirectory.size(of: file.path + "-wal") > 0 {
             shared.checkpointer.finish(path: file.path)
         }
-        let isOpen = DispatchGroup()
-        isOpen.enter()
         // The thread holds no open files but the writer's own: a file that is trimmed has to be closed.
         let writer = LogWriter(
             configuration: configuration,
@@ -75,12 +70,10 @@ package final class SQLiteJournal: Journal, LogHistory {
                 checkpointing.join()
                 shared.reader.close()
                 directory.unlock()
-                isOpen.leave()
             }
         } catch {
             shared.checkpointer.stop()
             checkpointing.join()
-            isOpen.leave()
             throw error
         }
         self.format = format
@@ -88,7 +81,6 @@ package final class SQLiteJournal: Journal, LogHistory {
         self.shared = shared
         self.directory = directory
         self.snapshotFolder = snapshots
-        self.isOpen = isOpen
     }
 
     deinit { self.shared.queue.close() }
@@ -197,7 +189,7 @@ extension SQLiteJournal {
 
     package func close() {
         self.shared.queue.close()
-        if !self.writer.isCurrent { self.isOpen.wait() }
+        if !self.writer.isCurrent { self.writer.join() }
     }
 
     func checkReadable(_ partition: PartitionID) throws(JournalError) {

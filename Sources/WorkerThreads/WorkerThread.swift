@@ -8,7 +8,7 @@ import Synchronization
 @safe
 package final class WorkerThread: Sendable {
     private let thread: pthread_t
-    private let isJoined = Atomic(false)
+    private let isJoined = Mutex(false)
 
     private final class Start {
         var body: (() -> Void)?
@@ -57,13 +57,16 @@ package final class WorkerThread: Sendable {
     package var isCurrent: Bool { pthread_equal(pthread_self(), self.thread) != 0 }
 
     deinit {
-        if !self.isJoined.load(ordering: .acquiring) { pthread_detach(self.thread) }
+        if !self.isJoined.withLock({ $0 }) { pthread_detach(self.thread) }
     }
 
-    /// Waits for the thread's end. To be called at most once, from another thread.
+    /// Waits for the thread's end. For any number of other threads: the thread itself would wait for ever.
     package func join() {
-        self.isJoined.store(true, ordering: .releasing)
-        // The thread has no result.
-        _ = pthread_join(self.thread, nil)
+        self.isJoined.withLock { isJoined in
+            guard !isJoined else { return }
+            // The thread has no result.
+            _ = pthread_join(self.thread, nil)
+            isJoined = true
+        }
     }
 }
