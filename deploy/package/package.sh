@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # Makes the packages of what is committed (HEAD): a .deb, a tar archive with an installer, an image in OCI's layout, a list of what is
-# in them (SPDX) and checksums, in .build/package/out. The same commit, program and Debian packages give the same bytes: times are
-# the commit's, files are sorted. No path of this machine is in the program. Two builds of it were not the same to the byte; which
-# part differs is not found. The linker gives the same program twice, and most modules the same objects, the engine's among them.
-# Not compared are AsyncAlgorithms, NIOCore, NIOPosix, IntentMatching, OperatorAPI, Partitions, Settings, Simulation and FreshetCLI.
+# in them (SPDX) and checksums, in .build/package/out. The same commit, compiler and Debian packages give the same bytes: times are
+# the commit's, files are sorted, no path of this machine is in the program, and the compiler runs at the same addresses each time.
 #
 #   deploy/package/package.sh
 #   PROGRAM=FILE deploy/package/package.sh    packs a program that is built already
@@ -16,6 +14,12 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 # The compiler and the package manager are Swift programs: otherwise their sets have another order in each run.
 export SWIFT_DETERMINISTIC_HASHING=1
+# The compiler orders some instructions by the addresses of its own objects, e.g. where it unrolls a loop over a few tuples.
+addresses=(setarch --addr-no-randomize)
+if ! "${addresses[@]}" true 2>/dev/null; then
+    echo "this system does not fix addresses (setarch --addr-no-randomize): another build of the program may have other bytes" >&2
+    addresses=()
+fi
 
 root=$PWD
 work=$root/.build/package
@@ -40,7 +44,7 @@ if [ -z "${PROGRAM:-}" ]; then
     flags=(-c release --product freshet --static-swift-stdlib --disable-local-rpath --package-path "$source" --scratch-path "$work/build"
         --force-resolved-versions -Xswiftc -file-prefix-map -Xswiftc "$work=." -Xcc "-ffile-prefix-map=$work=."
         -Xcc "-DFRESHET_ICU_DATA=$icu")
-    step "building the release program (some ten minutes the first time)" swift build "${flags[@]}"
+    step "building the release program (some ten minutes the first time)" "${addresses[@]}" swift build "${flags[@]}"
     PROGRAM=$(swift build "${flags[@]}" --show-bin-path)/freshet
 fi
 
