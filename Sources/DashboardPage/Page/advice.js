@@ -19,7 +19,7 @@ const backupAgeMax = 2 * 86_400_000;
 /// Why widgets are behind, as verb phrases: for one widget, and for several.
 export const behindReasons = {
   budget: ["waits for its budget", "wait for their budgets"],
-  minimumInterval: ["was reloaded minutes ago", "were reloaded minutes ago"],
+  minimumInterval: ["was reloaded a short time ago", "were reloaded a short time ago"],
   anotherReload: ["waits to join another reload", "wait to join another reload"],
   paused: ["is paused", "are paused"],
   unreachable: ["cannot be reached by pushes", "cannot be reached by pushes"],

@@ -18,7 +18,7 @@ package enum BehindCause: String, Hashable, Sendable, CaseIterable {
     package var words: String {
         switch self {
         case .budget: "it waits for its budget"
-        case .minimumInterval: "it was reloaded minutes ago"
+        case .minimumInterval: "it was reloaded a short time ago"
         case .paused: "it is paused"
         case .anotherReload: "it waits to join another reload"
         case .unreachable: "pushes cannot reach it"
