@@ -51,8 +51,14 @@ fi
 # What the .deb, the archive and the image have in common.
 tree=$work/tree
 install -D -m 0755 "$PROGRAM" "$tree/usr/bin/freshet"
-strip --strip-all "$tree/usr/bin/freshet"
 program=$tree/usr/bin/freshet
+strip --strip-all "$program"
+# Two builds differ in these alone: the compiler's hashes for its next build, which become zeros, and the linker's hash of all that
+# is stripped here, which becomes the commit. Without the sections the program would have no read-only relocations (RELRO).
+objcopy --dump-section .swift_modhash="$work/modhash" "$program" /dev/null
+head -c "$(stat -c %s "$work/modhash")" /dev/zero > "$work/zeros"
+printf '\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0%b' "$(git rev-parse HEAD | sed 's/../\\x&/g')" > "$work/build-id"
+objcopy --update-section .swift_modhash="$work/zeros" --update-section .note.gnu.build-id="$work/build-id" "$program"
 version=$("$program" version)
 day=$(date -u -d "@$SOURCE_DATE_EPOCH" +%F)
 name=freshet-$version-linux-$architecture
