@@ -177,13 +177,14 @@ package final class HTTPConnection {
     }
 
     /// Takes the consequences of the credentials that were refused: the connection may have one stream at once while
-    /// half of its allowance is used up, and ends with the one too many. Call before the answer to the last one.
+    /// half of its allowance is used up and none was good, and ends with the one too many. Call before the answer to
+    /// the last one.
     package func paceByCredentials() {
         if self.refusedCredentials.isExhausted {
             guard !self.isEndedForCredentials, let backend else { return }
             self.isEndedForCredentials = true
             backend.end(for: .maxBadCredentials, self.refusedCredentials.explanation)
-        } else if self.refusedCredentials.isHalfUsed {
+        } else if self.refusedCredentials.isToBeSlowed {
             guard !self.isStreamLimitLow else { return }
             self.lowerStreamLimit(to: Self.slowStreamsMax)
             self.isSlowedForCredentials = self.isStreamLimitLow

@@ -16,15 +16,15 @@ import TransportSupport
     private static let explanation = "more than 20 refused credentials at once, or 0 a second"
 
     @Test(arguments: [(10, false, false), (11, true, false), (20, true, false), (21, true, true), (22, true, true)])
-    func `so many may be refused at once`(count: Int, isHalfUsed: Bool, isExhausted: Bool) {
+    func `so many may be refused at once`(count: Int, isToBeSlowed: Bool, isExhausted: Bool) {
         let clock = Clock()
         let refused = RefusedCredentials { clock.second.load(ordering: .relaxed) }
         for _ in 0..<count { refused.count() }
-        #expect(refused.isHalfUsed == isHalfUsed)
+        #expect(refused.isToBeSlowed == isToBeSlowed)
         #expect(refused.isExhausted == isExhausted)
         // Time gives back room for refusals; a limit that was passed stays passed.
         clock.second.add(1000, ordering: .relaxed)
-        #expect(!refused.isHalfUsed)
+        #expect(!refused.isToBeSlowed)
         #expect(refused.isExhausted == isExhausted)
     }
 
@@ -67,13 +67,31 @@ import TransportSupport
         #expect(limits == [1000])
         try self.refuse(1, on: connection)
         #expect(connection.streamLimits() == [1000, 1])
-        // A good one changes nothing by itself.
+        // A request without one changes nothing.
         connection.handler.beforeAnswer = { $0.paceByCredentials() }
-        connection.request("/good")
+        connection.request("/none")
         try connection.run()
         #expect(connection.streamLimits() == [1000, 1])
         #expect(connection.goAways() == [])
         #expect(connection.statuses() == Array(repeating: 401, count: 12))
+    }
+
+    @Test func `a good one lifts the limit for good, and one too many bad ones still end the connection`() throws {
+        let connection = try self.makeConnection()
+        try self.refuse(11, on: connection)
+        #expect(connection.streamLimits() == [1000, 1])
+        connection.handler.beforeAnswer = { connection in
+            connection.refusedCredentials.accept()
+            connection.paceByCredentials()
+        }
+        connection.request("/good")
+        try connection.run()
+        #expect(connection.streamLimits() == [1000, 1, 1000])
+        try self.refuse(9, on: connection)
+        #expect(connection.streamLimits() == [1000, 1, 1000])
+        #expect(connection.goAways() == [])
+        try self.refuse(1, on: connection)
+        #expect(connection.goAways() == ["ENHANCE_YOUR_CALM \(Self.explanation)"])
     }
 
     @Test(arguments: [(20, false), (21, true)])

@@ -17,7 +17,9 @@ extension HTTPRequest {
             )
         }
         do throws(Problem) {
-            return try identify(self)
+            let result = try identify(self)
+            refused.accept()
+            return result
         } catch {
             // One that is missing costs nothing.
             if error.code == .invalidCredential || error.code == .expiredCredential { refused.count() }
