@@ -198,9 +198,15 @@ function tick() {
 
 // MARK: Views
 
-/// Shows the views that this caller may see, once its session is known.
+/// Shows the views that this caller may see, once its session is known. A caller without a good token is asked for one: the views' many
+/// requests would each be one more refusal of this connection.
 async function enter() {
-  const session = await context.session().catch(() => null);
+  let session = null;
+  try {
+    session = await context.session();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return missed(error);
+  }
   const shared = session && !session.team ? await context.sometimes("/v1/cluster", undefined, 9).catch(() => null) : null;
   for (const link of at("views").children) {
     const name = link.getAttribute("href").slice(2);
@@ -252,6 +258,9 @@ function askToken(fault) {
   live.stop();
   state.isLocked = true;
   say("waiting", "Locked");
+  at("title").textContent = "Locked";
+  at("subtitle").replaceChildren();
+  main.dataset.shown = "";
   at("banner").hidden = true;
   const input = h("input", { type: "password", autocomplete: "off", required: true, spellcheck: "false", id: "token" });
   const message = h("p", { class: "fault", role: "alert" }, fault);
@@ -264,7 +273,7 @@ function askToken(fault) {
         forgetHistory();
         absent.clear();
         memory.clear();
-        enter().then(() => main.focus());
+        enter().then(() => { if (!state.isLocked) main.focus(); });
       },
     },
   }, h("h2", {}, "Token"),
