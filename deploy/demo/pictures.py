@@ -142,7 +142,7 @@ class Night(demo.Demo):
     def picture_dashboard(self, name: str, *places: str) -> None:
         token = pathlib.Path(self.options.operator_token).read_text().strip()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-            browser = Dashboard("chromium", profile)
+            browser = Dashboard(Dashboard.shell, profile)
             try:
                 browser.open(f"https://localhost:{self.options.ops_port}/#token={token}")
                 # Until it has taken the token out of its address, and shows a view.
@@ -157,7 +157,7 @@ class Night(demo.Demo):
         game = state["scores"]["seahawks"]
         before, after = (f"{us}-{game['them']}" for us in (game["us"], game["us"] + 7))
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-            browser = Browser("chromium", profile)
+            browser = Browser(Browser.shell, profile)
             try:
                 await asyncio.to_thread(self.open_page, browser, before)
                 game["us"] += 7

@@ -441,7 +441,7 @@ def asks(page: Dashboard, options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="chromium")
+    parser.add_argument("--program", default=Dashboard.shell)
     parser.add_argument("--url", required=True)
     parser.add_argument("--shots", type=pathlib.Path)
     parser.add_argument("--strict", action="store_true", help="trust only the certificates that this user's browser trusts")

@@ -26,7 +26,7 @@ class Report(Dashboard):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="chromium")
+    parser.add_argument("--program", default=Dashboard.shell)
     parser.add_argument("--shots", type=pathlib.Path, required=True)
     parser.add_argument("page", type=pathlib.Path)
     options = parser.parse_args()
