@@ -25,7 +25,8 @@ group() { # name, command
 }
 
 SECONDS=0
-swift build --build-tests || exit 1
+# shellcheck disable=SC2086 # several options are several words
+swift build --build-tests ${BUILD_OPTIONS:-} || exit 1
 note build
 rm -rf "$logs" "$seeds"
 mkdir -p "$logs"
