@@ -1,5 +1,6 @@
 # For scripts to read with `.`: `step "building the program" COMMAND …` names the step, shows that it goes on, and, if it
-# fails, the output of the command. The status is the command's.
+# fails, the output of the command. The status is the command's. A function runs as a script of its own does with `set -e`: it ends with
+# its first command that fails, and its `exit` ends the function alone.
 #
 # On a terminal one line tells the time and the command's last line; elsewhere, as in CI, a line is written every half minute.
 
@@ -9,8 +10,11 @@ step() {
     log=$(mktemp)
     step_watch "$words" "$log" &
     watcher=$!
-    # In the foreground, so that Ctrl-C ends it.
-    "$@" > "$log" 2>&1 < /dev/null || status=$?
+    # In the foreground, so that Ctrl-C ends it. Behind `||` or `if`, Bash would ignore `set -e` in a function.
+    local -
+    set +e
+    (set -e; "$@") > "$log" 2>&1 < /dev/null
+    status=$?
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [ -t 2 ]; then printf '\r\033[K' >&2; fi

@@ -21,6 +21,18 @@ import Testing
         #expect(!result.errors.contains("[3/4]"))
     }
 
+    @Test(arguments: [("false", 1), ("exit 3", 3), ("(exit 4)", 4)])
+    func `a function ends with its first command that fails, and its words are shown`(command: String, status: Int)
+        async throws
+    {
+        let result = try await Self.run(
+            "work() { echo because; \(command); echo after; }\nstep working work\necho never"
+        )
+        #expect(result.status == status)
+        #expect(result.output.isEmpty, "\(result.output)")
+        #expect(result.errors.contains("because\nworking: failed with status \(status)"))
+    }
+
     @Test func `a step that works says so, and keeps its words to itself`() async throws {
         let result = try await Self.run("step 'building it' echo words\necho after")
         #expect(result.status == 0 && result.output == "after\n")
