@@ -23,6 +23,16 @@ struct OpenAPI: Sendable {
     }()
 
     let root: JSONValue
+    /// The document's paths, split once.
+    private let paths: [(segments: [Substring], item: JSONValue)]
+
+    private init(root: JSONValue) {
+        self.root = root
+        guard case .object(let paths) = root["paths"] else { preconditionFailure("docs/openapi.yaml has no paths") }
+        self.paths = paths.map { path in
+            (path.name.dropFirst().split(separator: "/", omittingEmptySubsequences: false), path.value)
+        }
+    }
 
     private static func value(of node: Node) -> JSONValue {
         switch node {
@@ -77,20 +87,17 @@ struct OpenAPI: Sendable {
 
     /// The path of the document that a request is about: the one with most segments that are no parameters.
     private func item(of request: HTTPRequest) -> JSONValue? {
-        guard case .object(let paths) = self.root["paths"] else { return nil }
         var best: (plain: Int, item: JSONValue)?
-        for path in paths {
-            let segments = path.name.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-            guard segments.count == request.path.count else { continue }
+        for path in self.paths where path.segments.count == request.path.count {
             var plain = 0
-            let fits = zip(segments, request.path).allSatisfy { segment, part in
+            let fits = zip(path.segments, request.path).allSatisfy { segment, part in
                 if segment.hasPrefix("{") { return true }
                 plain += 1
                 return segment == part
             }
-            guard fits, path.value[request.method.lowercased()] != nil || best == nil else { continue }
+            guard fits, path.item[request.method.lowercased()] != nil || best == nil else { continue }
             if plain > best?.plain ?? -1 || best?.item[request.method.lowercased()] == nil {
-                best = (plain, path.value)
+                best = (plain, path.item)
             }
         }
         return best?.item

@@ -3,7 +3,6 @@ import NIOCore
 import NIOPosix
 import OperatorAPI
 import Serving
-import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
@@ -15,35 +14,31 @@ import WidgetModel
 @Suite(.timeLimit(.minutes(60))) struct StreamLockTests {
     private static let rounds = 1000
 
-    private final class Flag: Sendable {
-        let isDone = Atomic(false)
-    }
+    /// How often each of two threads tells readers something in a round: about as long as the round takes. Threads that told for as long as the
+    /// rounds go on would keep the machine from all other tests.
+    private static let tellings = 8
 
     /// Cancels readers while others tell them something.
     private func cancel(
         whileTelling tell: @escaping @Sendable () -> Void,
         reading read: @escaping @Sendable () async -> Void
-    ) async {
-        let flag = Flag()
+    ) async throws {
         // Threads of their own, since readers are woken from partitions' loops.
         let threads = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-        let telling = (0..<2).map { _ in
-            threads.next().submit { while !flag.isDone.load(ordering: .relaxed) { tell() } }
-        }
         for _ in 0..<Self.rounds {
             let readers = (0..<3).map { _ in Task { await read() } }
+            let told = (0..<2).map { _ in threads.next().submit { for _ in 0..<Self.tellings { tell() } } }
             await Task.yield()
             for reader in readers { reader.cancel() }
             for reader in readers { await reader.value }
+            for one in told { try await one.get() }
         }
-        flag.isDone.store(true, ordering: .relaxed)
-        for told in telling { try? await told.get() }
-        try? await threads.shutdownGracefully()
+        try await threads.shutdownGracefully()
     }
 
     @Test func `a host's reader goes while it is sent a reload`() async throws {
         let streams = HostStreams.begun()
-        await self.cancel {
+        try await self.cancel {
             streams.publish([HostEvent.reload(Sports.reload("a"))])
             streams.beat()
         } reading: {
@@ -56,7 +51,7 @@ import WidgetModel
 
     @Test func `an operator's reader goes while it is told something`() async throws {
         let feed = OperatorFeed(epoch: 7)
-        await self.cancel {
+        try await self.cancel {
             feed.publish(.note(.order, .int(1)))
         } reading: {
             guard let stream = try? feed.subscribe(after: nil) else { return }
@@ -68,7 +63,7 @@ import WidgetModel
 
     @Test func `a follower of a push goes while it is woken`() async throws {
         let followers = PushFollowers(max: 4)
-        await self.cancel {
+        try await self.cancel {
             followers.wake(.applied)
         } reading: {
             guard let stream = try? followers.subscribe() else { return }
