@@ -14,8 +14,6 @@ struct EventQueue<Event: Sendable>: Sendable {
     private var items = Heap<Item>()
     private var number = 0
 
-    var isEmpty: Bool { self.items.isEmpty }
-    var count: Int { self.items.count }
     /// When the next one happens.
     var next: Int64? { self.items.min?.at }
 

@@ -48,10 +48,16 @@ extension FaultRun {
     /// Gateways that do not know that they lost the log stop, as a lease or a lock has them do. The journal refuses only those
     /// that have effects to commit; the others would ask the provider for ever.
     mutating func endRivals() {
-        for rival in self.rivals { rival.machine.stop() }
-        self.rivals = []
-        self.deliverers.removeAll { $0.start != self.start }
-        self.fetchers.removeAll { $0.start != self.start }
+        for rival in self.rivals { self.end(rival) }
+    }
+
+    /// With its last owner, the deliverer and the fetcher of a start end, too.
+    private mutating func end(_ rival: SimulatedOwner) {
+        rival.machine.stop()
+        self.rivals.removeAll { $0 === rival }
+        guard !self.rivals.contains(where: { $0.start == rival.start }) else { return }
+        self.deliverers.removeAll { $0.start == rival.start }
+        self.fetchers.removeAll { $0.start == rival.start }
     }
 
     private mutating func disconnectHosts() {
@@ -384,17 +390,12 @@ extension FaultRun {
 
     /// An owner does not go on: the other one that there is has written, or it cannot know what the log has.
     private mutating func stopped(_ owner: SimulatedOwner, _ error: any Error) {
-        owner.machine.stop()
-        let code = (error as? JournalError)?.code
         guard owner.start == self.start else {
             self.checker.note(.fenced)
-            self.rivals.removeAll { $0 === owner }
-            if !self.rivals.contains(where: { $0.start == owner.start }) {
-                self.deliverers.removeAll { $0.start == owner.start }
-                self.fetchers.removeAll { $0.start == owner.start }
-            }
-            return
+            return self.end(owner)
         }
+        owner.machine.stop()
+        let code = (error as? JournalError)?.code
         let isPlanned = code == .unknownOutcome || (code == .fenced && self.wasTakenOver)
         guard isPlanned else { return self.checker.fault("partition \(owner.partition) stopped: \(error)") }
         self.crash()

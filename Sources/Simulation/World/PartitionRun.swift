@@ -61,9 +61,6 @@ package struct PartitionRun: ~Copyable, Sendable {
 
     package var partition: PartitionID { self.engine.partition }
 
-    /// How many instances it has.
-    package var instanceCount: Int { self.crowd.instances.count }
-
     /// Runs on, up to an instant or to the scenario's end, whichever is earlier.
     ///
     /// - Parameter second: Seconds after the epoch.
