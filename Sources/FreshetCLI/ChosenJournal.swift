@@ -54,8 +54,11 @@ struct ChosenJournal {
 
     private init(sqlite configuration: GatewayConfiguration, _ clock: LogClock, _ logger: Logger) throws(JournalError) {
         let directory = configuration.dataDirectory
-        var own = SQLiteJournal.Configuration(directory: directory, partitions: configuration.partitions)
-        own.limits.use(configuration)
+        let own = SQLiteJournal.Configuration(
+            directory: directory,
+            partitions: configuration.partitions,
+            limits: JournalLimits(configuration)
+        )
         let journal = try SQLiteJournal(configuration: own) { clock.now() }
         if let cut = journal.cut { logger.warning("\(cut)") }
         self.journal = journal
@@ -72,18 +75,6 @@ struct ChosenJournal {
 extension GatewayConfiguration.JetStream {
     /// Where the log is, for people.
     var words: String { "NATS JetStream, cluster \(self.cluster)" }
-}
-
-extension JournalLimits {
-    fileprivate init(_ configuration: GatewayConfiguration) {
-        self.init()
-        self.use(configuration)
-    }
-
-    fileprivate mutating func use(_ configuration: GatewayConfiguration) {
-        self.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
-        self.outputBytesPerCommit = configuration.limits.outputCommitBytesMax
-    }
 }
 
 #if JetStream

@@ -16,14 +16,9 @@ extension Gateway {
         let (backlog, history, logs) = (self.senderLimits.backlog, self.history, self.logs)
         // Levels that operators set end with a reading.
         settings.followReadings { logs.use($0.log) }
-        settings.follow(\.limits) { limits in
-            backlog.use(max: limits.inFlightPushesMax)
-            journal.use(
-                appendBytesInFlightMax: limits.inFlightBytesMax,
-                outputBytesPerCommit: limits.outputCommitBytesMax
-            )
-            history.use(concurrentMax: limits.historyQuestionsMax)
-        }
+        settings.follow(\.limits.inFlightPushesMax) { backlog.use(max: $0) }
+        settings.follow({ JournalLimits($0) }) { journal.use($0) }
+        settings.follow(\.limits.historyQuestionsMax) { history.use(concurrentMax: $0) }
         settings.follow({ HostStreams.Limits($0.streams) }) { streams.use($0) }
         settings.follow(\.streams.followedPushesMax) { followers.use(max: $0) }
         settings.follow(\.feed) { feed.use($0) }

@@ -151,15 +151,9 @@ package final class JetStreamJournal: Journal {
         let threads = self.lanes + self.others
         guard !threads.contains(where: \.isCurrent) else { return }
         // All that was accepted is called back when these are over.
-        self.isOver.withLock { isOver in
-            guard !isOver else { return }
-            for thread in threads { thread.join() }
-            self.fan.tellOverdue(isOver: true)
-            isOver = true
-        }
+        for thread in threads { thread.join() }
+        self.fan.tellOverdue(isOver: true)
     }
-
-    private let isOver = Mutex(false)
 }
 
 // MARK: - Journal
@@ -254,8 +248,6 @@ extension JetStreamJournal {
         self.followers[Int(partition.rawValue)].observe(body)
     }
 
-    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
-        self.core.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
-    }
+    package func use(_ limits: JournalLimits) { self.core.use(limits) }
 }
 #endif

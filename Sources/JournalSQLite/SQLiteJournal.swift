@@ -180,12 +180,7 @@ extension SQLiteJournal {
         )
     }
 
-    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
-        self.shared.queue.use(
-            appendBytesInFlightMax: appendBytesInFlightMax,
-            outputBytesPerCommit: outputBytesPerCommit
-        )
-    }
+    package func use(_ limits: JournalLimits) { self.shared.queue.use(limits) }
 
     package func close() {
         self.shared.queue.close()

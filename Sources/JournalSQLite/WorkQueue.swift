@@ -55,12 +55,7 @@ final class WorkQueue: Sendable {
     }
 
     /// Lets more or less in from now on.
-    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
-        self.state.withLock { state in
-            state.limits.appendBytesInFlightMax = appendBytesInFlightMax
-            state.limits.outputBytesPerCommit = outputBytesPerCommit
-        }
-    }
+    func use(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
 
     /// Lets work in, or says why not; the callback is not called then.
     func submit(_ work: Work) -> JournalError? {

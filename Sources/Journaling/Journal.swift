@@ -93,8 +93,8 @@ package protocol Journal: Sendable {
         whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
     )
 
-    /// Takes more or less at once from now on; accepted submissions stay accepted. See ``JournalLimits``.
-    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int)
+    /// Takes more or less at once from now on; accepted submissions stay accepted.
+    func use(_ limits: JournalLimits)
 
     /// Finishes accepted work, calls it back, and lets go of the store. Later calls are refused with `.closed`; closing
     /// again does nothing.

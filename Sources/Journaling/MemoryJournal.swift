@@ -137,12 +137,7 @@ extension MemoryJournal {
 
     package func head(_ partition: PartitionID) throws(JournalError) -> LogPosition { LogPosition.start.next }
 
-    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
-        self.state.withLock { state in
-            state.limits.appendBytesInFlightMax = appendBytesInFlightMax
-            state.limits.outputBytesPerCommit = outputBytesPerCommit
-        }
-    }
+    package func use(_ limits: JournalLimits) { self.state.withLock { $0.limits = limits } }
 
     package func append(
         _ submission: Submission,

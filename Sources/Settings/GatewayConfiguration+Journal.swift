@@ -1,3 +1,4 @@
+package import Journaling
 package import WidgetModel
 
 extension GatewayConfiguration {
@@ -195,5 +196,15 @@ extension SettingType<String> {
     static let clusterName = SettingType.text("a name of 1 to 32 letters, digits and hyphens") { text in
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { SettingRules.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+    }
+}
+
+extension JournalLimits {
+    /// How much a log takes at once.
+    package init(_ configuration: GatewayConfiguration) {
+        self.init(
+            appendBytesInFlightMax: configuration.limits.inFlightBytesMax,
+            outputBytesPerCommit: configuration.limits.outputCommitBytesMax
+        )
     }
 }

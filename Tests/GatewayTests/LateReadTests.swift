@@ -72,7 +72,7 @@ import WidgetModel
             self.memory.observeAppends(partition, body)
         }
 
-        func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {}
+        func use(_: JournalLimits) {}
 
         func close() { self.memory.close() }
     }

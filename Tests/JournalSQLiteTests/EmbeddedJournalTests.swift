@@ -111,9 +111,9 @@ import WidgetModel
         }
         harness.whileHeld {
             append(1_000)
-            harness.journal.use(appendBytesInFlightMax: 1_500, outputBytesPerCommit: 1_000)
+            harness.journal.use(JournalLimits(appendBytesInFlightMax: 1_500))
             append(500)
-            harness.journal.use(appendBytesInFlightMax: 400, outputBytesPerCommit: 1_000)
+            harness.journal.use(JournalLimits(appendBytesInFlightMax: 400))
             append(300)
         }
         // The one that is refused is told at once.

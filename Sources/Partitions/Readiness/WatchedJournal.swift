@@ -122,9 +122,7 @@ package final class WatchedJournal: Journal {
         self.journal.readNewestOutput(partition, whenRead: whenRead)
     }
 
-    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
-        self.journal.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
-    }
+    package func use(_ limits: JournalLimits) { self.journal.use(limits) }
 
     package func close() { self.journal.close() }
 

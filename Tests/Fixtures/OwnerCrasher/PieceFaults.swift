@@ -74,9 +74,7 @@ final class PieceFaults: Journal {
         whenRead: @escaping @Sendable (Result<OutputEntry?, JournalError>) -> Void
     ) { self.journal.readNewestOutput(partition, whenRead: whenRead) }
 
-    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
-        self.journal.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
-    }
+    func use(_ limits: JournalLimits) { self.journal.use(limits) }
 
     func close() { self.journal.close() }
 }
