@@ -46,11 +46,6 @@ package struct Exchanges: Sendable {
         self.count += 1
     }
 
-    package func find(_ streamID: Int32) -> Exchange? {
-        let exchange = self.ring[self.place(streamID)]
-        return exchange.streamID == streamID ? exchange : nil
-    }
-
     package mutating func remove(_ streamID: Int32) -> Exchange? {
         let place = self.place(streamID)
         let exchange = self.ring[place]

@@ -18,13 +18,6 @@ package final class PlayedProvider: Sendable {
         /// The run's beginning, in nanoseconds of the monotonic clock.
         var beginning: Int64?
         var dice: UInt64 = 0
-        var counts = Counts()
-    }
-
-    /// The requests that it got.
-    package struct Counts: Hashable, Sendable {
-        package var requests = 0
-        package var failed = 0
     }
 
     private init(_ provider: LoadProvider) {
@@ -49,8 +42,6 @@ package final class PlayedProvider: Sendable {
         "http://127.0.0.1:\(self.state.withLock { $0.server?.port ?? 0 })/timelines"
     }
 
-    package var counts: Counts { self.state.withLock { $0.counts } }
-
     /// The run begins: its failures count from here.
     package func begin() {
         self.state.withLock { $0.beginning = MonotonicTime.now }
@@ -64,15 +55,12 @@ package final class PlayedProvider: Sendable {
 
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let isFailing = self.state.withLock { state -> Bool in
-            state.counts.requests += 1
             guard let beginning = state.beginning else { return false }
             let instant = MonotonicTime.now - beginning
             let end = self.provider.failsAt.addingReportingOverflow(self.provider.failsFor)
             guard instant >= self.provider.failsAt, end.overflow || instant < end.partialValue else { return false }
             state.dice += 1
-            let isFailing = Double(StableHash.mix(state.dice) >> 11) * 0x1p-53 < self.provider.failingShare
-            if isFailing { state.counts.failed += 1 }
-            return isFailing
+            return Double(StableHash.mix(state.dice) >> 11) * 0x1p-53 < self.provider.failingShare
         }
         try? await Task.sleep(for: .nanoseconds(self.provider.latency))
         guard !isFailing else { return HTTPResponse(status: 500) }

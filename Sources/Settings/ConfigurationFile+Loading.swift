@@ -5,22 +5,13 @@ extension ConfigurationFile {
     /// The longest configuration file.
     package static let fileBytesMax = 4_194_304
 
-    /// Reads a configuration file and looks at every file it names.
+    /// Reads a configuration file, looks at every file it names, and says which.
     ///
     /// - Parameters:
     ///   - path: The file, absolute or relative to the working directory.
     ///   - environment: The process's environment.
     ///   - options: Values by key path from the command line.
     /// - Throws: All faults, of the text and of the files that it names.
-    package static func load(
-        path: String,
-        environment: [String: String],
-        options: [(path: String, text: String)] = []
-    ) throws(ConfigurationFaults) -> GatewayConfiguration {
-        try self.read(path: path, environment: environment, options: options).configuration
-    }
-
-    /// Reads a configuration file as ``load(path:environment:options:)`` does, and says which files it names.
     package static func read(
         path: String,
         environment: [String: String],

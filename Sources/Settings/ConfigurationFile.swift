@@ -4,7 +4,7 @@ package import WidgetModel
 /// The configuration as people write it: one YAML file, then environment variables, then command-line options.
 ///
 /// Unknown keys are faults, and all faults are found in one run. ``parse(_:name:environment:options:folders:)`` is pure;
-/// ``load(path:environment:options:)`` reads files.
+/// ``read(path:environment:options:)`` reads files.
 package enum ConfigurationFile {
     /// The folders that relative names of files start from.
     package struct Folders: Hashable, Sendable {

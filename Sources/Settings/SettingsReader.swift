@@ -3,14 +3,6 @@ import Yams
 
 /// Reads the values of a parsed configuration file, and notes everything that is wrong with it.
 struct SettingsReader: SettingsVisitor {
-    /// A file that the configuration names.
-    struct FileReference: Hashable, Sendable {
-        let path: String
-        /// As it stands in the configuration, for messages.
-        let key: String
-        let purpose: FilePurpose
-    }
-
     /// The section that is being visited.
     private struct Frame {
         let path: String

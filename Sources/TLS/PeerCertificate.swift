@@ -6,9 +6,8 @@ package struct PeerCertificate: Hashable, Sendable {
     package enum AppleExtension: String, Hashable, Sendable, CaseIterable {
         /// All topics of the certificate; see ``AppleTopics``.
         case topics = "1.2.840.113635.100.6.3.6"
-        case voipTopic = "1.2.840.113635.100.6.3.4"
         /// There if the certificate is for APNs' development environment. Source: Apple's certification practice
-        /// statement for its Worldwide Developer Relations, as are the two above.
+        /// statement for its Worldwide Developer Relations, as is the one above.
         case development = "1.2.840.113635.100.6.3.1"
         /// There if the certificate is for APNs' production environment.
         case production = "1.2.840.113635.100.6.3.2"
@@ -47,11 +46,6 @@ package struct PeerCertificate: Hashable, Sendable {
     /// The topics that the certificate lists itself; nil if it has no such list, or one that cannot be read.
     package var topics: [String]? {
         self.extensions[.topics].flatMap { AppleTopics.topics(inExtension: $0) }
-    }
-
-    /// The bytes of an extension as they stand in the certificate (DER); nil if it is not there.
-    package func rawExtension(_ identifier: AppleExtension) -> [UInt8]? {
-        self.extensions[identifier]
     }
 
     /// The first certificate of a PEM text, believed without verification: for files and tests, never for a peer.

@@ -23,7 +23,7 @@ import Testing
         }
 
         func load(_ environment: [String: String] = [:]) throws(ConfigurationFaults) -> GatewayConfiguration {
-            try ConfigurationFile.load(path: "\(self.path)/freshet.yaml", environment: environment)
+            try ConfigurationFile.read(path: "\(self.path)/freshet.yaml", environment: environment).configuration
         }
     }
 

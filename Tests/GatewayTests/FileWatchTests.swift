@@ -19,7 +19,7 @@ private final class Scene: Sendable {
     func watch(_ log: RecordedLog = RecordedLog()) -> FileWatch {
         FileWatch(
             [
-                FileWatch.Subject(name: "pair", paths: ["cert", "key"]) {
+                FileWatch.Subject(name: "pair", paths: { ["cert", "key"] }) {
                     let pair = self[["cert", "key"]]
                     guard pair[0].lowercased() == pair[1] else { throw Refusal() }
                     self.state.withLock { $0.uses.append(pair[0]) }
@@ -117,7 +117,7 @@ private final class Scene: Sendable {
     /// As with keys that the configuration itself has.
     @Test func `what has no file is used when a request asks for it`() {
         let log = RecordedLog()
-        let subject = FileWatch.Subject(name: "keys", paths: []) {
+        let subject = FileWatch.Subject(name: "keys", paths: { [] }) {
             log.logger.notice("used")
             return [:]
         }

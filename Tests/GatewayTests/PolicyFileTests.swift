@@ -89,7 +89,8 @@ import WidgetModel
               - {bundleID: com.example.scores, team: A1B2C3D4E5, budget: newspaper, kinds: [{kind: scores}]}
             """
         )
-        return try ConfigurationFile.load(path: folder.appending(path: "freshet.yaml").path, environment: [:])
+        return try ConfigurationFile.read(path: folder.appending(path: "freshet.yaml").path, environment: [:])
+            .configuration
     }
 
     @Test func `apps name a policy that is in a file`() throws {

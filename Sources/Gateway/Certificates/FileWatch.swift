@@ -30,10 +30,6 @@ package final class FileWatch: Sendable {
             self.paths = paths
             self.use = use
         }
-
-        package init(name: String, paths: [String], use: @escaping @Sendable () throws -> Logger.Metadata) {
-            self.init(name: name, paths: { paths }, use: use)
-        }
     }
 
     /// The known states of a subject's files, each by its digest.

@@ -68,7 +68,6 @@ package struct EventStreamReader: Sendable {
     private static let data = Array("data: ".utf8)
     private static let event = Array("event: ".utf8)
     private static let id = Array("id: ".utf8)
-    private static let heartbeat = Array(": ".utf8)
 
     private mutating func endLine(_ notices: inout [Notice]) {
         if self.line.isEmpty {

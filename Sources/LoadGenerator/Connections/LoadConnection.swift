@@ -200,9 +200,6 @@ final class LoadConnection: ChannelInboundHandler {
 
     // MARK: Requests
 
-    /// The request that an answer or a piece belongs to; it goes on waiting.
-    func exchange(of streamID: Int32) -> Exchange? { self.exchanges.find(streamID) }
-
     /// The request that an answer ends.
     func end(_ streamID: Int32) -> Exchange? { self.exchanges.remove(streamID) }
 

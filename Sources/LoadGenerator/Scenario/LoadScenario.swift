@@ -65,11 +65,6 @@ package struct LoadScenario: Hashable, Sendable {
         copy.restartAt = self.restartAt?.stretched(by: factor)
         return copy
     }
-
-    /// The schedule of the loads that are driven by time, cut off at the scenario's end.
-    package func schedule() -> LoadSchedule {
-        LoadSchedule(self.loads.map { load in load.process.map { (load.start, $0) } }, seed: self.seed)
-    }
 }
 
 /// The hosts that are registered before a run, and their behaviour during it.
