@@ -1,12 +1,28 @@
 /// A path of pushes or channels, with its methods. ``all`` is the one list of them.
 package struct PushPath: Hashable, Sendable, CustomStringConvertible {
-    package enum Kind: Hashable, Sendable {
+    /// In the order of ``all``.
+    package enum Kind: Int, CaseIterable, Sendable {
         case device, targeted, bulk, broadcast, channels, channel, allChannels
+    }
+
+    /// How long a body may be.
+    package enum Body: Hashable, Sendable {
+        /// `limits.maxDeviceBodyBytes`.
+        case device
+        /// `limits.maxTargetedBodyBytes`.
+        case targeted
+        /// `limits.maxBulkBytes`.
+        case bulk
+        /// ``ChannelValidation/bodyBytesMax``.
+        case channel
     }
 
     package let kind: Kind
     /// The methods that it takes, as `allow` has them.
     package let allowed: StaticString
+    /// The right that a sender needs.
+    package let action: SenderAction
+    package let body: Body
     /// The query parameter that it knows, nil if it knows none.
     package let query: StaticString?
     private let prefix: StaticString
@@ -19,6 +35,7 @@ package struct PushPath: Hashable, Sendable, CustomStringConvertible {
     private init(
         _ kind: Kind,
         _ allowed: StaticString,
+        _ access: (action: SenderAction, body: Body),
         _ prefix: StaticString,
         _ parameter: StaticString,
         _ suffix: StaticString = "",
@@ -26,6 +43,7 @@ package struct PushPath: Hashable, Sendable, CustomStringConvertible {
         query: StaticString? = nil
     ) {
         (self.kind, self.allowed, self.query) = (kind, allowed, query)
+        (self.action, self.body) = access
         (self.prefix, self.parameter, self.suffix, self.rest) = (prefix, parameter, suffix, rest)
     }
 
@@ -34,14 +52,16 @@ package struct PushPath: Hashable, Sendable, CustomStringConvertible {
     /// A new one stands here, in docs/openapi.yaml and in docs/wire.md; tests say where they differ. Channels have the paths of APNs'
     /// broadcast and channel-management services; the one with a channel's id is APNSwift's own.
     package static let all = [
-        PushPath(.device, "POST", "/3/device/", "token"),
-        PushPath(.targeted, "POST", "/v1/apps/", "app", "/pushes", query: "dry-run"),
-        PushPath(.bulk, "POST", "/v1/apps/", "app", "/pushes/bulk"),
-        PushPath(.broadcast, "POST", "/4/broadcasts/apps/", "app"),
-        PushPath(.channels, "GET, POST, DELETE", "/1/apps/", "app", "/channels"),
-        PushPath(.channel, "GET, DELETE", "/1/apps/", "app", "/channels/", rest: "channel"),
-        PushPath(.allChannels, "GET", "/1/apps/", "app", "/all-channels"),
+        PushPath(.device, "POST", (.devices, .device), "/3/device/", "token"),
+        PushPath(.targeted, "POST", (.targeted, .targeted), "/v1/apps/", "app", "/pushes", query: "dry-run"),
+        PushPath(.bulk, "POST", (.targeted, .bulk), "/v1/apps/", "app", "/pushes/bulk"),
+        PushPath(.broadcast, "POST", (.channels, .channel), "/4/broadcasts/apps/", "app"),
+        PushPath(.channels, "GET, POST, DELETE", (.channels, .channel), "/1/apps/", "app", "/channels"),
+        PushPath(.channel, "GET, DELETE", (.channels, .channel), "/1/apps/", "app", "/channels/", rest: "channel"),
+        PushPath(.allChannels, "GET", (.channels, .channel), "/1/apps/", "app", "/all-channels"),
     ]
+
+    package static subscript(kind: Kind) -> PushPath { Self.all[kind.rawValue] }
 
     /// As docs/openapi.yaml has it: `/3/device/{token}`.
     package var description: String {
@@ -59,7 +79,7 @@ package struct PushPath: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether a text is below the paths of channels, even one that is none of them.
     static func isBelowChannels(_ text: Span<UInt8>) -> Bool {
-        Self.all.contains { ![.device, .targeted, .bulk].contains($0.kind) && text.holds($0.prefix, at: 0) }
+        Self.all.contains { $0.action == .channels && text.holds($0.prefix, at: 0) }
     }
 
     /// Where the parameter of a text is, and the rest behind the suffix; nil if the text is another path.

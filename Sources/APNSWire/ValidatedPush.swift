@@ -6,6 +6,13 @@ package enum PushTarget: Hashable, Sendable {
     case device(token: ByteRange)
     /// Every matching instance of an app.
     case targeted(bundle: ByteRange, isDryRun: Bool)
+
+    package var path: PushPath {
+        switch self {
+        case .device: PushPath[.device]
+        case .targeted: PushPath[.targeted]
+        }
+    }
 }
 
 /// A push request whose headers are in order and whose sender may push to its app.

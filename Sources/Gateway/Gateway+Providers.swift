@@ -95,10 +95,8 @@ extension Gateway {
     /// Lets the timeline providers follow their settings: the connections, and how much of their timelines is kept.
     private func followSettings(_ providers: TimelineProviders, _ connections: ProviderConnections) {
         let logger = self.logs.logger(.providers)
-        self.settings.follow(\.timelines) { timelines in
-            providers.use(contentBytesMax: timelines.contentBytesMax)
-            providers.gallery.use(age: timelines.galleryAge)
-        }
+        self.settings.follow(\.timelines.contentBytesMax) { providers.use(contentBytesMax: $0) }
+        self.settings.follow(\.timelines.galleryAge) { providers.gallery.use(age: $0) }
         self.settings.follow(\.limits.engine.timelines) { providers.use(timelineLimits: $0) }
         self.settings.followReadings { configuration in
             do {

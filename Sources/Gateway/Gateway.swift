@@ -311,10 +311,9 @@ package final class Gateway: Service {
         if amended != self.configuration { credentials.reload(amended) }
         let operators = self.operatorRoutes(parts)
         let servers = try await self.listen(health, parts, operators)
-        let useBounds = { @Sendable [settings] in servers.useBounds(of: settings.inForce) }
-        self.settings.follow(\.http2) { _ in useBounds() }
-        self.settings.follow(\.limits) { _ in useBounds() }
-        self.settings.follow(\.timeouts) { _ in useBounds() }
+        for (name, server) in servers.all {
+            self.settings.follow({ HTTPListenerConfiguration.Bounds(of: name, $0) }) { server.use($0) }
+        }
         // Last: it tries mended targets again, and by then all other parts know the new settings.
         self.settings.followReadings { credentials.reload($0) }
         let background = self.startBackground(parts, credentials, operators)

@@ -1,6 +1,5 @@
 import HTTPTransport
 import Logging
-import Settings
 
 /// The listeners that are open.
 struct RunningListeners: Sendable {
@@ -9,17 +8,6 @@ struct RunningListeners: Sendable {
     var host: HTTPServer?
     var ops: HTTPServer?
     var health: HTTPServer?
-
-    /// A listener with TLS by its name in the configuration.
-    subscript(name: String) -> HTTPServer? {
-        switch name {
-        case "push": self.push
-        case "manage": self.manage
-        case "host": self.host
-        case "ops": self.ops
-        default: nil
-        }
-    }
 
     var ports: Gateway.BoundPorts {
         Gateway.BoundPorts(
@@ -43,15 +31,6 @@ struct RunningListeners: Sendable {
             ("health", self.health),
         ]
         return listeners.compactMap { name, server in server.map { (name, $0) } }
-    }
-
-    /// Keeps a configuration's bounds of connections from now on; see ``HTTPServer/useBounds(of:)``.
-    func useBounds(of configuration: GatewayConfiguration) {
-        for (name, server) in self.all {
-            var bounds = HTTPListenerConfiguration(name: name, port: server.port, tls: nil)
-            bounds.useBounds(of: configuration)
-            server.useBounds(of: bounds)
-        }
     }
 
     /// Operators' routes and probes stay open until the others are done.

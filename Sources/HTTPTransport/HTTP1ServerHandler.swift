@@ -57,8 +57,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
     static func addHandlers(_ handler: HTTP1ServerHandler, to channel: any Channel) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
         // Below these the owner gets the request and answers 431 itself.
-        limits.maxHeaderFieldSize = handler.loop.configuration.limits.headerListBytesReset
-        limits.maxHeaderListSize = handler.loop.configuration.limits.headerListBytesReset
+        limits.maxHeaderFieldSize = handler.loop.configuration.bounds.limits.headerListBytesReset
+        limits.maxHeaderListSize = handler.loop.configuration.bounds.limits.headerListBytesReset
         limits.maxHeaderFieldCount = 1000
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withPipeliningAssistance: true,
@@ -121,7 +121,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         if !head.isKeepAlive {
             self.closesAfterAnswer = true
         }
-        let limits = self.loop.configuration.limits
+        let limits = self.loop.configuration.bounds.limits
         self.bodyBytesMax = limits.bodyBytesMax
         let bytes = head.headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
         if bytes > limits.headerListBytesMax || head.headers.count > limits.fieldsMax {
@@ -344,7 +344,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
 
 extension HTTP1ServerHandler: ListenerMember {
     func checkDeadlines(at second: UInt32) {
-        let deadlines = self.loop.configuration.deadlines
+        let deadlines = self.loop.configuration.bounds.deadlines
         let age = second &- self.exchangeBeganAt
         if let since = self.unwritableSince, second &- since >= deadlines.writeStall.wholeSeconds {
             self.loop.counters.deadlines[.writeStall] += 1

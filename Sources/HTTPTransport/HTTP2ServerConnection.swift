@@ -33,7 +33,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     /// - Parameter streamsMax: How many streams the peer may have open at first, if that is less than the listener
     ///   allows.
     init(connection: HTTPConnection, loop: ListenerLoop, transport: SecureServerHandler, streamsMax: UInt32?) {
-        var limits = loop.configuration.limits
+        var limits = loop.configuration.bounds.limits
         connection.streamsMax = limits.concurrentStreamsMax
         if let streamsMax, streamsMax < limits.concurrentStreamsMax {
             connection.isStreamLimitLow = true
@@ -125,7 +125,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     ///
     /// - Throws: The error to end the connection with.
     func checkDeadlines(at second: UInt32) throws(HTTP2Error) -> Bool {
-        let deadlines = self.loop.configuration.deadlines
+        let deadlines = self.loop.configuration.bounds.deadlines
         try self.session.expireHeaders(at: second, seconds: deadlines.headers.wholeSeconds)
         if let drainBeganAt, second &- drainBeganAt >= deadlines.drainAnswer.wholeSeconds {
             if self.session.completeDrain() { self.isSilent = self.session.streamCount == 0 }

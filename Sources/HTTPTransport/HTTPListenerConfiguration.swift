@@ -39,6 +39,30 @@ package struct HTTPListenerConfiguration: Sendable {
         package init() {}
     }
 
+    /// The bounds of connections. They may become others while the listener is open.
+    package struct Bounds: Hashable, Sendable {
+        /// Also holds the limits of bodies and header lists on HTTP/1.1.
+        package var limits = HTTP2Limits()
+        package var deadlines = Deadlines()
+        /// Connections at once. Default 10,000; more are closed as they are accepted.
+        package var connectionsMax = 10_000
+        /// Connections of one address at once; an IPv6 address counts as its first 64 bits. Default 1,000; more are closed
+        /// as they are accepted.
+        package var connectionsPerAddressMax = 1000
+        /// Connections at once whose TLS handshake is not made yet. Default 1,000; the one that has taken longest makes
+        /// room.
+        package var handshakesMax = 1000
+        /// Bytes that all connections may make the listener hold: requests that are not whole, answers that are not read.
+        /// Default 1 GiB; above it the connection that holds the most ends.
+        package var heldBytesMax = 1_073_741_824
+        /// Credentials that one connection may have refused at once. Default 20; one more ends it.
+        package var badCredentialsMax = 20
+        /// How many more with every second after. Default 1.
+        package var badCredentialsPerSecond = 1
+
+        package init() {}
+    }
+
     /// The listener's name in logs.
     package var name: String
     /// A numeric address. Default 127.0.0.1.
@@ -48,25 +72,9 @@ package struct HTTPListenerConfiguration: Sendable {
     /// Nil for a plain-text listener, which speaks HTTP/1.1 only: for health probes.
     package var tls: TLSContext?
     package var protocols: Protocols = .http2
-    /// Also holds the limits of bodies and header lists on HTTP/1.1.
-    package var limits = HTTP2Limits()
-    package var deadlines = Deadlines()
-    /// Connections at once. Default 10,000; more are closed as they are accepted.
-    package var connectionsMax = 10_000
+    package var bounds = Bounds()
     /// The bound on connections that it shares with other listeners. Default: no bound.
     package var allowance = ConnectionAllowance(max: nil)
-    /// Connections of one address at once; an IPv6 address counts as its first 64 bits. Default 1,000; more are closed as
-    /// they are accepted.
-    package var connectionsPerAddressMax = 1000
-    /// Connections at once whose TLS handshake is not made yet. Default 1,000; the one that has taken longest makes room.
-    package var handshakesMax = 1000
-    /// Bytes that all connections may make the listener hold: requests that are not whole, answers that are not read.
-    /// Default 1 GiB; above it the connection that holds the most ends.
-    package var heldBytesMax = 1_073_741_824
-    /// Credentials that one connection may have refused at once. Default 20; one more ends it.
-    package var badCredentialsMax = 20
-    /// How many more with every second after. Default 1.
-    package var badCredentialsPerSecond = 1
     /// How long the listener waits before it accepts again when the system has no descriptor left. Default 100 ms.
     package var acceptBackoff: TimeAmount = .milliseconds(100)
     /// Connections that the kernel holds before they are accepted. Default 1024.
@@ -77,17 +85,5 @@ package struct HTTPListenerConfiguration: Sendable {
         self.address = address
         self.port = port
         self.tls = tls
-    }
-
-    /// Takes over the bounds of connections and their deadlines.
-    mutating func useBounds(of other: HTTPListenerConfiguration) {
-        self.limits = other.limits
-        self.deadlines = other.deadlines
-        self.connectionsMax = other.connectionsMax
-        self.connectionsPerAddressMax = other.connectionsPerAddressMax
-        self.handshakesMax = other.handshakesMax
-        self.heldBytesMax = other.heldBytesMax
-        self.badCredentialsMax = other.badCredentialsMax
-        self.badCredentialsPerSecond = other.badCredentialsPerSecond
     }
 }

@@ -87,14 +87,14 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Keeps the bounds and deadlines of another configuration; its address, protocols and certificate do not count.
+    /// Keeps other bounds from now on.
     ///
     /// Deadlines hold for every connection at once, and so do the bounds on the number of connections and on the bytes that they hold in
-    /// all. The limits of one connection (``HTTPListenerConfiguration/limits``) were agreed upon at its beginning: the next ones get the
-    /// new limits.
-    package func useBounds(of configuration: HTTPListenerConfiguration) {
+    /// all. The limits of one connection (``HTTPListenerConfiguration/Bounds/limits``) were agreed upon at its beginning: the next ones get
+    /// the new limits.
+    package func use(_ bounds: HTTPListenerConfiguration.Bounds) {
         for loop in self.loops {
-            loop.eventLoop.execute { loop.value.useBounds(of: configuration) }
+            loop.eventLoop.execute { loop.value.use(bounds) }
         }
     }
 

@@ -28,15 +28,15 @@ final class ListenerShared: Sendable {
     }
 
     /// Counts a connection in, or names the limit that it would pass.
-    func countIn(_ address: PeerAddress?, _ configuration: HTTPListenerConfiguration) -> HTTPListenerLimit? {
-        guard self.connectionCount.add(1, ordering: .relaxed).newValue <= configuration.connectionsMax else {
+    func countIn(_ address: PeerAddress?, _ bounds: HTTPListenerConfiguration.Bounds) -> HTTPListenerLimit? {
+        guard self.connectionCount.add(1, ordering: .relaxed).newValue <= bounds.connectionsMax else {
             self.connectionCount.subtract(1, ordering: .relaxed)
             return .maxConnections
         }
         guard let address else { return nil }
         let hasRoom = self.addresses.withLock { addresses in
             let count = addresses[address, default: 0]
-            guard count < configuration.connectionsPerAddressMax else { return false }
+            guard count < bounds.connectionsPerAddressMax else { return false }
             addresses[address] = count + 1
             return true
         }
@@ -125,8 +125,8 @@ final class ListenerLoop {
     }
 
     /// Keeps other bounds and deadlines from now on.
-    func useBounds(of other: HTTPListenerConfiguration) {
-        self.configuration.useBounds(of: other)
+    func use(_ bounds: HTTPListenerConfiguration.Bounds) {
+        self.configuration.bounds = bounds
     }
 
     /// Whole seconds of the monotonic clock, the unit of every deadline here.
@@ -168,8 +168,8 @@ final class ListenerLoop {
             eventLoop: self.eventLoop,
             version: version,
             refusedCredentials: RefusedCredentials(
-                max: self.configuration.badCredentialsMax,
-                perSecond: self.configuration.badCredentialsPerSecond
+                max: self.configuration.bounds.badCredentialsMax,
+                perSecond: self.configuration.bounds.badCredentialsPerSecond
             )
         )
     }
@@ -200,7 +200,7 @@ final class ListenerLoop {
             self.counters.connectionsRefused += 1
             return false
         }
-        if let limit = self.shared.countIn(address, self.configuration) {
+        if let limit = self.shared.countIn(address, self.configuration.bounds) {
             self.counters.listenerLimits[limit] += 1
             self.counters.connectionsRefused += 1
             return false
@@ -214,7 +214,7 @@ final class ListenerLoop {
     func beginHandshake(_ id: UInt64) {
         self.handshakes.begin(id)
         let count = self.shared.handshakeCount.add(1, ordering: .relaxed).newValue
-        guard count > self.configuration.handshakesMax, let oldest = self.handshakes.oldest else { return }
+        guard count > self.configuration.bounds.handshakesMax, let oldest = self.handshakes.oldest else { return }
         self.counters.listenerLimits[.maxHandshakes] += 1
         self.counters.handshakesFailed += 1
         self.endHandshake(oldest)
@@ -230,7 +230,7 @@ final class ListenerLoop {
     /// most ends.
     func hold(_ bytes: Int) {
         let held = self.shared.heldBytes.add(bytes, ordering: .relaxed).newValue
-        guard bytes > 0, held > self.configuration.heldBytesMax else { return }
+        guard bytes > 0, held > self.configuration.bounds.heldBytesMax else { return }
         // The lowest id among equals: a dictionary's order is no choice.
         let most = self.members.max { ($0.value.heldBytes, $1.key) < ($1.value.heldBytes, $0.key) }
         guard let most, most.value.heldBytes > 0 else { return }

@@ -358,7 +358,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
 extension SecureServerHandler: ListenerMember {
     func checkDeadlines(at second: UInt32) {
         self.tls.releaseIdleMemory()
-        let deadlines = self.loop.configuration.deadlines
+        let deadlines = self.loop.configuration.bounds.deadlines
         switch self.machine.lateness(at: second, deadlines, hasPeerSettings: { $0.session.hasPeerSettings }) {
         case .deadline(let deadline):
             if deadline == .handshake { self.loop.counters.handshakesFailed += 1 }

@@ -78,22 +78,22 @@ package struct HostRoutes: Sendable {
     /// Where a request leads, if the caller may go there.
     private func admit(_ request: HTTPRequest) throws(Problem) -> Admitted {
         let route = try Self.table.route(of: request)
-        let limits = self.limits
+        let bounds = self.bounds
         switch route.endpoint {
         case .host(let handler):
             let asker = HostAsker(token: try Self.token(of: request), caller: try self.authorizer.caller(of: request))
-            return Admitted(try route.call(request, by: asker, within: limits), self, handler)
+            return Admitted(try route.call(request, by: asker, within: bounds), self, handler)
         case .app(let handler):
-            return Admitted(try route.call(request, by: try self.backEnd(request), within: limits), self, handler)
+            return Admitted(try route.call(request, by: try self.backEnd(request), within: bounds), self, handler)
         case .kind(let handler):
             let asker = try self.member(request, mustBeSender: false)
-            return Admitted(try route.call(request, by: asker, within: limits), self, handler)
+            return Admitted(try route.call(request, by: asker, within: bounds), self, handler)
         case .provider(let handler):
             let asker = try self.member(request, mustBeSender: true)
-            return Admitted(try route.call(request, by: asker, within: limits), self, handler)
+            return Admitted(try route.call(request, by: asker, within: bounds), self, handler)
         case .sender(let handler):
             let caller = try self.authorizer.caller(of: request)
-            return Admitted(try route.call(request, by: caller, within: limits), self, handler)
+            return Admitted(try route.call(request, by: caller, within: bounds), self, handler)
         }
     }
 

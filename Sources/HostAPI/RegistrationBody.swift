@@ -110,14 +110,13 @@ package struct RegistrationBody: Sendable {
             try size.finish()
         }
         if let value = context.value("environmentVariants") {
-            guard case .object(let members) = value else {
-                throw context.problem("environmentVariants", "expected an object, found \(value.typeName)")
-            }
+            let path = context.path(of: "environmentVariants")
+            let members = try value.members(at: path)
             guard members.count <= Self.variantsMax else {
                 let sentence = "has \(members.count) members, at most \(Self.variantsMax) are allowed"
                 throw context.problem("environmentVariants", sentence, code: .tooLarge)
             }
-            var variants = try RequestObject(value, at: context.path(of: "environmentVariants"))
+            var variants = try RequestObject(value, at: path)
             for member in members {
                 guard member.name.utf8.count <= Self.variantNameBytesMax else {
                     let sentence = "a member has a name of more than \(Self.variantNameBytesMax) bytes"

@@ -1,3 +1,4 @@
+package import APNSWire
 package import IntentMatching
 package import Timelines
 package import WidgetModel
@@ -20,18 +21,6 @@ extension GatewayConfiguration {
 
     /// One key of a team.
     package struct ProviderKey: Hashable, Sendable {
-        /// A right of a key.
-        package enum Action: String, Hashable, Sendable, CaseIterable {
-            /// Pushes to device tokens.
-            case devices
-            /// Targeted pushes.
-            case targeted
-            /// Channels and broadcasts.
-            case channels
-            /// Acting for hosts, and signing their credentials.
-            case hosts
-        }
-
         /// The `kid` of the tokens it signs; unique over all teams.
         package var id: KeyID
         /// A PEM file: Apple's .p8, or the public half alone, which is all that a gateway needs. This or ``publicKey``.
@@ -45,7 +34,7 @@ extension GatewayConfiguration {
         /// The other key with topics whose tokens may come over the same connection. Default nil: none.
         package var relatedKey: KeyID?
         /// The rights of the key; anything else is `Forbidden`. Default nil: everything. None only where it ``reads``.
-        package var allowedActions: [Action]?
+        package var allowedActions: [SenderAction]?
         /// Whether tokens that it signs open the team's own pages of the dashboard, and their routes. Default false.
         package var reads = false
         /// How fast it may push. Default nil: ``RateLimits/perKey``.

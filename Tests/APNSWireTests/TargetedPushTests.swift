@@ -86,7 +86,7 @@ import WidgetModel
             case .channels(let route): route?.path.kind
             case .missingDeviceToken, .other, .unknown: nil
             }
-        #expect(kind == path.kind)
+        #expect(kind == path.kind && PushPath[path.kind].kind == path.kind)
         // `PushValidation` takes no other method of a push.
         if [.device, .targeted, .bulk].contains(path.kind) { #expect(path.methods == ["POST"]) }
     }

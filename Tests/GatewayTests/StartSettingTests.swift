@@ -1,4 +1,5 @@
 import Journaling
+import Serving
 import Testing
 import WidgetModel
 @testable import OperatorAPI
@@ -38,25 +39,38 @@ import WidgetModel
         return nil
     }
 
-    /// The settings that are taken with every reading: by the logs, and by the tables of apps, keys, certificates and operators, which also
-    /// look at files again.
+    /// The settings that are taken with every reading: by the logs, and by the tables of apps, keys, certificates, operators and timeline
+    /// providers, which also look at files again. Beside them the bounds that requests are served by (``isServed(_:_:)``).
     private static let takenWithEach = [
-        "clientCertificates", "dryRun", "freshness", "listeners.host.tls", "listeners.manage.tls", "listeners.ops.tls",
-        "listeners.push.tls", "log.level", "log.levels", "log.maxRepeats", "log.repeatWindow", "ops.open",
-        "ops.tokensFile", "rateLimits", "tls",
+        "clientCertificates", "listeners.host.tls", "listeners.manage.tls", "listeners.ops.tls", "listeners.push.tls",
+        "log.level", "log.levels", "log.maxRepeats", "log.repeatWindow", "ops.open", "ops.tokensFile",
+        "rateLimits.maxTokens", "rateLimits.perApp", "rateLimits.perKey", "timelines.maxAnswerBytes",
+        "timelines.maxWaiting", "tls",
     ]
-    /// Those of a part that a gateway without a data directory does not have.
-    private static let ofTheDisk = ["decisions"]
+    /// Those that are read each time that they count.
+    private static let readAnew = [
+        "limits.maxAmendmentBytes", "limits.maxAmendments", "timeouts.drain", "timeouts.lameDuck",
+        "timeouts.lastSnapshot",
+    ]
+    /// Those of a part that a gateway without a data directory does not have, and those of apps.
+    private static let ofTheAbsent = ["decisions", "limits.hosts", "limits.instances"]
+
+    /// Whether requests are served by other bounds.
+    private static func isServed(_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> Bool {
+        let (old, new) = (LiveApps(old, seed: 7).bounds, LiveApps(new, seed: 7).bounds)
+        return String(describing: old) != String(describing: new)
+    }
 
     @Test func `a running gateway follows what is not in the table, and nothing that is`() async throws {
         let gateway = try await RunningGateway(snapshots: MemorySnapshots())
+        let known = Self.takenWithEach + Self.readAnew + Self.ofTheAbsent
         var tried = Set<String>()
         for key in SettingsKeyList.all.settable {
             guard let (old, fresh) = try Self.changed(key) else { continue }
             tried.insert(key)
             let needsRestart = StartSetting.all.contains { $0.holds(key) }
-            let isFollowed = gateway.settings.isFollowed(old, fresh)
-            let isTaken = (Self.takenWithEach + Self.ofTheDisk).contains { key == $0 || key.hasPrefix("\($0).") }
+            let isFollowed = gateway.settings.isFollowed(old, fresh) || Self.isServed(old, fresh)
+            let isTaken = known.contains { key == $0 || key.hasPrefix("\($0).") }
             #expect([needsRestart, isFollowed, isTaken].count { $0 } == 1, "\(key)")
             // The table names the same value as its key.
             let merged = fresh.withStartSettings(of: old)

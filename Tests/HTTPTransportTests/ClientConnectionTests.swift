@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `requests above the server's limit wait for their turn`() async throws {
-        try await TestServer.with({ $0.limits.concurrentStreamsMax = 2 }) { server in
+        try await TestServer.with({ $0.bounds.limits.concurrentStreamsMax = 2 }) { server in
             let client = try await server.client()
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<50 {

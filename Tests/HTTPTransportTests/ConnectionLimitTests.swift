@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `a listener takes so many connections`() {
-        let loop = Self.loop { $0.connectionsMax = 3 }
+        let loop = Self.loop { $0.bounds.connectionsMax = 3 }
         #expect((1...4).map { loop.admit($0, from: PeerAddress("127.0.0.\($0)")) } == [true, true, true, false])
         #expect(loop.currentCounters.listenerLimits[.maxConnections] == 1)
         #expect(loop.currentCounters.connectionsRefused == 1)
@@ -33,20 +33,20 @@ import Testing
     }
 
     @Test func `other bounds hold for the connections that come then`() {
-        let loop = Self.loop { $0.connectionsMax = 1 }
+        let loop = Self.loop { $0.bounds.connectionsMax = 1 }
         #expect((1...2).map { loop.admit($0, from: nil) } == [true, false])
-        var more = HTTPListenerConfiguration(name: "other", port: 1, tls: nil)
+        var more = HTTPListenerConfiguration.Bounds()
         more.connectionsMax = 2
         more.deadlines.idle = .seconds(7)
         more.limits.bodyBytesMax = 8
-        loop.useBounds(of: more)
+        loop.use(more)
         #expect((3...4).map { loop.admit($0, from: nil) } == [true, false])
-        #expect(loop.configuration.deadlines.idle == .seconds(7))
-        #expect(loop.configuration.limits.bodyBytesMax == 8)
+        #expect(loop.configuration.bounds.deadlines.idle == .seconds(7))
+        #expect(loop.configuration.bounds.limits.bodyBytesMax == 8)
         #expect(loop.configuration.name == "test")
         // Of fewer, those that are here stay.
         more.connectionsMax = 1
-        loop.useBounds(of: more)
+        loop.use(more)
         #expect(loop.currentCounters.connections == 2)
         loop.leave(1)
         #expect(!loop.admit(5, from: nil))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `an address has so many connections, others are not in its way`() {
-        let loop = Self.loop { $0.connectionsPerAddressMax = 2 }
+        let loop = Self.loop { $0.bounds.connectionsPerAddressMax = 2 }
         let first = PeerAddress("192.0.2.1")
         #expect((1...3).map { loop.admit($0, from: first) } == [true, true, false])
         #expect(loop.admit(4, from: PeerAddress("192.0.2.2")))
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `of too many handshakes the one that has taken longest makes room`() {
-        let loop = Self.loop { $0.handshakesMax = 2 }
+        let loop = Self.loop { $0.bounds.handshakesMax = 2 }
         let members = (1...5).map { _ in Member() }
         let begin = { (id: UInt64) in
             #expect(loop.admit(id, from: nil))
@@ -109,7 +109,7 @@ import Testing
 
     @Test(arguments: [(99, 0), (100, 0), (101, 1)])
     func `above what all may hold, the connection with the most ends`(bytes: Int, ended: Int) {
-        let loop = Self.loop { $0.heldBytesMax = 100 }
+        let loop = Self.loop { $0.bounds.heldBytesMax = 100 }
         let members = [Member(), Member(), Member()]
         for (index, member) in members.enumerated() {
             #expect(loop.admit(UInt64(index), from: nil))
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func `a connection that holds too much with the others is told so`() throws {
-        let connection = try EmbeddedConnection { $0.heldBytesMax = 1000 }
+        let connection = try EmbeddedConnection { $0.bounds.heldBytesMax = 1000 }
         connection.handler.status = nil
         try connection.run()
         try connection.requestBeyondWindow("/slow")
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func `limits of one connection are counted by name`() throws {
-        let connection = try EmbeddedConnection { $0.limits.bodyBytesMax = 10 }
+        let connection = try EmbeddedConnection { $0.bounds.limits.bodyBytesMax = 10 }
         connection.request("/large", body: [UInt8](repeating: 0, count: 11))
         try connection.run()
         #expect(connection.handler.flags == [.bodyTooLarge])
@@ -204,7 +204,7 @@ import Testing
     @Test func `a request is judged at the end of the wakeup that brought its head, and refused without its body`()
         throws
     {
-        let connection = try EmbeddedConnection { $0.limits.bodyBytesMax = 1_000_000 }
+        let connection = try EmbeddedConnection { $0.bounds.limits.bodyBytesMax = 1_000_000 }
         connection.handler.judgement = .refused(401)
         try connection.run()
         try connection.requestBeyondWindow("/large")
@@ -221,7 +221,7 @@ import Testing
 
     @Test(arguments: [(65_534, true), (65_535, false)])
     func `a body that is longer than the owner takes is refused at once`(bytes: Int, isCut: Bool) throws {
-        let connection = try EmbeddedConnection { $0.limits.bodyBytesMax = 1_000_000 }
+        let connection = try EmbeddedConnection { $0.bounds.limits.bodyBytesMax = 1_000_000 }
         connection.handler.judgement = .accepted(bodyBytesMax: bytes)
         try connection.run()
         try connection.requestBeyondWindow("/large")

@@ -32,7 +32,7 @@ import TransportSupport
 
     @Test func `a connection that holds too much with the others is warned of`() throws {
         let log = RecordedLog()
-        let connection = try EmbeddedConnection(log: log) { $0.heldBytesMax = 1000 }
+        let connection = try EmbeddedConnection(log: log) { $0.bounds.heldBytesMax = 1000 }
         connection.handler.status = nil
         try connection.run()
         try connection.requestBeyondWindow("/slow")
@@ -47,7 +47,7 @@ import TransportSupport
 
     @Test func `what breaks the protocol, or a limit of a stream, is no cause for a warning`() throws {
         let log = RecordedLog()
-        let connection = try EmbeddedConnection(log: log) { $0.limits.bodyBytesMax = 10 }
+        let connection = try EmbeddedConnection(log: log) { $0.bounds.limits.bodyBytesMax = 10 }
         connection.request("/large", body: [UInt8](repeating: 0, count: 11))
         try connection.run()
         // DATA on an idle stream.

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `an idle connection is told so and closed`() throws {
-        let connection = try EmbeddedConnection { $0.deadlines.idle = .seconds(60) }
+        let connection = try EmbeddedConnection { $0.bounds.deadlines.idle = .seconds(60) }
         connection.request("/a")
         try connection.run()
         connection.advance(seconds: 59)
@@ -51,9 +51,9 @@ import Testing
 
     @Test func `a connection that waits for an answer is not idle`() throws {
         let connection = try EmbeddedConnection {
-            $0.deadlines.idle = .seconds(60)
+            $0.bounds.deadlines.idle = .seconds(60)
             // No bytes are carried meanwhile, so that a PING would stay unanswered.
-            $0.deadlines.keepAlive = .hours(1)
+            $0.bounds.deadlines.keepAlive = .hours(1)
         }
         connection.handler.status = nil
         connection.request("/a")

@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: ["--http2", "--http1.1"])
     func `curl gets the answers of the limits`(version: String) async throws {
-        try await TestServer.with({ $0.limits.bodyBytesMax = 1000 }) { server in
+        try await TestServer.with({ $0.bounds.limits.bodyBytesMax = 1000 }) { server in
             let long = String(repeating: "b", count: 1001)
             let body = try await server.curl(version, "-o", "/dev/null", "-w", "%{http_code}", "-d", long, server.url)
             #expect(body.output == "413")

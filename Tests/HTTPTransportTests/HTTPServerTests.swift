@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a body above the limit is answered 413, a header list above it 431`() async throws {
-        try await TestServer.with({ $0.limits.bodyBytesMax = 1000 }) { server in
+        try await TestServer.with({ $0.bounds.limits.bodyBytesMax = 1000 }) { server in
             let client = try await server.client()
             func post(_ count: Int) -> HTTPClientRequest {
                 HTTPClientRequest(
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func `more connections than the limit are closed as they come`() async throws {
-        try await TestServer.with({ $0.connectionsMax = 1 }) { server in
+        try await TestServer.with({ $0.bounds.connectionsMax = 1 }) { server in
             let client = try await server.client()
             await #expect(throws: HTTPTransportError.self) { _ = try await server.client() }
             #expect(

@@ -9,9 +9,9 @@ import Testing
 @Suite struct KeepAliveTests {
     private func connection(idle: Int64 = 3600) throws -> EmbeddedConnection {
         let connection = try EmbeddedConnection {
-            $0.deadlines.idle = .seconds(idle)
-            $0.deadlines.keepAlive = .seconds(60)
-            $0.deadlines.keepAliveAnswer = .seconds(10)
+            $0.bounds.deadlines.idle = .seconds(idle)
+            $0.bounds.deadlines.keepAlive = .seconds(60)
+            $0.bounds.deadlines.keepAliveAnswer = .seconds(10)
         }
         connection.request("/a")
         try connection.run()
@@ -49,8 +49,8 @@ import Testing
 
     @Test func `a peer that waits for an answer is asked too`() throws {
         let connection = try EmbeddedConnection {
-            $0.deadlines.keepAlive = .seconds(60)
-            $0.deadlines.keepAliveAnswer = .seconds(10)
+            $0.bounds.deadlines.keepAlive = .seconds(60)
+            $0.bounds.deadlines.keepAliveAnswer = .seconds(10)
         }
         connection.handler.status = nil
         connection.request("/slow")

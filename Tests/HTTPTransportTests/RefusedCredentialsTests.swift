@@ -43,7 +43,7 @@ import TransportSupport
 
     /// A connection that gets no room back: these requests take as long as the machine needs for them.
     private func makeConnection(log: RecordedLog = RecordedLog()) throws -> EmbeddedConnection {
-        try EmbeddedConnection(log: log) { $0.badCredentialsPerSecond = 0 }
+        try EmbeddedConnection(log: log) { $0.bounds.badCredentialsPerSecond = 0 }
     }
 
     /// Requests whose credentials are refused, each answered 401: one after the other, or all at once.

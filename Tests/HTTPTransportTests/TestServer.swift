@@ -37,10 +37,10 @@ struct TestServer {
         )
         configuration.protocols = .http2AndHTTP1
         // A test may wait long for its turn on a busy machine. Deadlines have tests of their own, in embedded time.
-        configuration.deadlines.handshake = .hours(1)
-        configuration.deadlines.firstRequest = .hours(1)
-        configuration.deadlines.request = .hours(1)
-        configuration.deadlines.idleHTTP1 = .hours(1)
+        configuration.bounds.deadlines.handshake = .hours(1)
+        configuration.bounds.deadlines.firstRequest = .hours(1)
+        configuration.bounds.deadlines.request = .hours(1)
+        configuration.bounds.deadlines.idleHTTP1 = .hours(1)
         try configure(&configuration)
         let server = try await HTTPServer.start(
             configuration,

@@ -55,7 +55,7 @@ package struct ListenerPlans: Sendable {
         plan.allowance = allowance
         let takesHTTP1 = name == "push" ? configuration.listeners.isMerged : name != "manage"
         plan.protocols = takesHTTP1 ? .http2AndHTTP1 : .http2
-        plan.useBounds(of: configuration)
+        plan.bounds = HTTPListenerConfiguration.Bounds(of: name, configuration)
         return plan
     }
 

@@ -19,8 +19,7 @@ extension PushHandler {
     func judgeBulk(_ push: borrowing PushContext) {
         do throws(RejectionAnswer) {
             _ = try self.intake.judge.judgeHead(push)
-            let bytesMax = self.services.apps.bounds.intake.bulk.bytesMax
-            push.connection.limitBody(of: push.request.streamID, to: bytesMax)
+            self.limitBody(of: push, on: PushPath[.bulk])
         } catch {
             self.refuse(error, push)
         }

@@ -46,8 +46,7 @@ extension PushHandler {
     func judgeChannelRequest(_ push: borrowing PushContext, _ route: ChannelRoute?) {
         let (own, _, text) = self.channelRequestID(push)
         do throws(RejectionAnswer) {
-            try self.intake.judge.judgeHead(own, push, route)
-            push.connection.limitBody(of: push.request.streamID, to: ChannelValidation.bodyBytesMax)
+            self.limitBody(of: push, on: try self.intake.judge.judgeHead(own, push, route))
         } catch {
             self.answer(.failure(error), ChannelCaller(push, route, id: text))
         }

@@ -14,8 +14,8 @@ extension PushHandler {
                 method: method,
                 path: path.description,
                 query: path.query.map { ["\($0)"] } ?? [],
-                right: "sender",
-                readsBody: method == "POST"
+                right: "sender (\(path.action.rawValue))",
+                body: method == "POST" ? .push(path.body) : .unread
             )
         }
     }
@@ -125,11 +125,16 @@ extension PushHandler {
     /// Judges a push whose body has not come: its credentials, and how long the body may be.
     private func judge(_ push: inout PushContext) {
         do throws(RejectionAnswer) {
-            let bodyBytesMax = try self.intake.judge.judgeHead(push)
-            push.connection.limitBody(of: push.request.streamID, to: bodyBytesMax)
+            self.limitBody(of: push, on: try self.intake.judge.judgeHead(push))
         } catch {
             push.trace = self.services.tracing?.begin(push.fields, in: push.bytes)
             self.refuse(error, push)
         }
+    }
+
+    /// Takes as much of a body that has not come as the list says.
+    func limitBody(of push: borrowing PushContext, on path: PushPath) {
+        let bytesMax = self.intake.judge.bounds.intake.bytesMax(of: path.body)
+        push.connection.limitBody(of: push.request.streamID, to: bytesMax)
     }
 }

@@ -48,14 +48,17 @@ extension PushJudge {
     }
 
     /// Judges a request whose body has not come: its path, method and credentials.
+    ///
+    /// - Returns: The path, which bounds the body.
     mutating func judgeHead(
         _ own: ChannelRequestHead,
         _ push: borrowing PushContext,
         _ route: ChannelRoute?
-    ) throws(RejectionAnswer) {
+    ) throws(RejectionAnswer) -> PushPath {
         do throws(ProviderTokenFault) {
-            _ = try Self.check(route, own, push)
+            let path = try Self.check(route, own, push).path
             try self.checkCredentials(push)
+            return path
         } catch {
             throw RejectionAnswer(error)
         }
@@ -84,7 +87,7 @@ extension PushJudge {
         let topics = token.sender.topics
         let isOther = ChannelValidation.isOfOtherEnvironment(route, in: push.bytes, topics: topics)
         try self.check(token, push, isOfOtherEnvironment: isOther)
-        try self.check(.channels, of: token.sender)
+        try self.check(route.path.action, of: token.sender)
         return token.sender
     }
 

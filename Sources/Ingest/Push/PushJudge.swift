@@ -72,7 +72,7 @@ package struct PushJudge: ~Copyable {
         do throws(ProviderTokenFault) {
             let target = try Self.target(of: push)
             let authorized = try self.authorized(push, target)
-            try self.check(target.action, of: authorized.sender)
+            try self.check(target.path.action, of: authorized.sender)
             return authorized
         } catch {
             throw RejectionAnswer(error, about: push)
@@ -116,13 +116,13 @@ package struct PushJudge: ~Copyable {
     /// Judges a push whose body has not come: its method, path and credentials, but not the earlier requests of its connection, of
     /// which nothing is remembered either.
     ///
-    /// - Returns: How long its body may be.
-    mutating func judgeHead(_ push: borrowing PushContext) throws(RejectionAnswer) -> Int {
+    /// - Returns: Its path, which bounds the body.
+    mutating func judgeHead(_ push: borrowing PushContext) throws(RejectionAnswer) -> PushPath {
         self.refreshApps()
         do throws(ProviderTokenFault) {
             let target = try Self.target(of: push)
             try self.checkCredentials(push)
-            return self.bounds.intake.push(target).bodyBytesMax
+            return target.path
         } catch {
             throw RejectionAnswer(error, about: push)
         }
@@ -254,8 +254,8 @@ package struct PushJudge: ~Copyable {
     }
 
     /// Refuses an action outside a sender's rights: `Forbidden`.
-    func check(_ action: SenderActions, of sender: Sender) throws(ProviderTokenFault) {
-        guard sender.actions.contains(action) else {
+    func check(_ action: SenderAction, of sender: Sender) throws(ProviderTokenFault) {
+        guard sender.actions.contains(SenderActions(action)) else {
             throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")
         }
     }
@@ -333,16 +333,6 @@ extension RejectionAnswer {
         let own = fault.sentence.isEmpty ? nil : fault.sentence
         let advice = own ?? PushAdvice.sentence(about: fault.rejection, push.head, in: push.bytes)
         self.init(fault.rejection, detail: advice)
-    }
-}
-
-extension PushTarget {
-    /// The right that a sender needs.
-    fileprivate var action: SenderActions {
-        switch self {
-        case .device: .devices
-        case .targeted: .targeted
-        }
     }
 }
 

@@ -124,9 +124,7 @@ extension OperatorCall {
     /// The body: an entry. A private key is refused before the request and its caller are logged.
     fileprivate func entry() throws(Problem) -> JSONValue {
         let value = try self.json()
-        guard case .object = value else {
-            throw Problem(.badRequest, "expected an object, found \(value.typeName)")
-        }
+        _ = try value.members()
         try Self.refuseSecrets(value)
         return value
     }

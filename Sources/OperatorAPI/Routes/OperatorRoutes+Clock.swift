@@ -13,7 +13,7 @@ extension OperatorRoutes {
         guard let travel = self.store.travel else {
             throw Problem(.notSupported, "this gateway's clock cannot be moved; start one with --movable-clock")
         }
-        var object = try call.statement()
+        var object = try call.object()
         let advance = try object.int("advance", in: 0...MovableClock.moveMax.milliseconds / 1000)
         let to = try object.instant("to")
         try object.finish()

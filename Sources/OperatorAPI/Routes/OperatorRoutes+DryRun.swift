@@ -17,7 +17,7 @@ extension OperatorRoutes {
         guard let app = self.apps[bundle] else {
             throw Problem(.notFound, "the gateway does not serve the app \"\(bundle)\"")
         }
-        var object = try call.statement()
+        var object = try call.object()
         let own = object.value("freshet") ?? .object([])
         let number = try object.int("priority", in: 1...10)
         try object.finish()

@@ -31,7 +31,7 @@ extension OperatorRoutes {
     /// `PUT /v1/log-levels`: levels that win over the configuration until the process ends, or the next such request. A
     /// subsystem that is not named has the configuration's.
     func setLogLevels(_ call: OperatorCall) throws(Problem) -> Change {
-        var object = try call.statement()
+        var object = try call.object()
         guard var levels = try object.object("levels") else {
             throw object.problem("levels", "is required: an object with a level for each subsystem, {} for none")
         }

@@ -27,7 +27,7 @@ extension OperatorRoutes {
     }
 
     func tryNow(_ call: OperatorCall) throws(Problem) -> Change {
-        var object = try call.statement()
+        var object = try call.object()
         let app = try object.string("app").map { BundleID($0) }
         let kind = try object.string("kind").map { WidgetKind($0) }
         if app == nil, kind != nil { throw object.problem("app", "is required with a kind") }

@@ -132,7 +132,7 @@ package struct OperatorRoutes: Sendable {
         if route.endpoint.isTold, visitor.reach.isEverything { visit.source = source }
         try OperatorAccess.check(caller, needed: route.endpoint.scope, for: "this request")
         let asker = OperatorAsker(caller: caller, reach: visitor.reach, source: source)
-        let call = try route.call(request, by: asker, within: self.bounds.hosts)
+        let call = try route.call(request, by: asker, within: self.bounds)
         try visitor.reach.check(call, route.endpoint.teams)
         return (route, call)
     }
@@ -208,9 +208,6 @@ extension OperatorRoutes {
 }
 
 extension OperatorCall {
-    /// The body as a JSON object without nulls: an operator's change says what it changes.
-    func statement() throws(Problem) -> RequestObject { try RequestObject(try self.json()) }
-
     /// The host of a path `/v1/hosts/{app}/{host}`.
     var host: HostKey { HostKey(app: BundleID(self["app"]), id: HostID(self["host"])) }
 

@@ -1,5 +1,5 @@
 package import APNSWire
-import Settings
+package import Settings
 
 /// The bounds of the push listener.
 package struct PushIntakeLimits: Hashable, Sendable {
@@ -18,15 +18,21 @@ package struct PushIntakeLimits: Hashable, Sendable {
     package init() {}
 
     package func push(_ target: APNSWire.PushTarget) -> PushLimits {
-        switch target {
-        case .device: PushLimits(bodyBytesMax: self.deviceBodyBytesMax, tokenDigitsMax: self.tokenDigitsMax)
-        case .targeted: PushLimits(bodyBytesMax: self.targetedBodyBytesMax, tokenDigitsMax: self.tokenDigitsMax)
+        PushLimits(bodyBytesMax: self.bytesMax(of: target.path.body), tokenDigitsMax: self.tokenDigitsMax)
+    }
+
+    package func bytesMax(of body: PushPath.Body) -> Int {
+        switch body {
+        case .device: self.deviceBodyBytesMax
+        case .targeted: self.targetedBodyBytesMax
+        case .bulk: self.bulk.bytesMax
+        case .channel: ChannelValidation.bodyBytesMax
         }
     }
 }
 
 extension PushIntakeLimits {
-    init(_ configuration: GatewayConfiguration) {
+    package init(_ configuration: GatewayConfiguration) {
         self.init()
         let limits = configuration.limits
         self.deviceBodyBytesMax = limits.deviceBodyBytesMax

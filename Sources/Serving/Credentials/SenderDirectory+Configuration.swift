@@ -87,19 +87,8 @@ extension ES256PublicKey {
 
 extension SenderActions {
     fileprivate init(_ key: GatewayConfiguration.ProviderKey) {
-        self = key.allowedActions.map { $0.reduce(into: []) { $0.formUnion($1.actions) } } ?? .all
+        self = key.allowedActions.map { $0.reduce(into: []) { $0.formUnion(SenderActions($1)) } } ?? .all
         if key.reads { self.insert(.reads) }
-    }
-}
-
-extension GatewayConfiguration.ProviderKey.Action {
-    fileprivate var actions: SenderActions {
-        switch self {
-        case .devices: .devices
-        case .targeted: .targeted
-        case .channels: .channels
-        case .hosts: .hosts
-        }
     }
 }
 

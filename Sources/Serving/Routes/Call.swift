@@ -94,10 +94,10 @@ extension Route {
     package func call<Asker>(
         _ request: HTTPRequest,
         by asker: Asker,
-        within limits: HostRouteLimits
+        within bounds: ServingBounds
     ) throws(Problem) -> Call<Asker> {
         try self.checkQuery(request)
-        let bodyBytesMax = self.body.bytesMax(limits)
+        let bodyBytesMax = self.body.bytesMax(bounds.hosts, bounds.intake)
         guard request.body.count <= bodyBytesMax else {
             throw Problem(.tooLarge, "the body may have at most \(bodyBytesMax) bytes")
         }

@@ -17,9 +17,7 @@ package struct RequestObject {
     ///   - value: The value there.
     ///   - path: The place, empty for the whole body.
     package init(_ value: JSONValue, at path: String = "") throws(Problem) {
-        guard case .object(let members) = value else {
-            throw Problem(.badRequest, "expected an object, found \(value.typeName)", path: path.isEmpty ? nil : path)
-        }
+        let members = try value.members(at: path)
         self.members = NamedMembers(members)
         self.path = path
         if let null = members.first(where: { $0.value == .null }) {
@@ -141,5 +139,17 @@ extension RequestObject {
         } catch {
             throw self.problem(name, "expected an RFC 3339 date, as in 2026-11-21T12:00:00Z: \(error.sentence)")
         }
+    }
+}
+
+extension JSONValue {
+    /// The members of an object at a place in the body.
+    ///
+    /// - Throws: `bad-request` if it is none.
+    package func members(at path: String = "") throws(Problem) -> [Member] {
+        guard case .object(let members) = self else {
+            throw Problem(.badRequest, "expected an object, found \(self.typeName)", path: path.isEmpty ? nil : path)
+        }
+        return members
     }
 }

@@ -1,3 +1,4 @@
+package import APNSWire
 import HTTPTransport
 import Partitions
 import Settings
@@ -14,29 +15,11 @@ package struct Route<Endpoint: Sendable>: Sendable {
         case delete = "DELETE"
     }
 
-    /// How much of a body a route takes.
-    package enum Body: Sendable {
-        /// It reads none; a little is let through.
-        case unread
-        /// One request's, `limits.maxBodyBytes`.
-        case ordinary
-        /// One of many lines, `limits.maxImportBytes`.
-        case large
-
-        func bytesMax(_ limits: HostRouteLimits) -> Int {
-            switch self {
-            case .unread: limits.unreadBodyBytesMax
-            case .ordinary: limits.bodyBytesMax
-            case .large: limits.importBytesMax
-            }
-        }
-    }
-
     let method: Method
     let path: RoutePath
     /// The query parameters that it knows.
     let query: [String]
-    let body: Body
+    let body: RouteBody
     /// Whether the answer is a stream of events. One would have to be opened to say how it begins: HEAD is not answered.
     let isStream: Bool
     package let endpoint: Endpoint
@@ -45,7 +28,7 @@ package struct Route<Endpoint: Sendable>: Sendable {
         _ method: Method,
         _ path: RoutePath,
         query: [String] = [],
-        body: Body = .unread,
+        body: RouteBody = .unread,
         isStream: Bool = false,
         _ endpoint: Endpoint
     ) {
@@ -65,6 +48,27 @@ package struct Route<Endpoint: Sendable>: Sendable {
         let rest = self.query.isEmpty ? "none" : self.query.joined(separator: ", ")
         let sentence = "there is no query parameter \"\(name)\"\(hint); this route takes \(rest)"
         throw Problem(.badRequest, sentence, path: name)
+    }
+}
+
+/// How much of a body a route takes.
+package enum RouteBody: Hashable, Sendable {
+    /// It reads none; a little is let through.
+    case unread
+    /// One request's, `limits.maxHostBodyBytes`.
+    case ordinary
+    /// One of many lines, `limits.maxImportBytes`.
+    case large
+    /// Of pushes or channels.
+    case push(PushPath.Body)
+
+    package func bytesMax(_ hosts: HostRouteLimits, _ pushes: PushIntakeLimits) -> Int {
+        switch self {
+        case .unread: hosts.unreadBodyBytesMax
+        case .ordinary: hosts.bodyBytesMax
+        case .large: hosts.importBytesMax
+        case .push(let body): pushes.bytesMax(of: body)
+        }
     }
 }
 
@@ -109,11 +113,11 @@ package struct RouteSummary: Hashable, Sendable, CustomStringConvertible {
     package let query: [String]
     /// The right that it needs, in a word.
     package let right: String
-    package let readsBody: Bool
+    package let body: RouteBody
 
-    package init(method: String, path: String, query: [String], right: String, readsBody: Bool) {
+    package init(method: String, path: String, query: [String], right: String, body: RouteBody) {
         (self.method, self.path, self.query, self.right) = (method, path, query, right)
-        self.readsBody = readsBody
+        self.body = body
     }
 
     package var description: String { "\(self.method) \(self.path)" }

@@ -61,7 +61,7 @@ package struct RouteTable<Endpoint: Sendable>: Sendable {
                 path: route.path.description,
                 query: route.query,
                 right: right(route.endpoint),
-                readsBody: route.body != .unread
+                body: route.body
             )
         }
     }

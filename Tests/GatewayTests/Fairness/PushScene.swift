@@ -28,13 +28,13 @@ final class PushScene: Sendable {
 
     var work: WorkAdmission { self.scene.work }
 
-    private init(partitions: Int, pushMax: Interval?, bounds: ServingBounds) async throws {
+    private init(partitions: Int, pushMax: Interval?, bounds: ServingBounds, actions: SenderActions) async throws {
         let scene = try await OwnerScene.started(partitions: partitions)
         let (key, otherKey) = (try TestKey("ABC123DEFG"), try TestKey("OTHERKEY00", Sports.otherTeam))
         let apps = LiveApps(Sports.served(charging: scene.work, pushMax: pushMax), bounds: bounds)
         let services = PushServices(
             apps: apps,
-            senders: SenderDirectory(keys: [key.known(), otherKey.known(Sports.otherApp, number: 1)]),
+            senders: SenderDirectory(keys: [key.known(actions: actions), otherKey.known(Sports.otherApp, number: 1)]),
             directory: scene.directory,
             journal: scene.journal,
             log: scene.log,
@@ -57,9 +57,9 @@ final class PushScene: Sendable {
             port: 0,
             tls: try TLSContext.server(TLSServerConfiguration(identity: identity, alpn: ["h2"]))
         )
-        listener.deadlines.handshake = .hours(1)
-        listener.deadlines.firstRequest = .hours(1)
-        listener.deadlines.request = .hours(1)
+        listener.bounds.deadlines.handshake = .hours(1)
+        listener.bounds.deadlines.firstRequest = .hours(1)
+        listener.bounds.deadlines.request = .hours(1)
         self.server = try await HTTPServer.start(listener, on: self.group, logger: Logger(label: "test")) { loop in
             PushHandler(
                 loop: loop,
@@ -89,9 +89,10 @@ final class PushScene: Sendable {
         partitions: Int = 1,
         pushMax: Interval? = nil,
         bounds: ServingBounds = ServingBounds(),
+        actions: SenderActions = .all,
         _ body: (PushScene) async throws -> Void
     ) async throws {
-        let scene = try await PushScene(partitions: partitions, pushMax: pushMax, bounds: bounds)
+        let scene = try await PushScene(partitions: partitions, pushMax: pushMax, bounds: bounds, actions: actions)
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(scene))
@@ -107,6 +108,7 @@ final class PushScene: Sendable {
     /// A sender's request.
     struct Request: Sendable, CustomStringConvertible {
         let description: String
+        var method = "POST"
         let path: String
         var headers: HTTPFields = [:]
         let body: String
@@ -148,7 +150,7 @@ final class PushScene: Sendable {
         headers.append("authorization", try (team == Sports.team ? self.key : self.otherKey).providerToken())
         return try await #require(self.connections[team]).send(
             HTTPClientRequest(
-                method: "POST",
+                method: request.method,
                 path: request.path,
                 headers: headers,
                 body: Array(request.body.utf8),

@@ -1,6 +1,6 @@
 import Engine
 import Journaling
-import Settings
+package import Settings
 package import Timelines
 
 /// The bounds of the host listener's routes.
@@ -28,7 +28,7 @@ package struct HostRouteLimits: Hashable, Sendable {
 }
 
 extension HostRouteLimits {
-    init(_ limits: GatewayConfiguration.Limits) {
+    package init(_ limits: GatewayConfiguration.Limits) {
         self.init()
         self.bodyBytesMax = limits.hostBodyBytesMax
         self.importBytesMax = limits.importBytesMax
